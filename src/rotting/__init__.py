@@ -1,0 +1,22 @@
+"""Rotting bandits: choosing among options whose reward falls each time they are used."""
+
+__version__ = "0.1.0"
+
+from rotting import bandits, models, policies
+from rotting.bandits import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario
+from rotting.experiment import simulate
+from rotting.results import Result
+
+__all__ = [
+    "Arm",
+    "Bernoulli",
+    "Gaussian",
+    "NoNoise",
+    "RandomArms",
+    "Result",
+    "Scenario",
+    "bandits",
+    "models",
+    "policies",
+    "simulate",
+]

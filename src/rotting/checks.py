@@ -1,0 +1,83 @@
+"""Checks of arguments: every refusal is a ValueError naming the argument, its value and its range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+
+def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """The value as an int, if it is a whole number from `least` to `most`.
+
+    >>> integer("runs", 0, least=1)
+    Traceback (most recent call last):
+    ValueError: runs must be an integer >= 1, got 0
+    """
+    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        whole = True  # 1e6 is a natural way to write a million
+    if not whole or int(value) < least or (most is not None and int(value) > most):
+        raise ValueError(f"{name} must be {allowed}, got {value!r}")
+    return int(value)
+
+
+def number(
+    name: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> float:
+    """The value as a finite float inside the given open (above, below) or closed ends.
+
+    >>> number("gamma", 1.5, above=0, below=1)
+    Traceback (most recent call last):
+    ValueError: gamma must be a number > 0 and < 1, got 1.5
+    """
+    ends = ((">", above), (">=", least), ("<", below), ("<=", most))
+    wanted = " and ".join(f"{sign} {end:g}" for sign, end in ends if math.isfinite(end))
+    refusal = f"{name} must be a {'number ' + wanted if wanted else 'finite number'}, got {value!r}"
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(refusal)
+    x = float(value)
+    if not math.isfinite(x) or not (above < x < below and least <= x <= most):
+        raise ValueError(refusal)
+    return x
+
+
+def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """The value, if it is one of the allowed words.
+
+    >>> choice("noise", "shared", ("independent", "common"))
+    Traceback (most recent call last):
+    ValueError: noise must be one of 'independent', 'common', got 'shared'
+    """
+    words = tuple(allowed)
+    if value not in words:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}, got {value!r}")
+    return str(value)
+
+
+def labels(name: str, values: Any) -> tuple[Hashable, ...]:
+    """Arm labels as a tuple: at least one, hashable, all different."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list of labels, got {values!r}")
+    found = tuple(values)
+    if not found:
+        raise ValueError(f"{name} must hold at least one label, got none")
+    seen: set[Hashable] = set()
+    for label in found:
+        try:
+            repeated = label in seen
+        except TypeError:
+            raise ValueError(f"{name} must be hashable labels, got {label!r}") from None
+        if repeated:
+            raise ValueError(f"{name} must be different labels, got {label!r} twice")
+        seen.add(label)
+    return found

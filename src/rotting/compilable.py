@@ -1,0 +1,45 @@
+"""Marks plain functions that compiled code may call.
+
+A policy calls small shared pieces (draws, tie-breaks, windows). They stay plain Python here, so
+that importing them costs nothing and they can be read and run without a compiler;
+`rotting.engines.verbs` makes the marked ones known to the compiler when it is first needed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# (the function as Python sees it, the body that is compiled), waiting to be registered
+PENDING: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+
+
+def shared(function: Callable[P, R]) -> Callable[P, R]:
+    """Let compiled policies call this plain function.
+
+    >>> @shared
+    ... def twice(x: float) -> float:
+    ...     return 2.0 * x
+    >>> twice(1.5)
+    3.0
+    """
+    PENDING.append((function, function))
+    return function
+
+
+def wrapping(function: Callable[P, R]) -> Callable[P, R]:
+    """Like `shared`, for arithmetic modulo 2^64: plain Python must not warn when it wraps."""
+
+    @functools.wraps(function)
+    def quiet(*args: P.args, **kwargs: P.kwargs) -> R:
+        with np.errstate(over="ignore"):
+            return function(*args, **kwargs)
+
+    PENDING.append((quiet, function))
+    return quiet

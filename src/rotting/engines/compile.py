@@ -1,0 +1,50 @@
+"""Compiling the loops for one policy, with a cache that outlives the process and notices edits."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+from collections.abc import Callable
+from typing import Any
+
+from rotting.engines import verbs as dispatch
+from rotting.engines.fingerprint import fingerprint
+from rotting.policies.base import KINDS
+
+_LOCK = threading.RLock()
+
+
+@functools.cache
+def _compiled(loop: types.FunctionType, params_type: type) -> Callable[..., Any]:
+    import numba
+
+    dispatch.register()
+    kind = KINDS[params_type]
+    verbs = [verb for verb in (kind.select, kind.update, kind.reveal) if verb is not None]
+    fields = [
+        f"{tuple_type.__qualname__}{tuple_type._fields}"  # type: ignore[attr-defined]
+        for tuple_type in (kind.params, kind.state)
+    ]
+    mark = fingerprint([loop, *verbs], fields)
+    # Its own copy with its own name: numba then keeps a cache index per policy and fingerprint,
+    # so that no index refers to a module that another process cannot import.
+    copy = types.FunctionType(loop.__code__, loop.__globals__, loop.__name__, loop.__defaults__)
+    owner = params_type.__module__.replace(".", "_")
+    copy.__qualname__ = f"{loop.__name__}_{owner}_{mark}"
+    copy.__module__ = loop.__module__
+    # Types defined in a script cannot be found again by another process.
+    cache = params_type.__module__ != "__main__"
+    # Without numba's runtime there is no reference counting, six sevenths of the time otherwise;
+    # the price is that nothing compiled may allocate.
+    result: Callable[..., Any] = numba.njit(
+        nogil=True, error_model="numpy", cache=cache, _nrt=False
+    )(copy)
+    return result
+
+
+def compiled(loop: Callable[..., Any], params_type: type) -> Callable[..., Any]:
+    """A loop compiled for the policy whose params have this type."""
+    assert isinstance(loop, types.FunctionType)
+    with _LOCK:
+        return _compiled(loop, params_type)

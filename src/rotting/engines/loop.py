@@ -1,0 +1,180 @@
+"""The loop that plays runs of a scenario: written once, run as it is or compiled.
+
+The `reference` engine calls `play` and `benchmark` as plain Python; the `cpu` engine compiles the
+same functions. That is why both give the same bits.
+
+The expected reward collected so far depends on the pull counts alone (Observation 2 of the paper's
+Appendix C.1), so it is read off the cumulative sums at the checkpoints; no rounding piles up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rotting import random
+from rotting.bandits import BERNOULLI, GAUSSIAN, IntArray
+from rotting.compilable import shared
+from rotting.engines.verbs import copy_state, reveal, select, update
+from rotting.models import FloatArray
+
+fold = random.fold
+normal_at = random.normal_at
+start = random.start
+step_of = random.step_of
+to_unit = random.to_unit
+word = random.word
+
+
+class Scratch(NamedTuple):
+    """Room the loops work in. They allocate nothing, so that compiled code counts no references."""
+
+    key: random.Draw
+    step: random.Draw
+    ahead: FloatArray  # the next reward of each arm
+    pulls: IntArray
+    draw: random.Draw
+
+    @classmethod
+    def empty(cls, arms: int) -> Scratch:
+        """Room for that many arms."""
+        return cls(
+            np.zeros(arms, dtype=np.uint64),
+            np.zeros(arms, dtype=np.uint64),
+            np.zeros(arms),
+            np.zeros(arms, dtype=np.int64),
+            np.zeros(3, dtype=np.uint64),
+        )
+
+
+@shared
+def reward_of(world: Any, model: Any, constant: Any, key: Any, step: Any, pull: Any) -> Any:
+    """The reward of one pull: a pure function of its arm's stream and its number."""
+    mean = constant + world.means[model, pull - 1]
+    if world.noise == GAUSSIAN:
+        sigma = world.sigma[min(pull, world.sigma.size) - 1]
+        return mean + sigma * normal_at(key, step, np.uint64(pull))
+    if world.noise == BERNOULLI:
+        return 1.0 if to_unit(word(key, step, np.uint64(pull))) < mean else 0.0
+    return mean
+
+
+@shared
+def expected(world: Any, models: Any, constants: Any, pulls: Any) -> Any:
+    """Expected total reward J of the given pull counts (the paper's Eq. 1)."""
+    total = 0.0
+    for i in range(pulls.size):
+        total += world.sums[models[i], pulls[i]] + constants[i] * pulls[i]
+    return total
+
+
+@shared
+def expected_single(world: Any, models: Any, constants: Any, pulls: Any) -> Any:
+    """Expected total reward of the best single arm, pulled `pulls` times."""
+    best = world.sums[models[0], pulls] + constants[0] * pulls
+    for i in range(1, models.size):
+        total = world.sums[models[i], pulls] + constants[i] * pulls
+        if total > best:
+            best = total
+    return best
+
+
+def benchmark(
+    params: Any,
+    fresh: Any,
+    work: Any,
+    scratch: Any,
+    world: Any,
+    models: Any,
+    constants: Any,
+    checkpoints: Any,
+    optimal: Any,
+    single: Any,
+) -> None:
+    """What pi_max and the best single arm expect to collect by each checkpoint, for each run.
+
+    `params`, `fresh` and `work` are the oracle policy's.
+    """
+    pulls = scratch.pulls
+    draw = scratch.draw
+    for r in range(models.shape[0]):
+        copy_state(fresh, work)
+        reveal(params, work, models[r], constants[r])
+        for i in range(pulls.size):
+            pulls[i] = 0
+        t = 0
+        for c in range(checkpoints.size):
+            while t < checkpoints[c]:
+                t += 1
+                pulls[select(params, work, draw)] += 1
+            optimal[r, c] = expected(world, models[r], constants[r], pulls)
+            single[r, c] = expected_single(world, models[r], constants[r], t)
+
+
+def play(
+    params: Any,
+    fresh: Any,
+    work: Any,
+    scratch: Any,
+    world: Any,
+    models: Any,
+    constants: Any,
+    noise_key: Any,
+    draw_key: Any,
+    first: Any,
+    checkpoints: Any,
+    optimal: Any,
+    single: Any,
+    regret: Any,
+    final_pulls: Any,
+    reward: Any,
+    adversarial: Any,
+    stop: Any,
+) -> None:
+    """Play runs first, first + 1, ... with one policy and write their results.
+
+    `fresh` is the policy's state at its start, `work` room for one. `optimal` and `single` hold
+    a row per run, or one row if all runs share a bandit. A set `stop[0]` ends the work early.
+
+    The next reward of every arm is drawn ahead: it does not depend on what is decided, so the
+    processor draws it while it decides.
+    """
+    arms = models.shape[1]
+    key, step, ahead = scratch.key, scratch.step, scratch.ahead
+    pulls, draw = scratch.pulls, scratch.draw
+    longest = world.means.shape[1]
+    last = checkpoints.size - 1
+    for r in range(models.shape[0]):
+        run = np.uint64(first + r)
+        run_key = fold(noise_key, run)
+        start(draw, fold(draw_key, run))
+        for i in range(arms):
+            key[i] = fold(run_key, np.uint64(i))
+            step[i] = step_of(key[i])
+            ahead[i] = reward_of(world, models[r, i], constants[r, i], key[i], step[i], 1)
+            pulls[i] = 0
+        copy_state(fresh, work)
+        reveal(params, work, models[r], constants[r])
+        shared_row = min(r, optimal.shape[0] - 1)
+        t = 0
+        for c in range(checkpoints.size):
+            if stop[0] != 0:
+                return
+            while t < checkpoints[c]:
+                t += 1
+                arm = select(params, work, draw)
+                n = pulls[arm] + 1
+                pulls[arm] = n
+                update(params, work, arm, n, ahead[arm])
+                if n < longest:
+                    ahead[arm] = reward_of(
+                        world, models[r, arm], constants[r, arm], key[arm], step[arm], n + 1
+                    )
+            collected = expected(world, models[r], constants[r], pulls)
+            regret[r, c] = optimal[shared_row, c] - collected
+            if c == last:
+                reward[r] = collected
+                adversarial[r] = single[shared_row, c] - collected
+        for i in range(arms):
+            final_pulls[r, i] = pulls[i]

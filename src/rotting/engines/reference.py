@@ -1,0 +1,17 @@
+"""The readable engine: the same loops in plain Python, run by run. Slow, and trusted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rotting.engines.loop import benchmark, play
+from rotting.engines.plan import Outcome, Plan, Progress, run_chunk, standard_of
+
+
+def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> None:
+    """Play all runs of a plan, one after the other."""
+    standard = standard_of(benchmark, plan)
+    stop = np.zeros(1, dtype=np.int64)
+    for run in range(plan.runs):
+        run_chunk(play, benchmark, plan, run, run + 1, standard, outcome.part(run, run + 1), stop)
+        progress(run + 1, plan.runs)

@@ -1,0 +1,92 @@
+"""The verbs, dispatched on the type of the params: the one place that knows numba's extensions.
+
+Plain Python looks the verbs up at each call; compiled code finds them when it is compiled, through
+`numba.extending.overload` on the params' NamedTuple type. The functions below are what both the
+plain and the compiled loops call.
+
+Two warnings from experience. Never compile a verb with `inline="always"`: numba 0.68 then drops
+the writes to the state's arrays without a word. And numba's cache does not notice an edit in
+another file than the one it compiles: see `rotting.engines.fingerprint`.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from rotting.compilable import PENDING
+from rotting.policies.base import KINDS, verbs_of
+
+
+def select(params: Any, state: Any, draw: Any) -> Any:
+    """Decide: the arm to pull next."""
+    return verbs_of(params).select(params, state, draw)
+
+
+def update(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
+    """Learn from the reward of one pull."""
+    verbs_of(params).update(params, state, arm, pull, reward)
+
+
+def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
+    """Tell the policy the true bandit, if it is one that may know."""
+    verb = verbs_of(params).reveal
+    if verb is not None:
+        verb(params, state, models, constants)
+
+
+def copy_state(source: Any, target: Any) -> Any:
+    """Copy every array of one state into another of the same shape."""
+    for a, b in zip(source, target, strict=True):
+        b[...] = a
+
+
+_INLINED = {"forceinline": True}
+_LOCK = threading.Lock()
+
+
+def _field_copier(state: Any) -> Callable[..., Any]:
+    """A function that copies the arrays of a state, its loops written out for the compiler."""
+    lines = ["def copy(source, target):"]
+    for name, array in zip(state.fields, state.types, strict=True):
+        indices = [f"i{axis}" for axis in range(array.ndim)]
+        for axis, index in enumerate(indices):
+            lines.append(f"{'  ' * (axis + 1)}for {index} in range(source.{name}.shape[{axis}]):")
+        place = ", ".join(indices)
+        lines.append(f"{'  ' * (array.ndim + 1)}target.{name}[{place}] = source.{name}[{place}]")
+    scope: dict[str, Any] = {}
+    exec("\n".join(lines), scope)
+    copier: Callable[..., Any] = scope["copy"]
+    return copier
+
+
+@functools.cache
+def _register_verbs() -> None:
+    from numba.extending import overload
+
+    def nothing(params: Any, state: Any, models: Any, constants: Any) -> Any:
+        return None
+
+    overload(select, strict=False, jit_options=_INLINED)(lambda params, state, draw: KINDS[params.instance_class].select)
+    overload(update, strict=False, jit_options=_INLINED)(
+        lambda params, state, arm, pull, reward: KINDS[params.instance_class].update
+    )
+    overload(reveal, strict=False, jit_options=_INLINED)(
+        lambda params, state, models, constants: KINDS[params.instance_class].reveal or nothing
+    )
+    overload(copy_state, strict=False, jit_options=_INLINED)(
+        lambda source, target: _field_copier(source)
+    )
+
+
+def register() -> None:
+    """Make the verbs and all functions marked `shared` so far known to the compiler."""
+    from numba.extending import overload
+
+    with _LOCK:
+        _register_verbs()
+        while PENDING:
+            outer, body = PENDING.pop()
+            overload(outer, strict=False, jit_options=_INLINED)(lambda *args, _body=body: _body)

@@ -1,0 +1,150 @@
+"""`simulate`: a policy on a scenario, many times over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import rotting
+from rotting import checks
+from rotting.bandits import IntArray, Scenario
+from rotting.engines.plan import Outcome, Plan, Progress, make_oracle, stream_keys
+from rotting.policies.base import Policy
+from rotting.results import Result
+
+ENGINES = ("cpu", "reference")
+NOISES = ("independent", "common")
+
+
+def simulate(
+    policy: Any,
+    scenario: Scenario,
+    *,
+    runs: int,
+    seed: int = 0,
+    engine: str = "cpu",
+    threads: int | None = None,
+    noise: str = "independent",
+    checkpoints: int | npt.ArrayLike = 100,
+    progress: bool | Progress = False,
+) -> Result:
+    """Play a policy on many bandits of a scenario and keep its regret.
+
+    policy       a `Policy`, or any object with the online interface: `select()` returning an arm
+                 number (or something with an `arm`), `update(decision, reward)`. Such an object
+                 is copied for each run and played at Python speed.
+    runs         how many independent bandits are played
+    seed         the same seed gives the same bits, whatever engine, threads or chunks
+    engine       "cpu" (compiled, all cores) or "reference" (plain Python)
+    threads      how many threads the cpu engine may use; all cores if None
+    noise        "independent": policies share the bandits but not the noise, as in the paper;
+                 "common": all policies see the same rewards
+    checkpoints  how many rounds, evenly spread, to keep the regret at; or the rounds themselves
+    progress     True for a bar in the terminal, or a function called with (runs done, runs)
+
+    >>> from rotting import Arm, NoNoise, Scenario, models, policies
+    >>> scenario = Scenario([Arm(models.Constant(1.0)), Arm(models.Constant(0.0))],
+    ...                     noise=NoNoise(), horizon=100)
+    >>> simulate(policies.RoundRobin(), scenario, runs=2, engine="reference").final_regret
+    array([50., 50.])
+    """
+    if not isinstance(scenario, Scenario):
+        raise ValueError(f"scenario must be a Scenario, got {scenario!r}")
+    runs = checks.integer("runs", runs, least=1)
+    checks.choice("engine", engine, ENGINES)
+    checks.choice("noise", noise, NOISES)
+    if threads is not None:
+        threads = checks.integer("threads", threads, least=1)
+    times = checkpoint_times(checkpoints, scenario.horizon)
+    name = policy.label if isinstance(policy, Policy) else type(policy).__name__
+    identity = repr(policy) if isinstance(policy, Policy) else name
+    noise_key, draw_key = stream_keys(seed, noise, identity)
+    started = time.perf_counter()
+    if isinstance(policy, Policy):
+        params = policy.prepare_for(scenario)
+        fresh = policy.verbs.init(params, scenario.arm_count, scenario.horizon)
+    else:
+        from rotting.engines import foreign
+
+        params, fresh = foreign.wrap(policy, scenario), ()
+        engine = "reference"
+    oracle, oracle_fresh = make_oracle(scenario)
+    plan = Plan(
+        params, fresh, scenario, scenario.world(), int(seed), runs, times, noise_key, draw_key,
+        oracle, oracle_fresh,
+    )  # fmt: skip
+    outcome = Outcome.empty(runs, times.size, scenario.arm_count)
+    with _reporter(progress, name) as report:
+        if engine == "cpu":
+            from rotting.engines import cpu
+
+            cpu.simulate(plan, outcome, threads or _cores(), report)
+        else:
+            from rotting.engines import reference
+
+            reference.simulate(plan, outcome, 1, report)
+    provenance = {
+        "policy": name,
+        "parameters": identity,
+        "scenario": scenario.name or repr(scenario),
+        "horizon": scenario.horizon,
+        "runs": runs,
+        "seed": int(seed),
+        "noise": noise,
+        "engine": engine,
+        "seconds": time.perf_counter() - started,
+        "rotting": rotting.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+    return Result(checkpoints=times, provenance=provenance, **outcome._asdict())
+
+
+def checkpoint_times(checkpoints: int | npt.ArrayLike, horizon: int) -> IntArray:
+    """The rounds to keep the regret at: evenly spread, the last one at the horizon.
+
+    >>> checkpoint_times(4, horizon=100)
+    array([ 25,  50,  75, 100])
+    """
+    if np.ndim(checkpoints) == 0:
+        count = min(checks.integer("checkpoints", checkpoints, least=1), horizon)
+        return np.arange(1, count + 1, dtype=np.int64) * horizon // count
+    times = np.asarray(checkpoints)
+    allowed = f"checkpoints must be rising rounds from 1 to the horizon {horizon}"
+    if times.ndim != 1 or times.size < 1 or not np.issubdtype(times.dtype, np.integer):
+        raise ValueError(f"{allowed}, got {checkpoints!r}")
+    if times[0] < 1 or times[-1] > horizon or np.any(np.diff(times) <= 0):
+        raise ValueError(f"{allowed}, got {times.tolist()}")
+    if times[-1] != horizon:
+        raise ValueError(f"{allowed}, the last one the horizon itself, got {int(times[-1])}")
+    return times.astype(np.int64)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not every system can tell
+        return os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def _reporter(progress: bool | Progress, name: str) -> Iterator[Progress]:
+    """The function to report progress to: the user's, a bar, or none."""
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield lambda done, total: None
+    else:
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        with Bar(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(name, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)

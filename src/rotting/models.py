@@ -1,0 +1,323 @@
+"""Rotting models: mu(n; theta), the mean reward of the n-th pull, n = 1, 2, ...
+
+A model never rises (the paper's Assumption 2.1); one that does is refused with the first pull at
+which it does. It need not be positive here: positivity is asked for by the policies whose theory
+needs it. A *family* is a model with a finite set Theta, `Plateau(length=100).over([0.1, 0.2])`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rotting import checks
+
+FloatArray = npt.NDArray[np.float64]
+
+_PROBE = 4096  # how far a Python function is checked when the model is made
+_CACHED = 1 << 20  # tables longer than this are made anew each time: caching would hoard memory
+
+
+class Model:
+    """What every model offers: `mean(n)`, `table(length)` and a readable repr."""
+
+    def mean(self, n: npt.ArrayLike) -> FloatArray:
+        """mu(n) for 1-based pull numbers n, an integer or an array of integers.
+
+        >>> Step(at=2, before=1.0, after=0.4).mean([1, 2, 3])
+        array([1. , 1. , 0.4])
+        """
+        pulls = np.asarray(n)
+        if not np.issubdtype(pulls.dtype, np.integer):
+            raise ValueError(f"n must be integers >= 1 (pull numbers), got {n!r}")
+        if pulls.size and pulls.min() < 1:
+            raise ValueError(f"n must be integers >= 1 (pull numbers), got {int(pulls.min())}")
+        return np.asarray(self._mean(pulls), dtype=np.float64)
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        raise TypeError(f"{type(self).__name__} does not define _mean")
+
+    def table(self, length: int) -> FloatArray:
+        """mu(1), ..., mu(length), checked; read-only, and cached unless very long."""
+        length = checks.integer("length", length, least=1)
+        return _cached_table(self, length) if length <= _CACHED else _table(self, length)
+
+    def over(self, thetas: Iterable[float]) -> Family:
+        """This model with theta running over a finite set Theta, as a `Family`."""
+        if not any(field.name == "theta" for field in dataclasses.fields(self)):  # type: ignore[arg-type]
+            raise ValueError(f"{type(self).__name__} has no theta to put a family over")
+        return Family(self, tuple(thetas))
+
+
+def _table(model: Model, length: int) -> FloatArray:
+    means = np.array(model.mean(np.arange(1, length + 1)), dtype=np.float64)
+    check_means(repr(model), means)
+    means.flags.writeable = False
+    return means
+
+
+_cached_table = functools.lru_cache(maxsize=32)(_table)
+
+
+def check_means(name: str, means: FloatArray) -> None:
+    """Refuse means that are not finite or that rise, naming the first offending pull."""
+    bad = np.flatnonzero(~np.isfinite(means))
+    if bad.size:
+        n = int(bad[0]) + 1
+        raise ValueError(f"{name} must be finite, got {means[n - 1]} at n = {n}")
+    rising = np.flatnonzero(means[1:] > means[:-1])
+    if rising.size:
+        n = int(rising[0]) + 2
+        raise ValueError(
+            f"{name} must never rise, but mu({n}) = {means[n - 1]} > mu({n - 1}) = {means[n - 2]}"
+        )
+
+
+def _exponent(model: Any) -> float:
+    if model.theta is None:
+        raise ValueError(
+            f"{type(model).__name__} needs a theta, as {type(model).__name__}(theta=0.3) "
+            "or a family with .over([...])"
+        )
+    return float(model.theta)
+
+
+def _check_theta(model: Any) -> None:
+    if model.theta is not None:
+        theta = checks.number(f"theta of {type(model).__name__}", model.theta)
+        if theta < 0:
+            raise ValueError(
+                f"theta of {type(model).__name__} must be >= 0, got {theta}: the model would rise, "
+                f"first at n = {getattr(model, 'length', 2)}"
+            )
+        object.__setattr__(model, "theta", theta)
+
+
+@dataclass(frozen=True)
+class Polynomial(Model):
+    """mu(n) = n^-theta (the paper's Example 4.1).
+
+    >>> Polynomial(0.5).mean([1, 4, 100])
+    array([1. , 0.5, 0.1])
+    """
+
+    theta: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_theta(self)
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return np.asarray(n, dtype=np.float64) ** -_exponent(self)
+
+
+@dataclass(frozen=True)
+class Plateau(Model):
+    """mu(n) = (int(n / length) + 1)^-theta (the paper's section Simulations).
+
+    The first plateau is one pull shorter than the others, as the formula has it.
+
+    >>> Plateau(1.0, length=100).mean([99, 100, 200])
+    array([1.        , 0.5       , 0.33333333])
+    """
+
+    theta: float | None = None
+    length: int = 100
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", checks.integer("length of Plateau", self.length, 1))
+        _check_theta(self)
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return (n // self.length + 1).astype(np.float64) ** -_exponent(self)
+
+
+@dataclass(frozen=True)
+class Exponential(Model):
+    """mu(n) = exp(-theta (n - 1)).
+
+    >>> float(Exponential(0.1).mean(1))
+    1.0
+    """
+
+    theta: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_theta(self)
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return np.exp(-_exponent(self) * (np.asarray(n, dtype=np.float64) - 1.0))
+
+
+@dataclass(frozen=True)
+class Constant(Model):
+    """mu(n) = value: an arm that does not rot.
+
+    >>> Constant(0.5).mean([1, 1000])
+    array([0.5, 0.5])
+    """
+
+    value: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", checks.number("value of Constant", self.value))
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return np.full(n.shape, self.value)
+
+
+@dataclass(frozen=True)
+class Step(Model):
+    """mu(n) = before for the first `at` pulls, after for all later ones.
+
+    >>> Step(at=7500, before=1.0, after=0.4).mean([7500, 7501])
+    array([1. , 0.4])
+    """
+
+    at: int
+    before: float
+    after: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at", checks.integer("at of Step", self.at, least=1))
+        for name in ("before", "after"):
+            object.__setattr__(self, name, checks.number(f"{name} of Step", getattr(self, name)))
+        if self.after > self.before:
+            raise ValueError(
+                f"Step must never rise, but after = {self.after} > before = {self.before}, "
+                f"first at n = {self.at + 1}"
+            )
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return np.where(n <= self.at, self.before, self.after)
+
+
+@dataclass(frozen=True)
+class Table(Model):
+    """mu(n) = values[n - 1]; pulls beyond the table keep its last value.
+
+    >>> Table([1.0, 0.8, 0.7]).mean([1, 3, 50])
+    array([1. , 0.7, 0.7])
+    """
+
+    values: Sequence[float]
+
+    def __post_init__(self) -> None:
+        try:
+            values = np.asarray(self.values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"values of Table must be numbers, got {self.values!r}") from None
+        if values.ndim != 1 or values.size < 1:
+            raise ValueError("values of Table must be a list of at least one number, "
+                             f"got shape {values.shape}")
+        check_means("Table", values)
+        object.__setattr__(self, "values", tuple(values.tolist()))
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return np.array(self.values)[np.minimum(n, len(self.values)) - 1]
+
+
+@dataclass(frozen=True)
+class Function(Model):
+    """mu(n) = function(n), any vectorised Python function of the pull numbers.
+
+    Its first 4,096 values are checked here; all that a run can reach, when its tables are made.
+
+    >>> Function(lambda n: 1 / (1 + np.log(n))).mean(1)
+    array(1.)
+    """
+
+    function: Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(f"function of Function must be callable, got {self.function!r}")
+        check_means(repr(self), self.mean(np.arange(1, _PROBE + 1)))
+
+    def __repr__(self) -> str:
+        # a stable name: addresses would change the random streams from one process to the next
+        return f"Function({self.function.__module__}.{self.function.__qualname__})"
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        means = np.asarray(self.function(n), dtype=np.float64)
+        if means.shape != n.shape:
+            raise ValueError(
+                f"{self!r} must be vectorised: for n of shape {n.shape} it returned {means.shape}"
+            )
+        return means
+
+
+@dataclass(frozen=True)
+class Family:
+    """A model with a finite set Theta: the prior knowledge of the parametric case.
+
+    >>> family = Polynomial().over([0.1, 0.4])
+    >>> family.table(3).shape, len(family)
+    ((2, 3), 2)
+    """
+
+    model: Model
+    thetas: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        thetas = tuple(checks.number("theta", theta) for theta in self.thetas)
+        if not thetas:
+            raise ValueError("Theta must hold at least one theta, got none")
+        if len(set(thetas)) < len(thetas):
+            raise ValueError(f"Theta must hold different thetas, got {list(thetas)}")
+        object.__setattr__(self, "thetas", thetas)
+        _ = self.members  # each member checks its own theta
+
+    def __len__(self) -> int:
+        return len(self.thetas)
+
+    @functools.cached_property
+    def members(self) -> tuple[Model, ...]:
+        """The models of the family, in Theta's order."""
+        return tuple(dataclasses.replace(self.model, theta=t) for t in self.thetas)  # type: ignore[type-var]
+
+    def table(self, length: int) -> FloatArray:
+        """mu(n; theta) for n = 1..length, of shape [theta, n]."""
+        return np.stack([member.table(length) for member in self.members])
+
+    def sums(self, length: int) -> FloatArray:
+        """Cumulative sums of the table: the sum over j <= n of mu(j; theta), for n = 0..length."""
+        return np.pad(np.cumsum(self.table(length), axis=1), ((0, 0), (1, 0)))
+
+    def by_pull(self, length: int) -> FloatArray:
+        """The table as [n, theta], n = 0..length: what a policy reads at one pull lies together.
+
+        Row 0 stands for no pull and is never read.
+        """
+        return _by_pull(self, length) if length <= _CACHED else _by_pull.__wrapped__(self, length)
+
+
+@functools.lru_cache(maxsize=8)
+def _by_pull(family: Family, length: int) -> FloatArray:
+    rows = np.ascontiguousarray(np.pad(family.table(length), ((0, 0), (1, 0))).T)
+    rows.flags.writeable = False
+    return rows
+
+
+def check_positive(who: str, family: Family, length: int) -> None:
+    """Refuse a family that is not positive up to `length`, as Assumption 4.1 asks of it.
+
+    A mean that has faded below the smallest float reads as zero and is let pass.
+    """
+    for theta, member in zip(family.thetas, family.members, strict=True):
+        means = member.table(length)
+        before = np.concatenate([[1.0], means[:-1]])
+        low = np.flatnonzero((means < 0.0) | ((means == 0.0) & (before > 1e-300)))
+        if low.size:
+            n = int(low[0]) + 1
+            raise ValueError(
+                f"{who} needs a positive family (Assumption 4.1), "
+                f"but mu({n}; {theta:g}) = {means[n - 1]:g}"
+            )
+
+

@@ -1,0 +1,76 @@
+"""Shared pieces of `select`: whose turn it is, and the argmax rules with their tie-breaks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rotting import random
+from rotting.compilable import shared
+
+tie = random.tie
+
+
+@shared
+def next_untried(pulls: Any, observed: Any, need: Any) -> Any:
+    """The arm to try because fewer than `need` of its rewards were observed, or -1 for none.
+
+    It is the least pulled of those arms, the first of them if several, provided that no other arm
+    has been pulled less. With immediate rewards this is the paper's ramp-up, each arm in turn.
+    With late or lost rewards no arm is forgotten, and one that never answers is pulled only as
+    often as the least pulled of the others.
+    """
+    least = pulls[0]
+    for i in range(1, pulls.size):
+        if pulls[i] < least:
+            least = pulls[i]
+    for i in range(pulls.size):
+        if pulls[i] == least and observed[i] < need:
+            return i
+    return -1
+
+
+@shared
+def argmax(index: Any) -> Any:
+    """The arm with the highest index; the first of them if several."""
+    best = 0
+    highest = index[0]
+    for i in range(1, index.size):
+        if index[i] > highest:
+            highest = index[i]
+            best = i
+    return best
+
+
+@shared
+def argmax_padded(mean: Any, width: Any, bonus: Any) -> Any:
+    """The arm with the highest mean + bonus * width; the first of them if several."""
+    best = 0
+    highest = -math.inf
+    for i in range(mean.size):
+        index = mean[i] + bonus * width[i]
+        if index > highest:
+            highest = index
+            best = i
+    return best
+
+
+@shared
+def argmax_least_pulled(index: Any, pulls: Any, draw: Any) -> Any:
+    """The arm with the highest index; ties by least pulls, and then at random.
+
+    The random tie goes to the arm with the smallest `tie` hash of its next pull.
+    """
+    best = 0
+    for i in range(1, index.size):
+        if index[i] < index[best]:
+            continue
+        if index[i] == index[best]:
+            if pulls[i] > pulls[best]:
+                continue
+            if pulls[i] == pulls[best] and not (
+                tie(draw, i, pulls[i] + 1) < tie(draw, best, pulls[best] + 1)
+            ):
+                continue
+        best = i
+    return best

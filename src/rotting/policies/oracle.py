@@ -1,0 +1,183 @@
+"""pi_max, the optimal policy of Lemma 2.1: it knows the means and pulls the best next one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rotting import random
+from rotting.bandits import Arm, NoNoise, Scenario
+from rotting.compilable import shared
+from rotting.models import Constant
+from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
+
+tie = random.tie
+
+
+class Params(NamedTuple):
+    """The true means [model, n - 1], and which arm has which, unless it is revealed each run."""
+
+    means: FloatArray
+    models: IntArray
+    constants: FloatArray
+    random_ties: bool
+
+
+class State(NamedTuple):
+    """The arms in a heap, the one with the highest next mean on top."""
+
+    models: IntArray
+    constants: FloatArray
+    pulls: IntArray
+    next_mean: FloatArray  # mu_i(N_i + 1)
+    heap: IntArray
+    rival: FloatArray  # the highest next mean below the top
+
+
+@shared
+def _before(params: Any, state: Any, a: Any, b: Any, draw: Any) -> Any:
+    """Whether arm a goes before arm b: the higher next mean, at random in a tie (Eq. 3)."""
+    if params.random_ties and state.next_mean[a] == state.next_mean[b]:
+        return tie(draw, a, state.pulls[a] + 1) < tie(draw, b, state.pulls[b] + 1)
+    return state.next_mean[a] > state.next_mean[b]
+
+
+@shared
+def _sink(params: Any, state: Any, place: Any, draw: Any) -> None:
+    """Let the arm at a place of the heap sink to where it belongs."""
+    heap = state.heap
+    arm = heap[place]
+    while 2 * place + 1 < heap.size:
+        child = 2 * place + 1
+        if child + 1 < heap.size and _before(params, state, heap[child + 1], heap[child], draw):
+            child += 1
+        if not _before(params, state, heap[child], arm, draw):
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = arm
+
+
+def init(params: Params, arms: int, capacity: int) -> State:
+    """Nothing pulled; the arms are those of the params, if it has them."""
+    state = State(
+        models=np.zeros(arms, dtype=np.int64),
+        constants=np.zeros(arms),
+        pulls=np.zeros(arms, dtype=np.int64),
+        next_mean=np.zeros(arms),
+        heap=np.arange(arms, dtype=np.int64),
+        rival=np.full(1, math.inf),
+    )
+    if params.models.size == arms:
+        reveal(params, state, params.models, params.constants)
+    return state
+
+
+@shared
+def _note_rival(state: Any) -> None:
+    """Note the highest next mean below the top: one of its two children has it."""
+    rival = -math.inf
+    for place in range(1, min(3, state.heap.size)):
+        rival = max(rival, state.next_mean[state.heap[place]])
+    state.rival[0] = rival
+
+
+def reveal(params: Params, state: State, models: IntArray, constants: FloatArray) -> None:
+    """Take in the true arms; they are put in order at the first decision."""
+    for i in range(models.size):
+        state.models[i] = models[i]
+        state.constants[i] = constants[i]
+        state.next_mean[i] = constants[i] + params.means[models[i], 0]
+    state.heap[0] = -1
+
+
+def select(params: Params, state: State, draw: Any) -> int:
+    """argmax of mu_i(N_i + 1), ties at random.
+
+    Only the pulled arm's next mean falls, and nothing is reordered while it stays above the rest.
+    """
+    arm = state.heap[0]
+    if arm < 0:
+        for i in range(state.heap.size):
+            state.heap[i] = i
+        for place in range(state.heap.size // 2 - 1, -1, -1):
+            _sink(params, state, place, draw)
+        _note_rival(state)
+        arm = state.heap[0]
+    lead = state.next_mean[arm] - state.rival[0]
+    if lead < 0.0 or (lead == 0.0 and params.random_ties):
+        _sink(params, state, 0, draw)
+        _note_rival(state)
+        arm = state.heap[0]
+    n = state.pulls[arm] + 1
+    state.pulls[arm] = n
+    last = params.means.shape[1] - 1
+    state.next_mean[arm] = state.constants[arm] + params.means[state.models[arm], min(n, last)]
+    return arm
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """Learn nothing: pi_max knows the means."""
+
+
+def grow(params: Params, state: State, arms: int, capacity: int) -> State:
+    """The state has room for any number of decisions; its next means come from longer tables."""
+    for i in range(arms):
+        state.next_mean[i] = (
+            state.constants[i] + params.means[state.models[i], state.pulls[i]]
+        )
+    return state
+
+
+@dataclass(frozen=True)
+class Oracle(Policy):
+    """pi_max (Eq. 3), optimal by Lemma 2.1: pull the arm with the highest next mean.
+
+    It must be told the arms: in a simulation it is told each run's own, for playing online give
+    them, in the order of the labels. Ties are broken at random.
+
+    >>> from rotting import Arm, models
+    >>> arms = [Arm(models.Constant(0.5)), Arm(models.Step(at=2, before=1.0, after=0.4))]
+    >>> player = Oracle(arms).online(["steady", "fading"], compiled=False)
+    >>> [player.select().arm for _ in range(4)]
+    ['fading', 'fading', 'steady', 'steady']
+    """
+
+    arms: Sequence[Arm] | None = None
+
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow, reveal)
+
+    def __post_init__(self) -> None:
+        if self.arms is not None:
+            # a scenario checks the arms and puts them into tables
+            object.__setattr__(self, "arms", Scenario(self.arms, NoNoise(), horizon=1).arms)
+
+    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+        """Tabulate the means of the given arms."""
+        if self.arms is None:
+            raise ValueError("arms of Oracle must be given to play online, as Oracle(arms=[...])")
+        if len(self.arms) != arms:
+            raise ValueError(f"arms of Oracle must be {arms} arms, one a label, "
+                             f"got {len(self.arms)}")
+        scenario = Scenario(self.arms, NoNoise(), horizon=capacity + 1)
+        rows = scenario.bandits(0, 0, 1)
+        models, constants = rows.models[0].copy(), rows.constants[0].copy()
+        return Params(scenario.world().means, models, constants, random_ties=True)
+
+    def prepare_for(self, scenario: Scenario, random_ties: bool = True) -> Params:
+        """Take the scenario's means; which arm has which is revealed run by run.
+
+        Without random ties it stays with an arm while that is as good as any, which is quicker
+        and collects the same.
+        """
+        nothing = np.zeros(0, dtype=np.int64)
+        return Params(scenario.world().means, nothing, np.zeros(0), random_ties)
+
+    @classmethod
+    def examples(cls) -> Sequence[Policy]:
+        """Told by the simulation, or told beforehand."""
+        return [cls([Arm(Constant(0.5)), Arm(Constant(0.25)), Arm(Constant(0.5))])]

@@ -1,0 +1,100 @@
+"""SWA, Sliding-Window Average with a known horizon (Algorithm 1 of the paper)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rotting import checks
+from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
+from rotting.policies.choose import argmax
+from rotting.policies.window import empty_window, enter, observe
+
+
+def averaging_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
+    """M = ceil(alpha 4^(2/3) sigma^(2/3) K^(-2/3) T^(2/3) ln^(1/3)(sqrt(2) T)), Algorithm 1.
+
+    >>> averaging_window(alpha=0.2, sigma=0.2 ** 0.5, arms=2, horizon=30_000)
+    396
+    """
+    scale = (4.0 * sigma * horizon / arms) ** (2 / 3)
+    return math.ceil(alpha * scale * math.log(math.sqrt(2.0) * horizon) ** (1 / 3))
+
+
+class Params(NamedTuple):
+    """The window M."""
+
+    arms: int
+    window: int
+
+
+class State(NamedTuple):
+    """See `rotting.policies.window`. Memory: the last M rewards of each arm."""
+
+    pulls: IntArray
+    base: IntArray
+    count: IntArray
+    total: FloatArray
+    mean: FloatArray
+    ring: FloatArray
+    time: IntArray
+
+
+def init(params: Params, arms: int, capacity: int) -> State:
+    """Nothing pulled, nothing observed."""
+    return State(
+        *empty_window(arms, min(params.window, capacity)), time=np.zeros(1, dtype=np.int64)
+    )
+
+
+def select(params: Params, state: State, draw: Any) -> int:
+    """Ramp up: round robin for K M rounds. Balance: the best mean of the last M rewards."""
+    t = state.time[0]
+    state.time[0] = t + 1
+    arm = t % params.arms
+    if t >= params.arms * params.window:
+        best = argmax(state.mean)
+        if state.mean[best] > -math.inf:  # else nothing was ever observed: go on in turn
+            arm = best
+    enter(state, arm, params.window)
+    return arm
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """Put the reward into its arm's window."""
+    observe(state, arm, pull, reward, params.window)
+
+
+@dataclass(frozen=True)
+class SWA(Policy):
+    """Sliding-Window Average, Algorithm 1: play the arm with the best mean of its last M rewards.
+
+    M = ceil(alpha 4^(2/3) sigma^(2/3) K^(-2/3) T^(2/3) ln^(1/3)(sqrt(2) T)), after a ramp-up that
+    pulls each arm M times in turn. T is the scenario's horizon, or `.online(arms, horizon=T)`;
+    played longer than T, it goes on with the same M. Theorem 3.1 bounds its regret; alpha =
+    (2 max mu(1))^(-2/3) makes the bound smallest. Ties go to the first arm.
+    """
+
+    alpha: float
+    sigma: float
+
+    needs_horizon: ClassVar[bool] = True
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, above=0))
+        object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
+
+    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+        """Compute M."""
+        assert horizon is not None
+        return Params(arms, averaging_window(self.alpha, self.sigma, arms, horizon))
+
+    @classmethod
+    def examples(cls) -> Sequence[Policy]:
+        """A short and a long window."""
+        return [cls(alpha=0.02, sigma=0.5), cls(alpha=0.2, sigma=0.5)]

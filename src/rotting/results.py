@@ -1,0 +1,117 @@
+"""What a simulation leaves: plain arrays with their provenance."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rotting.bandits import IntArray
+from rotting.models import FloatArray
+
+_FORMAT = 1
+_ARRAYS = ("checkpoints", "regret", "pulls", "total_reward", "adversarial_regret")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The outcome of `simulate`: one row a run.
+
+    Rewards are expected rewards (means), not noisy ones, as in the paper's Eqs. 1 and 2.
+
+    checkpoints         rounds t at which the regret was kept; the last is the horizon
+    regret              [run, checkpoint] policy regret: J of pi_max minus J of the policy
+    pulls               [run, arm] pulls of each arm by the horizon
+    total_reward        [run] J, the expected total reward collected by the horizon
+    adversarial_regret  [run] J of the best single arm minus J of the policy, at the horizon
+    provenance          policy, scenario, seed, noise, engine, versions, seconds
+    """
+
+    checkpoints: IntArray
+    regret: FloatArray
+    pulls: IntArray
+    total_reward: FloatArray
+    adversarial_regret: FloatArray
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return int(self.regret.shape[0])
+
+    @property
+    def final_regret(self) -> FloatArray:
+        """Each run's policy regret at the horizon."""
+        return self.regret[:, -1]
+
+    @property
+    def mean_regret(self) -> FloatArray:
+        """The mean over runs, at each checkpoint."""
+        return np.asarray(self.regret.mean(axis=0))
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """The standard error of `mean_regret`, at each checkpoint; NaN for a single run."""
+        if self.runs < 2:
+            return np.full(self.checkpoints.size, math.nan)
+        return np.asarray(self.regret.std(axis=0, ddof=1) / math.sqrt(self.runs))
+
+    def __repr__(self) -> str:
+        return (
+            f"<Result of {self.provenance.get('policy', '?')}: {self.runs} runs, "
+            f"T = {int(self.checkpoints[-1])}, regret {self.mean_regret[-1]:.4g} "
+            f"+- {self.standard_error[-1]:.2g}>"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write everything to an .npz file, whole or not at all; returns its path."""
+        target = Path(path)
+        about = json.dumps({"format": _FORMAT, "provenance": self.provenance})
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".partial")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez_compressed(file, about=np.array(about), **arrays)
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)  # mkstemp makes it private
+            Path(temporary).replace(target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Result:
+        """Read what `save` wrote."""
+        try:
+            with np.load(Path(path), allow_pickle=False) as data:
+                about = json.loads(str(data["about"]))
+                arrays = {name: data[name] for name in _ARRAYS}
+        except (KeyError, ValueError, EOFError, zipfile.BadZipFile, OSError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise ValueError(f"{path} is not a saved result, or is damaged: {error}") from None
+        if about.get("format") != _FORMAT:
+            raise ValueError(f"{path} has format {about.get('format')!r}, this reads {_FORMAT}")
+        return cls(provenance=about["provenance"], **arrays)
+
+    def to_frame(self) -> Any:
+        """The regret as a pandas data frame with columns run, t, regret (needs pandas)."""
+        import pandas
+
+        runs, checkpoints = self.regret.shape
+        return pandas.DataFrame(
+            {
+                "run": np.repeat(np.arange(runs), checkpoints),
+                "t": np.tile(self.checkpoints, runs),
+                "regret": self.regret.ravel(),
+            }
+        )
