@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 import types
 from collections.abc import Callable
@@ -15,21 +14,34 @@ from rotting.policies.base import KINDS
 _LOCK = threading.RLock()
 
 
-@functools.cache
-def _compiled(loop: types.FunctionType, params_type: type) -> Callable[..., Any]:
+_DONE: dict[tuple[str, type, str], Callable[..., Any]] = {}
+
+
+def compiled(loop: Callable[..., Any], params_type: type, layout: str = "") -> Callable[..., Any]:
+    """A loop compiled for the policy whose params have this type.
+
+    `layout` tells apart forms of the loop that close over different types.
+    """
+    key = (loop.__qualname__, params_type, layout)
+    with _LOCK:
+        if key not in _DONE:
+            _DONE[key] = _compile(loop, params_type, layout)
+        return _DONE[key]
+
+
+def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
     import numba
 
     dispatch.register()
     kind = KINDS[params_type]
     verbs = [verb for verb in (kind.select, kind.update, kind.reveal) if verb is not None]
-    fields = [
-        f"{tuple_type.__qualname__}{tuple_type._fields}"  # type: ignore[attr-defined]
-        for tuple_type in (kind.params, kind.state)
-    ]
-    mark = fingerprint([loop, *verbs], fields)
+    fields = [f"{tuple_type}{getattr(tuple_type, '_fields', '')}" for tuple_type in kind[:2]]
+    mark = fingerprint([loop, *verbs], [*fields, layout])
     # Its own copy with its own name: numba then keeps a cache index per policy and fingerprint,
     # so that no index refers to a module that another process cannot import.
-    copy = types.FunctionType(loop.__code__, loop.__globals__, loop.__name__, loop.__defaults__)
+    copy = types.FunctionType(
+        loop.__code__, loop.__globals__, loop.__name__, loop.__defaults__, loop.__closure__
+    )
     owner = params_type.__module__.replace(".", "_")
     copy.__qualname__ = f"{loop.__name__}_{owner}_{mark}"
     copy.__module__ = loop.__module__
@@ -41,10 +53,3 @@ def _compiled(loop: types.FunctionType, params_type: type) -> Callable[..., Any]
         nogil=True, error_model="numpy", cache=cache, _nrt=False
     )(copy)
     return result
-
-
-def compiled(loop: Callable[..., Any], params_type: type) -> Callable[..., Any]:
-    """A loop compiled for the policy whose params have this type."""
-    assert isinstance(loop, types.FunctionType)
-    with _LOCK:
-        return _compiled(loop, params_type)

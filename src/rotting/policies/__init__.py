@@ -4,7 +4,35 @@
 """
 
 from rotting.policies.base import POLICIES, Policy, Verbs
+from rotting.policies.cto import CTO
+from rotting.policies.dcto import DCTO
+from rotting.policies.dcto_ucb import DCTO_UCB
+from rotting.policies.ducb import DUCB
+from rotting.policies.greedy import GreedyLast
 from rotting.policies.oracle import Oracle
+from rotting.policies.player import Decision, Player
+from rotting.policies.simple import RoundRobin, Uniform
+from rotting.policies.swa import SWA
+from rotting.policies.swucb import SWUCB
 from rotting.policies.ucb1 import UCB1
+from rotting.policies.wswa import WSWA
 
-__all__ = ["POLICIES", "UCB1", "Oracle", "Policy", "Verbs"]
+__all__ = [
+    "CTO",
+    "DCTO",
+    "DCTO_UCB",
+    "DUCB",
+    "POLICIES",
+    "SWA",
+    "SWUCB",
+    "UCB1",
+    "WSWA",
+    "Decision",
+    "GreedyLast",
+    "Oracle",
+    "Player",
+    "Policy",
+    "RoundRobin",
+    "Uniform",
+    "Verbs",
+]

@@ -1,0 +1,88 @@
+"""What one decision costs, as a multiple of NumPy drawing one standard normal.
+
+    python benchmarks/decisions.py          (make bench)
+
+For each policy: the wall time of simulate(runs=60, threads=1) at T = 30,000 after a warm-up, with
+oracle and tables, over the time NumPy takes for as many standard normals. The two are measured in
+turn, in one process, and the least of nine rounds of each is compared: on a shared machine the
+least is what the code costs, the rest is the neighbours.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from record import record
+from rich.console import Console
+from rich.table import Table
+
+import rotting
+from rotting import Scenario, policies
+from rotting.bandits import RandomArms
+from rotting.papers import levine2017
+
+RUNS = 60
+ROUNDS = 9
+
+
+def seconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def cases() -> list[tuple[policies.Policy, Scenario, float]]:
+    """Policy, scenario and the ratio that must not be exceeded."""
+    two = RandomArms(levine2017.FAMILY, count=2)
+    biased = RandomArms(levine2017.FAMILY, count=2, constants=(0.0, 0.5))
+    av, anv = levine2017.av(), levine2017.anv()
+    vanishing = [levine2017.non_parametric(), dataclasses.replace(av, arms=two), av]
+    constants = [dataclasses.replace(anv, arms=biased), anv]
+    sigma = levine2017.SIGMA
+    found: list[tuple[policies.Policy, Scenario, float]] = []
+    for policy in (policies.UCB1(), policies.SWA(0.2, sigma), policies.WSWA(0.2, sigma)):
+        found += [(policy, scenario, 4.0) for scenario in vanishing]
+    found += [(policies.CTO(levine2017.FAMILY), scenario, 4.0) for scenario in vanishing[1:]]
+    found += [(policies.DCTO(levine2017.FAMILY, sigma), scenario, 6.0) for scenario in constants]
+    return found
+
+
+def main() -> int:
+    decisions = RUNS * levine2017.HORIZON
+    rng = np.random.default_rng(0)
+    rows = []
+    for policy, scenario, most in cases():
+        def simulate(policy: policies.Policy = policy, scenario: Scenario = scenario) -> object:
+            return rotting.simulate(policy, scenario, runs=RUNS, threads=1)
+
+        def normals() -> object:
+            return rng.standard_normal(decisions)
+
+        simulate(), normals()
+        rounds = [(seconds(simulate), seconds(normals)) for _ in range(ROUNDS)]
+        ours, numpy = (min(column) for column in zip(*rounds, strict=True))
+        rows.append(
+            {
+                "policy": policy.title,
+                "scenario": scenario.name,
+                "arms": scenario.arm_count,
+                "ratio": round(ours / numpy, 2),
+                "at_most": most,
+                "nanoseconds": round(1e9 * ours / decisions, 1),
+                "normal_nanoseconds": round(1e9 * numpy / decisions, 1),
+            }
+        )
+    table = Table("policy", "scenario", "K", "x normal", "at most", "ns", "normal ns")
+    for row in rows:
+        table.add_row(*(str(value) for value in row.values()))
+    Console(width=100).print(table)
+    record("decisions", rows)
+    return int(any(row["ratio"] > row["at_most"] for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""CTO_SIM, Closest To Origin (Algorithm 2 of the paper): arms that rot by a known family to zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rotting.models import Family, Plateau, Polynomial, check_positive
+from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
+from rotting.policies.choose import argmax_least_pulled, next_untried
+
+
+class Params(NamedTuple):
+    """The family as a table mu[n, theta]."""
+
+    mu: FloatArray
+
+
+class State(NamedTuple):
+    """Per arm: the residual sums Y, the model they point to, and its next mean."""
+
+    waiting: IntArray  # how many arms have no observed reward yet
+    pulls: IntArray
+    observed: IntArray
+    Y: FloatArray  # [arm, theta], Eq. 6
+    closest: IntArray  # theta-hat, as its place in Theta
+    next_mean: FloatArray  # mu(N + 1; theta-hat)
+
+
+def check_family(who: str, family: Family) -> None:
+    """Refuse what is not a family of positive models (Assumption 4.1)."""
+    if not isinstance(family, Family):
+        raise ValueError(f"family of {who} must be a Family, as model.over([...]), got {family!r}")
+    check_positive(who, family, 1)
+
+
+def table_of(who: str, family: Family, capacity: int) -> FloatArray:
+    """mu[n, theta] for every pull that so many decisions can reach, and one more."""
+    check_positive(who, family, capacity + 1)
+    return family.by_pull(capacity + 1)
+
+
+def init(params: Params, arms: int, capacity: int) -> State:
+    """Nothing pulled, nothing observed."""
+    return State(
+        waiting=np.full(1, arms, dtype=np.int64),
+        pulls=np.zeros(arms, dtype=np.int64),
+        observed=np.zeros(arms, dtype=np.int64),
+        Y=np.zeros((arms, params.mu.shape[1])),
+        closest=np.zeros(arms, dtype=np.int64),
+        next_mean=np.zeros(arms),
+    )
+
+
+def select(params: Params, state: State, draw: Any) -> int:
+    """Ramp up: each arm once. Balance: argmax of mu(N_i + 1; theta-hat_i), ties by least pulls."""
+    arm = -1
+    if state.waiting[0] > 0:
+        arm = next_untried(state.pulls, state.observed, 1)
+    if arm < 0:
+        arm = argmax_least_pulled(state.next_mean, state.pulls, draw)
+    n = state.pulls[arm] + 1
+    state.pulls[arm] = n
+    state.next_mean[arm] = params.mu[n + 1, state.closest[arm]]
+    return arm
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """Detect: Y sums reward - mu(pull; theta); theta-hat is the one whose Y is closest to 0."""
+    closest = 0
+    distance = np.inf
+    for k in range(params.mu.shape[1]):
+        y = state.Y[arm, k] + (reward - params.mu[pull, k])
+        state.Y[arm, k] = y
+        if abs(y) < distance:
+            distance = abs(y)
+            closest = k
+    state.closest[arm] = closest
+    state.next_mean[arm] = params.mu[state.pulls[arm] + 1, closest]
+    if state.observed[arm] == 0:
+        state.waiting[0] -= 1
+    state.observed[arm] += 1
+
+
+@dataclass(frozen=True)
+class CTO(Policy):
+    """CTO_SIM, Algorithm 2: detect every arm's model by the sum of its rewards, then balance.
+
+    theta-hat_i minimises |sum of rewards - sum of mu(j; theta)| over the observed pulls (Eqs. 6 and
+    7; ties to the first in Theta's order); then the arm with the highest mu(N_i + 1; theta-hat_i)
+    is pulled, ties by least pulls and then at random. For arms that rot to zero: no constants.
+    Theorem 4.1 bounds its regret from some horizon on.
+
+    >>> from rotting import models
+    >>> family = models.Plateau(length=100).over([0.1, 0.2])
+    >>> CTO(family).online(range(10), compiled=False).select().arm
+    0
+    """
+
+    family: Family
+
+    title: ClassVar[str] = "CTO"
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+
+    def __post_init__(self) -> None:
+        check_family("CTO", self.family)
+
+    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+        """Tabulate the family."""
+        return Params(table_of("CTO", self.family, capacity))
+
+    @classmethod
+    def examples(cls) -> Sequence[Policy]:
+        """Models that differ at once, and models that coincide for a while."""
+        return [
+            cls(Polynomial().over([0.1, 0.25, 0.4])),
+            cls(Plateau(length=20).over([0.4, 0.1, 0.2])),
+        ]

@@ -1,0 +1,185 @@
+"""D-CTO_UCB (Algorithm 3 of the paper): explore, detect the models once, then UCB."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rotting import checks
+from rotting.compilable import shared
+from rotting.models import Family, Plateau, Polynomial
+from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
+from rotting.policies.choose import argmax_padded
+from rotting.policies.cto import check_family, table_of
+from rotting.policies.halves import detect, empty_halves, grow_halves
+from rotting.policies.padding import log_padding
+
+
+class Params(NamedTuple):
+    """The family as a table mu[n, theta], sigma sqrt(8 ln t) at t, and the exploration."""
+
+    mu: FloatArray
+    padding: FloatArray
+    arms: int
+    exploration: int  # pulls of each arm before the models are detected
+
+
+class State(NamedTuple):
+    """Halves while exploring, residual sums, and what follows from them."""
+
+    Z: FloatArray
+    residual: FloatArray
+    observed: IntArray
+    settled: IntArray
+    head: IntArray
+    tail: IntArray
+    middle: IntArray
+    free: IntArray
+    node_pull: IntArray
+    node_reward: FloatArray
+    node_next: IntArray
+    node_before: IntArray
+    time: IntArray
+    detected: IntArray  # whether the models have been
+    pulls: IntArray
+    count: IntArray  # observed rewards, those after the detection included
+    closest: IntArray
+    constant: FloatArray
+    estimate: FloatArray
+    width: FloatArray
+
+
+def init(params: Params, arms: int, capacity: int) -> State:
+    """Nothing pulled, nothing observed."""
+    return State(
+        *empty_halves(arms, params.mu.shape[1], min(capacity, 2 * arms * params.exploration)),
+        time=np.zeros(1, dtype=np.int64),
+        detected=np.zeros(1, dtype=np.int64),
+        pulls=np.zeros(arms, dtype=np.int64),
+        count=np.zeros(arms, dtype=np.int64),
+        closest=np.zeros(arms, dtype=np.int64),
+        constant=np.zeros(arms),
+        estimate=np.full(arms, -math.inf),
+        width=np.zeros(arms),
+    )
+
+
+@shared
+def _estimate(params: Any, state: Any, arm: Any) -> None:
+    """The arm's constant and next mean under its detected model."""
+    n = state.count[arm]
+    if n > 0:
+        closest = state.closest[arm]
+        state.constant[arm] = state.residual[arm, closest] / n
+        state.estimate[arm] = state.constant[arm] + params.mu[state.pulls[arm] + 1, closest]
+        state.width[arm] = 1.0 / math.sqrt(n)
+
+
+def select(params: Params, state: State, draw: Any) -> int:
+    """Explore by round robin; detect once; then argmax of Eq. 11."""
+    t = state.time[0] + 1
+    state.time[0] = t
+    arm = (t - 1) % params.arms
+    if t > params.arms * params.exploration:
+        if state.detected[0] == 0:
+            state.detected[0] = 1
+            for i in range(params.arms):
+                _estimate(params, state, i)
+        best = argmax_padded(state.estimate, state.width, params.padding[t])
+        if state.estimate[best] > -math.inf:  # else nothing was ever observed: go on in turn
+            arm = best
+    n = state.pulls[arm] + 1
+    state.pulls[arm] = n
+    if state.estimate[arm] > -math.inf:
+        state.estimate[arm] = state.constant[arm] + params.mu[n + 1, state.closest[arm]]
+    return arm
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """While exploring, sort the reward into its half; later, improve the constant."""
+    state.count[arm] += 1
+    if state.detected[0] == 0:
+        state.closest[arm] = detect(params, state, arm, pull, reward)
+    else:
+        state.residual[arm, state.closest[arm]] += reward - params.mu[pull, state.closest[arm]]
+        _estimate(params, state, arm)
+
+
+def grow(params: Params, state: State, arms: int, capacity: int) -> State:
+    """Room for more pending rewards, while exploring."""
+    grown: State = grow_halves(state, arms, min(capacity, 2 * arms * params.exploration))
+    return grown
+
+
+@dataclass(frozen=True)
+class DCTO_UCB(Policy):
+    """D-CTO_UCB, Algorithm 3: explore each arm m times in turn, detect the models, then UCB.
+
+    The models are detected once, by the halves of the m first rewards of each arm (Eq. 9); from
+    then on the arm with the highest mu^c-hat + mu(N_i + 1; theta-hat_i) + sqrt(8 ln t sigma^2 /
+    N_i) is pulled (Eq. 11). With m >= m*_diff(delta / K) all models are detected with probability
+    1 - delta, and Theorem 4.2 bounds the regret.
+
+    `exploration` is m; None takes the paper's upper bound on m*_diff(delta / K), the largest over
+    pairs of Ddet*(1 / (8 ln(2K / delta))). It is rounded up to even, so that the constants cancel.
+    An exploration that does not fit the horizon is refused. Ties go to the first arm.
+    """
+
+    family: Family
+    sigma: float
+    delta: float
+    exploration: int | None = None
+
+    title: ClassVar[str] = "D-CTO_UCB"
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
+
+    def __post_init__(self) -> None:
+        check_family("DCTO_UCB", self.family)
+        object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
+        object.__setattr__(self, "delta", checks.number("delta", self.delta, above=0, below=1))
+        if self.exploration is not None:
+            pulls = checks.integer("exploration", self.exploration, least=2)
+            object.__setattr__(self, "exploration", pulls + pulls % 2)
+
+    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+        """Find the exploration length and tabulate family and padding."""
+        exploration = self._exploration(arms, horizon)
+        padding = log_padding(8.0 * self.sigma**2, capacity)
+        return Params(table_of("DCTO_UCB", self.family, capacity), padding, arms, exploration)
+
+    def _exploration(self, arms: int, horizon: int | None) -> int:
+        """m, rounded up to even; refused when there is none, or it does not fit the horizon."""
+        pulls = self.exploration
+        if pulls is None:
+            from rotting.theory import detection
+
+            level = 1.0 / (8.0 * math.log(2.0 * arms / self.delta))
+            found = detection.ddet_star(self.family, self.sigma, level)
+            if found is None:
+                raise ValueError(
+                    f"DCTO_UCB must explore each of {arms} arms more than {detection.LIMIT} times "
+                    f"(the bound on m*_diff(delta/K) = m*_diff({self.delta / arms:g}) for this "
+                    f"family), that is more than {arms * detection.LIMIT} decisions"
+                    + ("" if horizon is None else f", but the horizon is {horizon}")
+                    + "; give exploration=..., or use DCTO, which has no exploration phase"
+                )
+            pulls = max(2, found + found % 2)
+        if horizon is not None and arms * pulls > horizon:
+            raise ValueError(
+                f"DCTO_UCB must explore each of {arms} arms {pulls} times, that is {arms * pulls} "
+                f"decisions, but the horizon is {horizon}; give a smaller exploration=..., or use "
+                "DCTO, which has no exploration phase"
+            )
+        return pulls
+
+    @classmethod
+    def examples(cls) -> Sequence[Policy]:
+        """Short explorations, one of them odd and so rounded up."""
+        return [
+            cls(Polynomial().over([0.1, 0.45]), sigma=0.5, delta=0.1, exploration=10),
+            cls(Plateau(length=5).over([0.4, 0.1, 0.2]), sigma=0.3, delta=0.1, exploration=13),
+        ]
