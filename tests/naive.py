@@ -102,15 +102,14 @@ def ducb(history: History, arms: int, gamma: float, B: float = 1.0, xi: float = 
 def swucb(history: History, arms: int, tau: int, B: float = 2.0, xi: float = 0.5) -> set[int]:
     """Sliding-window UCB (section Simulations), on the last tau rounds only.
 
-    An arm absent from the window goes first (fewest pulls overall, then lowest index); otherwise
+    An arm absent from the window goes first (the lowest index if several are); otherwise
     argmax mean_tau + B sqrt(xi ln min(t, tau) / N_tau).
     """
     t = len(history) + 1
     window = history[-tau:]
-    overall = pull_counts(history, arms)
     absent = [arm for arm in range(arms) if not rewards_of(window, arm)]
     if absent:
-        return {min(absent, key=lambda arm: (overall[arm], arm))}
+        return {absent[0]}
     scores = []
     for arm in range(arms):
         rewards = rewards_of(window, arm)

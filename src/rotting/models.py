@@ -292,16 +292,27 @@ class Family:
     def by_pull(self, length: int) -> FloatArray:
         """The table as [n, theta], n = 0..length: what a policy reads at one pull lies together.
 
-        Row 0 stands for no pull and is never read.
+        Row 0 stands for no pull and is zero.
         """
-        return _by_pull(self, length) if length <= _CACHED else _by_pull.__wrapped__(self, length)
+        return _rows(self, length)[0]
+
+    def sums_by_pull(self, length: int) -> FloatArray:
+        """The cumulative sums as [n, theta], n = 0..length."""
+        return _rows(self, length)[1]
 
 
-@functools.lru_cache(maxsize=8)
-def _by_pull(family: Family, length: int) -> FloatArray:
+def _make_rows(family: Family, length: int) -> tuple[FloatArray, FloatArray]:
     rows = np.ascontiguousarray(np.pad(family.table(length), ((0, 0), (1, 0))).T)
-    rows.flags.writeable = False
-    return rows
+    sums = np.cumsum(rows, axis=0)
+    rows.flags.writeable = sums.flags.writeable = False
+    return rows, sums
+
+
+_cached_rows = functools.lru_cache(maxsize=8)(_make_rows)
+
+
+def _rows(family: Family, length: int) -> tuple[FloatArray, FloatArray]:
+    return (_cached_rows if length <= _CACHED else _make_rows)(family, length)
 
 
 def check_positive(who: str, family: Family, length: int) -> None:

@@ -199,7 +199,7 @@ def tie(draw: Draw, arm: Any, pull: Any) -> Any:
     A hash of (draw's key, arm, pull): whoever asks, in whatever order, gets the same answer, so a
     scan over the arms and a tree agree.
     """
-    return mix(fold(draw[0], np.uint64(arm)) + np.uint64(pull) * _GOLDEN)
+    return mix(draw[0] + np.uint64(arm) * _GOLDEN + np.uint64(pull) * draw[1])
 
 
 def new_draw(seed: int, purpose: int = DECISIONS, run: int = 0) -> Draw:

@@ -62,15 +62,19 @@ def argmax_least_pulled(index: Any, pulls: Any, draw: Any) -> Any:
     The random tie goes to the arm with the smallest `tie` hash of its next pull.
     """
     best = 0
+    highest = index[0]
     for i in range(1, index.size):
-        if index[i] < index[best]:
-            continue
-        if index[i] == index[best]:
-            if pulls[i] > pulls[best]:
-                continue
-            if pulls[i] == pulls[best] and not (
-                tie(draw, i, pulls[i] + 1) < tie(draw, best, pulls[best] + 1)
-            ):
-                continue
-        best = i
+        if index[i] > highest:
+            highest = index[i]
+            best = i
+        elif index[i] == highest and _goes_before(pulls, i, best, draw):
+            best = i
     return best
+
+
+@shared
+def _goes_before(pulls: Any, a: Any, b: Any, draw: Any) -> Any:
+    """Whether arm a wins a tie with arm b: fewer pulls, or else the smaller hash."""
+    if pulls[a] == pulls[b]:
+        return tie(draw, a, pulls[a] + 1) < tie(draw, b, pulls[b] + 1)
+    return pulls[a] < pulls[b]

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_least_pulled, next_untried
 
 
 class Params(NamedTuple):
-    """The family as a table mu[n, theta]."""
+    """The family as tables [n, theta]: mu(n; theta), and the sum of mu(j; theta) over j <= n."""
 
     mu: FloatArray
+    sums: FloatArray
 
 
 class State(NamedTuple):
-    """Per arm: the residual sums Y, the model they point to, and its next mean."""
+    """Per arm: the sum of its rewards, the model it points to, and that model's next mean."""
 
     waiting: IntArray  # how many arms have no observed reward yet
     pulls: IntArray
     observed: IntArray
-    Y: FloatArray  # [arm, theta], Eq. 6
+    total: FloatArray
+    gaps: IntArray  # whether rewards ever came out of order
+    expected: FloatArray  # [arm, theta]: the sum of mu over the observed pulls, if so
     closest: IntArray  # theta-hat, as its place in Theta
     next_mean: FloatArray  # mu(N + 1; theta-hat)
 
@@ -49,9 +54,11 @@ def init(params: Params, arms: int, capacity: int) -> State:
         waiting=np.full(1, arms, dtype=np.int64),
         pulls=np.zeros(arms, dtype=np.int64),
         observed=np.zeros(arms, dtype=np.int64),
-        Y=np.zeros((arms, params.mu.shape[1])),
+        total=np.zeros(arms),
+        gaps=np.zeros(arms, dtype=np.int64),
+        expected=np.zeros((arms, params.mu.shape[1])),
         closest=np.zeros(arms, dtype=np.int64),
-        next_mean=np.zeros(arms),
+        next_mean=np.full(arms, -math.inf),
     )
 
 
@@ -64,25 +71,50 @@ def select(params: Params, state: State, draw: Any) -> int:
         arm = argmax_least_pulled(state.next_mean, state.pulls, draw)
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
-    state.next_mean[arm] = params.mu[n + 1, state.closest[arm]]
+    if state.observed[arm] > 0:
+        state.next_mean[arm] = params.mu[n + 1, state.closest[arm]]
     return arm
 
 
-def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Detect: Y sums reward - mu(pull; theta); theta-hat is the one whose Y is closest to 0."""
+@shared
+def _closest(total: Any, sums: Any, row: Any) -> Any:
+    """theta-hat (Eq. 7): the first theta with |Y| = |total - sums[row, theta]| smallest."""
     closest = 0
-    distance = np.inf
-    for k in range(params.mu.shape[1]):
-        y = state.Y[arm, k] + (reward - params.mu[pull, k])
-        state.Y[arm, k] = y
-        if abs(y) < distance:
-            distance = abs(y)
+    distance = abs(total - sums[row, 0])
+    for k in range(1, sums.shape[1]):
+        y = abs(total - sums[row, k])
+        if y < distance:
+            distance = y
             closest = k
+    return closest
+
+
+@shared
+def _count_gaps(params: Any, state: Any, arm: Any, pull: Any, n: Any) -> None:
+    """Keep the sums over the observed pulls explicitly, once they are not simply 1..n."""
+    if state.gaps[arm] == 0:
+        state.gaps[arm] = 1
+        for k in range(params.mu.shape[1]):
+            state.expected[arm, k] = params.sums[n - 1, k]
+    for k in range(params.mu.shape[1]):
+        state.expected[arm, k] += params.mu[pull, k]
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """Detect: theta-hat is the model whose expected sum is closest to the sum of the rewards."""
+    n = state.observed[arm] + 1
+    state.observed[arm] = n
+    if n == 1:
+        state.waiting[0] -= 1
+    total = state.total[arm] + reward
+    state.total[arm] = total
+    if pull == n and state.gaps[arm] == 0:
+        closest = _closest(total, params.sums, n)
+    else:
+        _count_gaps(params, state, arm, pull, n)
+        closest = _closest(total, state.expected, arm)
     state.closest[arm] = closest
     state.next_mean[arm] = params.mu[state.pulls[arm] + 1, closest]
-    if state.observed[arm] == 0:
-        state.waiting[0] -= 1
-    state.observed[arm] += 1
 
 
 @dataclass(frozen=True)
@@ -110,7 +142,8 @@ class CTO(Policy):
 
     def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
         """Tabulate the family."""
-        return Params(table_of("CTO", self.family, capacity))
+        mu = table_of("CTO", self.family, capacity)
+        return Params(mu, self.family.sums_by_pull(capacity + 1))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

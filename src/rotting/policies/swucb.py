@@ -80,8 +80,8 @@ def _leave(state: Any, place: Any) -> None:
         state.total[arm] -= reward
         if state.observed[arm] == 0:
             state.waiting[0] += 1
-            state.total[arm] = 0.0
         _refresh(state, arm)
+    state.ring_reward[place] = math.nan
 
 
 @shared
@@ -93,6 +93,8 @@ def _sum_again(state: Any) -> None:
         reward = state.ring_reward[place]
         if reward == reward:
             state.total[state.ring_arm[place]] += reward
+    for i in range(state.total.size):
+        _refresh(state, i)
 
 
 def select(params: Params, state: State, draw: Any) -> int:

@@ -1,0 +1,145 @@
+"""Every policy chooses the arms its naive twin allows, round by round."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from cases import name_of, scenarios
+
+from rotting import Scenario, models, policies
+from rotting.policies import POLICIES, Policy
+from rotting.random import new_draw, normal, uniform
+
+SMALL = models.Plateau(length=7).over([0.4, 0.1, 0.2])
+SMOOTH = models.Polynomial().over([0.1, 0.25, 0.4])
+HORIZON = 260
+
+
+def family_args(family: models.Family) -> dict[str, Any]:
+    """Theta and mu as the twins take them; mu reads our table so that ties are exact in both."""
+    rows = {theta: member.table(HORIZON + 2) for theta, member in
+            zip(family.thetas, family.members, strict=True)}  # fmt: skip
+    return {"thetas": list(family.thetas), "mu": lambda n, theta: float(rows[theta][n - 1])}
+
+
+Twin = tuple[Policy, Callable[..., set[int]], dict[str, Any]]
+
+TWINS: list[Twin] = [
+    (policies.Uniform(), naive.uniform, {}),
+    (policies.RoundRobin(), naive.round_robin, {}),
+    (policies.GreedyLast(), naive.greedy_last, {}),
+    (policies.UCB1(), naive.ucb1, {}),
+    (policies.UCB1(c=0.3), naive.ucb1, {"c": 0.3}),
+    (policies.DUCB(gamma=0.97), naive.ducb, {"gamma": 0.97}),
+    (policies.DUCB(gamma=0.25, B=0.2, xi=0.6), naive.ducb, {"gamma": 0.25, "B": 0.2, "xi": 0.6}),
+    (policies.SWUCB(tau=40), naive.swucb, {"tau": 40}),
+    (policies.SWUCB(tau=5, B=0.1), naive.swucb, {"tau": 5, "B": 0.1}),
+    (policies.SWUCB(tau=1000, B=0.5, xi=0.7), naive.swucb, {"tau": 1000, "B": 0.5, "xi": 0.7}),
+    *[
+        (policies.SWA(alpha=a, sigma=0.5), naive.swa,
+         {"alpha": a, "sigma": 0.5, "horizon": HORIZON})
+        for a in (0.05, 0.3, 2.0)
+    ],
+    *[
+        (policies.WSWA(alpha=a, sigma=0.5, restart=r), naive.wswa,
+         {"alpha": a, "sigma": 0.5, "restart": r})
+        for a in (0.02, 0.1, 0.5) for r in ("forget", "keep")
+    ],
+    *[(policies.CTO(f), naive.cto, family_args(f)) for f in (SMALL, SMOOTH)],
+    *[
+        (policies.DCTO(f, sigma=0.4), naive.dcto, {**family_args(f), "sigma": 0.4})
+        for f in (SMALL, SMOOTH)
+    ],
+    (policies.DCTO(SMOOTH, sigma=0.4, c=0.5), naive.dcto,
+     {**family_args(SMOOTH), "sigma": 0.4, "c": 0.5}),
+    *[
+        (policies.DCTO_UCB(f, sigma=0.4, delta=0.1, exploration=m), naive.dcto_ucb,
+         {**family_args(f), "sigma": 0.4, "exploration": m + m % 2})
+        for f, m in ((SMALL, 9), (SMOOTH, 40), (SMALL, 2))
+    ],
+]  # fmt: skip
+
+
+def rewards(scenario: Scenario, seed: int) -> Callable[[int, int], float]:
+    """A reward for (arm, pull), with noise of its own."""
+    bandits = scenario.bandits(seed, 0, 1)
+    world = scenario.world()
+    draw = new_draw(seed)
+
+    def reward(arm: int, pull: int) -> float:
+        mean = world.means[bandits.models[0, arm], pull - 1] + bandits.constants[0, arm]
+        if world.noise == 1:
+            return float(mean + world.sigma[min(pull, world.sigma.size) - 1] * normal(draw))
+        return float(uniform(draw) < mean) if world.noise == 2 else float(mean)
+
+    return reward
+
+
+@pytest.mark.parametrize("kind", list(scenarios()))
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: name_of(twin[0]))
+def test_same_arms(twin: Twin, kind: str) -> None:
+    policy, rule, arguments = twin
+    reward = rewards(scenarios(HORIZON)[kind], seed=len(kind))
+    player = policy.online(range(3), seed=5, horizon=HORIZON, compiled=False)
+    history: naive.History = []
+    for t in range(1, HORIZON + 1):
+        allowed = rule(history, 3, **arguments)
+        decision = player.select()
+        assert decision.arm in allowed, f"round {t}: chose {decision.arm}, allowed {allowed}"
+        outcome = reward(decision.arm, decision.pull)
+        player.update(decision, outcome)
+        history.append((decision.arm, outcome))
+
+
+def test_oracle_follows_its_twin() -> None:
+    for kind, scenario in scenarios(120).items():
+        if not scenario.fixed:
+            continue
+        arms = list(scenario.arms)  # type: ignore[arg-type]
+        player = policies.Oracle(arms).online(range(3), compiled=False)
+        means = [lambda n, arm=arm: float(arm.mean(n)) for arm in arms]
+        counts = [0, 0, 0]
+        for _ in range(120):
+            arm = player.select().arm
+            assert arm in naive.oracle(counts, means), kind
+            counts[arm] += 1
+
+
+def test_every_policy_has_a_twin() -> None:
+    twinned = {type(policy) for policy, _, _ in TWINS} | {policies.Oracle}
+    ours = {kind for kind in POLICIES.values() if kind.__module__.startswith("rotting.")}
+    assert ours == twinned
+
+
+def test_twins_are_independent() -> None:
+    assert "rotting" not in inspect.getsource(naive).replace("Rotting Bandits", "").replace(
+        "the rotting model of", ""
+    )
+
+
+def test_random_ties_of_cto_are_random() -> None:
+    """In a full tie every arm is chosen about equally often; the least pulled go first."""
+    first = []
+    for seed in range(300):
+        player = policies.CTO(SMALL).online(range(3), seed=seed, compiled=False)
+        for _ in range(3):
+            player.update(player.select(), 1.0)
+        again = [player.select().arm for _ in range(3)]
+        assert sorted(again) == [0, 1, 2]  # nothing is pulled a third time before all are twice
+        first.append(again[0])
+    counts = np.bincount(first, minlength=3)
+    assert np.all(np.abs(counts - 100) < 4 * np.sqrt(300 * (1 / 3) * (2 / 3)))
+
+
+def test_ties_over_theta_go_to_the_first() -> None:
+    """All plateau models coincide at first: theta-hat is Theta's first, whatever its value."""
+    family = models.Plateau(length=100).over([0.4, 0.1])
+    player = policies.CTO(family).online(range(2), compiled=False)
+    for _ in range(150):
+        player.update(player.select(), 1.0)
+    assert player._state.closest.tolist() == [0, 0]
