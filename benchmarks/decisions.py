@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from record import record
 from rich.console import Console
 from rich.table import Table
 
 import rotting
+from record import record
 from rotting import Scenario, policies
 from rotting.bandits import RandomArms
 from rotting.papers import levine2017
@@ -56,6 +56,7 @@ def main() -> int:
     rng = np.random.default_rng(0)
     rows = []
     for policy, scenario, most in cases():
+
         def simulate(policy: policies.Policy = policy, scenario: Scenario = scenario) -> object:
             return rotting.simulate(policy, scenario, runs=RUNS, threads=1)
 

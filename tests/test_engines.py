@@ -6,12 +6,12 @@ import dataclasses
 import math
 from typing import Any
 
-import naive
 import numpy as np
 import pytest
-from cases import examples, name_of, playable, scenarios
 
+import naive
 import rotting
+from cases import examples, name_of, playable, scenarios
 from rotting import Arm, NoNoise, Result, Scenario, models, policies, simulate
 from rotting.engines import cpu
 from rotting.policies import Policy
@@ -76,6 +76,10 @@ def test_bandits_do_not_depend_on_the_policy() -> None:
     )
 
 
+def mean_of(table: Any) -> naive.Mean:
+    return lambda n: float(table[n - 1])
+
+
 def test_lemma_2_1_by_brute_force() -> None:
     """pi_max collects as much as the best of all pull-count vectors."""
     rng = np.random.default_rng(1)
@@ -83,7 +87,7 @@ def test_lemma_2_1_by_brute_force() -> None:
         for _ in range(12):
             tables = [np.sort(rng.integers(-3, 6, size=8) / 2.0)[::-1] for _ in range(arms)]
             scenario = Scenario([Arm(models.Table(t.tolist())) for t in tables], NoNoise(), 8)
-            best = naive.best_total([lambda n, t=t: float(t[n - 1]) for t in tables], 8)
+            best = naive.best_total([mean_of(t) for t in tables], 8)
             result = simulate(policies.Oracle(), scenario, runs=1, engine="reference")
             assert result.total_reward[0] == pytest.approx(best, abs=1e-12)
             assert result.final_regret[0] == 0.0

@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import random as python_random
+from typing import Any
 
 import numpy as np
 import pytest
-from cases import FAMILY, examples, name_of, scenarios
 
+from cases import FAMILY, examples, name_of, scenarios
 from rotting import Arm, models, policies
 from rotting.engines import plan
 from rotting.engines.loop import reward_of
@@ -170,10 +171,10 @@ def test_wswa_that_forgets_ignores_rewards_of_earlier_epochs() -> None:
     player = policies.WSWA(alpha=0.05, sigma=0.5).online([0, 1], compiled=False)
     early = [player.select() for _ in range(7)]  # epochs of 1, 2 and 4 rounds
     later = player.select()  # the first round of the epoch of 8
-    before = player._state.count.copy()
+    before = player._state.filled.copy()
     for decision in early:
         player.update(decision, 100.0)
-    assert player._state.count.tolist() == before.tolist()
+    assert player._state.filled.tolist() == before.tolist()
     player.update(later, 1.0)
     assert player._state.mean[later.arm] == 1.0
 
@@ -278,11 +279,9 @@ def test_a_damaged_state_is_refused() -> None:
         text.replace('"decided": 1', '"decided": 2'), text[:-2], "[]", "{}", "3",
     ]  # fmt: skip
     for wrong in damaged:
+        load: Any = Player.from_bytes if isinstance(wrong, bytes) else Player.from_json
         with pytest.raises(ValueError, match="saved state"):
-            if isinstance(wrong, bytes):
-                Player.from_bytes(wrong)
-            else:
-                Player.from_json(wrong)
+            load(wrong)
 
 
 def test_what_cannot_be_saved_is_asked_for() -> None:

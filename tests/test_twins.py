@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import naive
 import numpy as np
 import pytest
-from cases import name_of, scenarios
 
-from rotting import Scenario, models, policies
+import naive
+from cases import name_of, scenarios
+from rotting import Arm, Scenario, models, policies
 from rotting.policies import POLICIES, Policy
 from rotting.random import new_draw, normal, uniform
 
@@ -96,13 +96,17 @@ def test_same_arms(twin: Twin, kind: str) -> None:
         history.append((decision.arm, outcome))
 
 
+def mean_of(arm: Arm) -> naive.Mean:
+    return lambda n: float(arm.mean(n))
+
+
 def test_oracle_follows_its_twin() -> None:
     for kind, scenario in scenarios(120).items():
         if not scenario.fixed:
             continue
         arms = list(scenario.arms)  # type: ignore[arg-type]
         player = policies.Oracle(arms).online(range(3), compiled=False)
-        means = [lambda n, arm=arm: float(arm.mean(n)) for arm in arms]
+        means = [mean_of(arm) for arm in arms]
         counts = [0, 0, 0]
         for _ in range(120):
             arm = player.select().arm

@@ -235,8 +235,7 @@ class Scenario:
             parts = [_parts(arm) for arm in self.arms]
             rows = np.array([order[model] for model, _ in parts], dtype=np.int64)
             values = np.array([constant for _, constant in parts])
-            shape = (runs, self.arm_count)
-            return Bandits(np.broadcast_to(rows, shape), np.broadcast_to(values, shape))
+            return Bandits(np.tile(rows, (runs, 1)), np.tile(values, (runs, 1)))
         key = random.fold(random.seed_word(seed), np.uint64(random.BANDITS))
         run_keys = random.fold(key, np.arange(first, last, dtype=np.uint64))
         keys = random.fold(run_keys[:, None], np.arange(self.arm_count, dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""Checks of arguments: every refusal is a ValueError naming the argument, its value and its range."""
+"""Checks of arguments: a refusal is a ValueError naming the argument, its value and its range."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import rotting
 from rotting import checks
 from rotting.bandits import IntArray, Scenario
-from rotting.engines.plan import Outcome, Plan, Progress, make_oracle, stream_keys
+from rotting.engines.plan import Plan, Progress, empty_outcome, make_oracle, stream_keys
 from rotting.policies.base import Policy
 from rotting.results import Result
 
@@ -65,7 +65,7 @@ def simulate(
     times = checkpoint_times(checkpoints, scenario.horizon)
     name = policy.label if isinstance(policy, Policy) else type(policy).__name__
     identity = repr(policy) if isinstance(policy, Policy) else name
-    noise_key, draw_key = stream_keys(seed, noise, identity)
+    keys = stream_keys(seed, noise, identity)
     started = time.perf_counter()
     if isinstance(policy, Policy):
         params = policy.prepare_for(scenario)
@@ -77,10 +77,10 @@ def simulate(
         engine = "reference"
     oracle, oracle_fresh = make_oracle(scenario)
     plan = Plan(
-        params, fresh, scenario, scenario.world(), int(seed), runs, times, noise_key, draw_key,
-        oracle, oracle_fresh,
+        params, fresh, scenario, scenario.world(), int(seed), runs, times, keys, oracle,
+        oracle_fresh,
     )  # fmt: skip
-    outcome = Outcome.empty(runs, times.size, scenario.arm_count)
+    outcome = empty_outcome(runs, times.size, scenario.arm_count)
     with _reporter(progress, name) as report:
         if engine == "cpu":
             from rotting.engines import cpu
@@ -89,7 +89,7 @@ def simulate(
         else:
             from rotting.engines import reference
 
-            reference.simulate(plan, outcome, 1, report)
+            reference.simulate(plan, outcome, report)
     provenance = {
         "policy": name,
         "parameters": identity,

@@ -213,13 +213,16 @@ class Table(Model):
         except (TypeError, ValueError):
             raise ValueError(f"values of Table must be numbers, got {self.values!r}") from None
         if values.ndim != 1 or values.size < 1:
-            raise ValueError("values of Table must be a list of at least one number, "
-                             f"got shape {values.shape}")
+            raise ValueError(
+                f"values of Table must be a list of at least one number, got shape {values.shape}"
+            )
         check_means("Table", values)
         object.__setattr__(self, "values", tuple(values.tolist()))
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        return np.array(self.values)[np.minimum(n, len(self.values)) - 1]
+        values: FloatArray = np.array(self.values)
+        chosen: FloatArray = values[np.minimum(n, len(self.values)) - 1]
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -330,5 +333,3 @@ def check_positive(who: str, family: Family, length: int) -> None:
                 f"{who} needs a positive family (Assumption 4.1), "
                 f"but mu({n}; {theta:g}) = {means[n - 1]:g}"
             )
-
-

@@ -28,17 +28,25 @@ _TYPES: dict[str, type] = {
 }
 
 
+def _field_names(value: Any) -> list[str]:
+    return (
+        [field.name for field in dataclasses.fields(value)]
+        if dataclasses.is_dataclass(value)
+        else []
+    )
+
+
 def to_plain(value: Any) -> Any:
     """A value as plain data; ValueError if it holds what cannot be (a Python function)."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
         return [to_plain(item) for item in value]
-    name = value.key if isinstance(value, Policy) else type(value).__name__
-    if isinstance(value, Policy) or _TYPES.get(name) is type(value):
-        fields = {field.name: to_plain(getattr(value, field.name))
-                  for field in dataclasses.fields(value)}  # fmt: skip
-        return {"policy" if isinstance(value, Policy) else "type": name, **fields}
+    fields = {name: to_plain(getattr(value, name)) for name in _field_names(value)}
+    if isinstance(value, Policy):
+        return {"policy": value.key, **fields}
+    if _TYPES.get(type(value).__name__) is type(value):
+        return {"type": type(value).__name__, **fields}
     raise ValueError(f"{value!r} cannot be written as plain data")
 
 

@@ -206,7 +206,7 @@ def new_draw(seed: int, purpose: int = DECISIONS, run: int = 0) -> Draw:
     """A draw for one run of one seed.
 
     >>> draw = new_draw(seed=0)
-    >>> 0.0 <= uniform(draw) < 1.0
+    >>> 0.0 <= float(uniform(draw)) < 1.0
     True
     """
     draw = np.zeros(3, dtype=np.uint64)

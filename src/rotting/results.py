@@ -92,7 +92,7 @@ class Result:
     def load(cls, path: str | os.PathLike[str]) -> Result:
         """Read what `save` wrote."""
         try:
-            with np.load(Path(path), allow_pickle=False) as data:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
                 about = json.loads(str(data["about"]))
                 arrays = {name: data[name] for name in _ARRAYS}
         except (KeyError, ValueError, EOFError, zipfile.BadZipFile, OSError) as error:

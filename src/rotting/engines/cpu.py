@@ -7,8 +7,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from rotting.engines.compile import compiled
-from rotting.engines.loop import benchmark, play
-from rotting.engines.plan import Outcome, Plan, Progress, run_chunk, standard_of
+from rotting.engines.loop import Outcome, benchmark, play
+from rotting.engines.plan import Plan, Progress, run_chunk, shared_standard
 
 _DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
 
@@ -17,7 +17,7 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
     """Play all runs of a plan on a number of threads."""
     play_compiled = compiled(play, type(plan.params))
     benchmark_compiled = compiled(benchmark, type(plan.oracle))
-    standard = standard_of(benchmark_compiled, plan)
+    standard = shared_standard(benchmark_compiled, plan)
     stop = np.zeros(1, dtype=np.int64)
     horizon = plan.scenario.horizon
     # never so large that a thread has nothing to do
@@ -26,10 +26,7 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
 
     def chunk(first: int) -> int:
         last = min(first + size, plan.runs)
-        run_chunk(
-            play_compiled, benchmark_compiled, plan, first, last, standard,
-            outcome.part(first, last), stop,
-        )  # fmt: skip
+        run_chunk(play_compiled, benchmark_compiled, plan, first, last, standard, outcome, stop)
         return last - first
 
     done = chunk(starts[0])  # compiles, or loads what was compiled before

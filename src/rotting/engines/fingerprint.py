@@ -31,7 +31,9 @@ def fingerprint(functions: Iterable[Callable[..., Any]], extra: Iterable[str] = 
             if isinstance(value, types.FunctionType):
                 todo.append(inspect.unwrap(value))
             elif isinstance(value, type) and issubclass(value, tuple):
-                parts[f"{name}:{reference}"] = f"{value.__qualname__}{getattr(value, '_fields', '')}"
+                parts[f"{name}:{reference}"] = (
+                    f"{value.__qualname__}{getattr(value, '_fields', '')}"
+                )
             elif isinstance(value, np.ndarray):
                 parts[f"{name}:{reference}"] = f"{value.dtype}{value.shape}{value.tobytes().hex()}"
             elif isinstance(value, (bool, int, float, str, np.generic, tuple)):

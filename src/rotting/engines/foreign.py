@@ -29,8 +29,9 @@ def wrap(player: Any, scenario: Scenario) -> Foreign:
             )
     arms = tuple(getattr(player, "arms", range(scenario.arm_count)))
     if len(arms) != scenario.arm_count:
-        raise ValueError(f"policy must play the scenario's {scenario.arm_count} arms, "
-                         f"got one with {len(arms)}")
+        raise ValueError(
+            f"policy must play the scenario's {scenario.arm_count} arms, got one with {len(arms)}"
+        )
     return Foreign(player, arms)
 
 

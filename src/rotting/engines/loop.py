@@ -80,27 +80,48 @@ def expected_single(world: Any, models: Any, constants: Any, pulls: Any) -> Any:
     return best
 
 
+class Standard(NamedTuple):
+    """What the regret is measured against: expected total rewards, [run, checkpoint]."""
+
+    optimal: FloatArray  # of pi_max
+    single: FloatArray  # of the best single arm
+
+
+class Outcome(NamedTuple):
+    """The arrays of a `Result`, filled run by run."""
+
+    regret: FloatArray
+    pulls: IntArray
+    total_reward: FloatArray
+    adversarial_regret: FloatArray
+
+
+class Keys(NamedTuple):
+    """Where the streams of the reward noise and of the policy's own draws start."""
+
+    noise: np.uint64
+    draw: np.uint64
+
+
 def benchmark(
     params: Any,
     fresh: Any,
     work: Any,
     scratch: Any,
     world: Any,
-    models: Any,
-    constants: Any,
+    bandits: Any,
     checkpoints: Any,
-    optimal: Any,
-    single: Any,
+    standard: Any,
 ) -> None:
     """What pi_max and the best single arm expect to collect by each checkpoint, for each run.
 
     `params`, `fresh` and `work` are the oracle policy's.
     """
-    pulls = scratch.pulls
-    draw = scratch.draw
-    for r in range(models.shape[0]):
+    pulls, draw = scratch.pulls, scratch.draw
+    for r in range(bandits.models.shape[0]):
+        models, constants = bandits.models[r], bandits.constants[r]
         copy_state(fresh, work)
-        reveal(params, work, models[r], constants[r])
+        reveal(params, work, models, constants)
         for i in range(pulls.size):
             pulls[i] = 0
         t = 0
@@ -108,8 +129,8 @@ def benchmark(
             while t < checkpoints[c]:
                 t += 1
                 pulls[select(params, work, draw)] += 1
-            optimal[r, c] = expected(world, models[r], constants[r], pulls)
-            single[r, c] = expected_single(world, models[r], constants[r], t)
+            standard.optimal[r, c] = expected(world, models, constants, pulls)
+            standard.single[r, c] = expected_single(world, models, constants, t)
 
 
 def play(
@@ -118,45 +139,39 @@ def play(
     work: Any,
     scratch: Any,
     world: Any,
-    models: Any,
-    constants: Any,
-    noise_key: Any,
-    draw_key: Any,
+    bandits: Any,
+    keys: Any,
     first: Any,
     checkpoints: Any,
-    optimal: Any,
-    single: Any,
-    regret: Any,
-    final_pulls: Any,
-    reward: Any,
-    adversarial: Any,
+    standard: Any,
+    outcome: Any,
     stop: Any,
 ) -> None:
-    """Play runs first, first + 1, ... with one policy and write their results.
+    """Play runs first, first + 1, ... with one policy and write their outcome.
 
-    `fresh` is the policy's state at its start, `work` room for one. `optimal` and `single` hold
-    a row per run, or one row if all runs share a bandit. A set `stop[0]` ends the work early.
+    `fresh` is the policy's state at its start, `work` room for one. `standard` has a row per run,
+    or one row if all runs share a bandit. A set `stop[0]` ends the work early.
 
     The next reward of every arm is drawn ahead: it does not depend on what is decided, so the
     processor draws it while it decides.
     """
-    arms = models.shape[1]
     key, step, ahead = scratch.key, scratch.step, scratch.ahead
     pulls, draw = scratch.pulls, scratch.draw
     longest = world.means.shape[1]
     last = checkpoints.size - 1
-    for r in range(models.shape[0]):
+    for r in range(bandits.models.shape[0]):
+        models, constants = bandits.models[r], bandits.constants[r]
         run = np.uint64(first + r)
-        run_key = fold(noise_key, run)
-        start(draw, fold(draw_key, run))
-        for i in range(arms):
+        run_key = fold(keys.noise, run)
+        start(draw, fold(keys.draw, run))
+        for i in range(pulls.size):
             key[i] = fold(run_key, np.uint64(i))
             step[i] = step_of(key[i])
-            ahead[i] = reward_of(world, models[r, i], constants[r, i], key[i], step[i], 1)
+            ahead[i] = reward_of(world, models[i], constants[i], key[i], step[i], 1)
             pulls[i] = 0
         copy_state(fresh, work)
-        reveal(params, work, models[r], constants[r])
-        shared_row = min(r, optimal.shape[0] - 1)
+        reveal(params, work, models, constants)
+        row = min(r, standard.optimal.shape[0] - 1)
         t = 0
         for c in range(checkpoints.size):
             if stop[0] != 0:
@@ -169,12 +184,12 @@ def play(
                 update(params, work, arm, n, ahead[arm])
                 if n < longest:
                     ahead[arm] = reward_of(
-                        world, models[r, arm], constants[r, arm], key[arm], step[arm], n + 1
+                        world, models[arm], constants[arm], key[arm], step[arm], n + 1
                     )
-            collected = expected(world, models[r], constants[r], pulls)
-            regret[r, c] = optimal[shared_row, c] - collected
+            collected = expected(world, models, constants, pulls)
+            outcome.regret[r, c] = standard.optimal[row, c] - collected
             if c == last:
-                reward[r] = collected
-                adversarial[r] = single[shared_row, c] - collected
-        for i in range(arms):
-            final_pulls[r, i] = pulls[i]
+                outcome.total_reward[r] = collected
+                outcome.adversarial_regret[r] = standard.single[row, c] - collected
+        for i in range(pulls.size):
+            outcome.pulls[r, i] = pulls[i]

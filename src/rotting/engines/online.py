@@ -92,10 +92,16 @@ def _layout_of(params: Any, state: Any) -> str:
 _LAYOUTS: dict[str, tuple[type, type, list[str]]] = {}
 
 
-def _numba_type(code: str) -> Any:
+def _numba_types() -> Any:
     from numba.core import types
+
+    return types
+
+
+def _numba_type(code: str) -> Any:
     from numba.np import numpy_support
 
+    types = _numba_types()
     if ":" in code:
         name, ndim = code.split(":")
         return types.Array(numpy_support.from_dtype(np.dtype(name)), int(ndim), "C")
@@ -103,7 +109,7 @@ def _numba_type(code: str) -> Any:
 
 
 def _named(kind: type, members: list[Any]) -> Any:
-    from numba.core import types
+    types: Any = _numba_types()
 
     if members and all(member == members[0] for member in members):
         return types.NamedUniTuple(members[0], len(members), kind)
@@ -112,9 +118,11 @@ def _named(kind: type, members: list[Any]) -> Any:
 
 @functools.cache
 def _register() -> None:
-    from numba.core import cgutils, types
+    from numba.core import cgutils
     from numba.extending import intrinsic, overload
     from numba.np import arrayobj
+
+    types = _numba_types()
 
     def load(context: Any, builder: Any, words: Any, place: int, member: Any) -> tuple[Any, int]:
         """The value of a field whose words start at a place, and where the next field starts."""
@@ -154,7 +162,6 @@ def _register() -> None:
             ]
         )
 
-        @intrinsic
         def build(typingctx: Any, block: Any) -> Any:
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 words = arrayobj.make_array(block)(context, builder, args[0]).data
@@ -174,7 +181,8 @@ def _register() -> None:
 
             return result(block), codegen
 
-        return lambda block, layout: build(block)
+        built = intrinsic(build)
+        return lambda block, layout: built(block)
 
     overload(unpack, strict=False, prefer_literal=True, jit_options={"forceinline": True})(
         overload_unpack

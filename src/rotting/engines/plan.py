@@ -1,43 +1,19 @@
-"""What engines work on: an experiment prepared as arrays, and its outcome array by array."""
+"""What engines work on: an experiment prepared as arrays, cut into chunks of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rotting import random
-from rotting.bandits import IntArray, Scenario, World
-from rotting.engines.loop import Scratch
-from rotting.models import FloatArray
+from rotting.bandits import Bandits, IntArray, Scenario, World
+from rotting.engines.loop import Keys, Outcome, Scratch, Standard
 from rotting.policies.oracle import Oracle
 
 Progress = Callable[[int, int], None]
-
-
-class Outcome(NamedTuple):
-    """The arrays of a `Result`, filled run by run."""
-
-    regret: FloatArray
-    pulls: IntArray
-    total_reward: FloatArray
-    adversarial_regret: FloatArray
-
-    @classmethod
-    def empty(cls, runs: int, checkpoints: int, arms: int) -> Outcome:
-        """Room for that many runs."""
-        return cls(
-            np.empty((runs, checkpoints)),
-            np.empty((runs, arms), dtype=np.int64),
-            np.empty(runs),
-            np.empty(runs),
-        )
-
-    def part(self, first: int, last: int) -> Outcome:
-        """A view of some of the runs."""
-        return Outcome(*(array[first:last] for array in self))
 
 
 @dataclass(frozen=True)
@@ -51,13 +27,12 @@ class Plan:
     seed: int
     runs: int
     checkpoints: IntArray
-    noise_key: np.uint64
-    draw_key: np.uint64
+    keys: Keys
     oracle: Any
     oracle_fresh: Any
 
 
-def stream_keys(seed: int, noise: str, policy: str) -> tuple[np.uint64, np.uint64]:
+def stream_keys(seed: int, noise: str, policy: str) -> Keys:
     """Keys of the reward noise and of a policy's own draws.
 
     Independent noise depends on what the policy is called and its parameters, common noise on the
@@ -66,7 +41,10 @@ def stream_keys(seed: int, noise: str, policy: str) -> tuple[np.uint64, np.uint6
     key = random.seed_word(seed)
     if noise == "independent":
         key = random.fold(key, random.digest(policy))
-    return random.fold(key, np.uint64(random.NOISE)), random.fold(key, np.uint64(random.DECISIONS))
+    return Keys(
+        noise=random.fold(key, np.uint64(random.NOISE)),
+        draw=random.fold(key, np.uint64(random.DECISIONS)),
+    )
 
 
 def make_oracle(scenario: Scenario) -> tuple[Any, Any]:
@@ -76,9 +54,10 @@ def make_oracle(scenario: Scenario) -> tuple[Any, Any]:
     return params, oracle.verbs.init(params, scenario.arm_count, scenario.horizon)
 
 
-def empty_like(state: Any) -> Any:
-    """Room for a state of the same shape."""
-    return type(state)(*(np.empty_like(array) for array in state))
+def empty_outcome(runs: int, checkpoints: int, arms: int) -> Outcome:
+    """Room for the outcome of that many runs."""
+    pulls = np.empty((runs, arms), dtype=np.int64)
+    return Outcome(np.empty((runs, checkpoints)), pulls, np.empty(runs), np.empty(runs))
 
 
 def run_chunk(
@@ -87,49 +66,43 @@ def run_chunk(
     plan: Plan,
     first: int,
     last: int,
-    standard: tuple[FloatArray, FloatArray] | None,
+    standard: Standard | None,
     outcome: Outcome,
     stop: IntArray,
 ) -> None:
-    """Play runs first..last-1 into an outcome of that size, with the given forms of the loops.
+    """Play runs first..last-1 into their rows of the outcome, with the given forms of the loops.
 
     A pure function of the plan and the range: chunks may run anywhere, in any order, again.
     """
     bandits = plan.scenario.bandits(plan.seed, first, last)
-    models = np.ascontiguousarray(bandits.models)
-    constants = np.ascontiguousarray(bandits.constants)
     if standard is None:
-        standard = run_benchmark(benchmark, plan, models, constants)
+        standard = run_benchmark(benchmark, plan, bandits)
+    rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
     scratch = Scratch.empty(plan.scenario.arm_count)
     play(
-        plan.params, plan.fresh, empty_like(plan.fresh), scratch, plan.world, models, constants,
-        plan.noise_key, plan.draw_key, first, plan.checkpoints, *standard, *outcome, stop,
+        plan.params, plan.fresh, _empty_like(plan.fresh), scratch, plan.world, bandits, plan.keys,
+        first, plan.checkpoints, standard, rows, stop,
     )  # fmt: skip
 
 
-def run_benchmark(
-    benchmark: Callable[..., None], plan: Plan, models: IntArray, constants: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """What pi_max and the best single arm expect, [run, checkpoint] each."""
-    shape = (models.shape[0], plan.checkpoints.size)
-    optimal, single = np.empty(shape), np.empty(shape)
+def run_benchmark(benchmark: Callable[..., None], plan: Plan, bandits: Bandits) -> Standard:
+    """What pi_max and the best single arm expect on these bandits."""
+    shape = (bandits.models.shape[0], plan.checkpoints.size)
+    standard = Standard(np.empty(shape), np.empty(shape))
+    scratch = Scratch.empty(plan.scenario.arm_count)
     benchmark(
-        plan.oracle, plan.oracle_fresh, empty_like(plan.oracle_fresh),
-        Scratch.empty(plan.scenario.arm_count), plan.world, models, constants, plan.checkpoints, optimal, single,
+        plan.oracle, plan.oracle_fresh, _empty_like(plan.oracle_fresh), scratch, plan.world,
+        bandits, plan.checkpoints, standard,
     )  # fmt: skip
-    return optimal, single
+    return standard
 
 
-def standard_of(
-    benchmark: Callable[..., None], plan: Plan
-) -> tuple[FloatArray, FloatArray] | None:
-    """The benchmark that all runs share when they share their bandit, else None."""
+def shared_standard(benchmark: Callable[..., None], plan: Plan) -> Standard | None:
+    """The standard that all runs share when they share their bandit, else None."""
     if not plan.scenario.fixed:
         return None
-    bandits = plan.scenario.bandits(plan.seed, 0, 1)
-    return run_benchmark(
-        benchmark,
-        plan,
-        np.ascontiguousarray(bandits.models),
-        np.ascontiguousarray(bandits.constants),
-    )
+    return run_benchmark(benchmark, plan, plan.scenario.bandits(plan.seed, 0, 1))
+
+
+def _empty_like(state: Any) -> Any:
+    return type(state)(*(np.empty_like(array) for array in state))

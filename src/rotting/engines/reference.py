@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rotting.engines.loop import benchmark, play
-from rotting.engines.plan import Outcome, Plan, Progress, run_chunk, standard_of
+from rotting.engines.loop import Outcome, benchmark, play
+from rotting.engines.plan import Plan, Progress, run_chunk, shared_standard
 
 
-def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> None:
+def simulate(plan: Plan, outcome: Outcome, progress: Progress) -> None:
     """Play all runs of a plan, one after the other."""
-    standard = standard_of(benchmark, plan)
+    standard = shared_standard(benchmark, plan)
     stop = np.zeros(1, dtype=np.int64)
     for run in range(plan.runs):
-        run_chunk(play, benchmark, plan, run, run + 1, standard, outcome.part(run, run + 1), stop)
+        run_chunk(play, benchmark, plan, run, run + 1, standard, outcome, stop)
         progress(run + 1, plan.runs)

@@ -69,7 +69,9 @@ def _register_verbs() -> None:
     def nothing(params: Any, state: Any, models: Any, constants: Any) -> Any:
         return None
 
-    overload(select, strict=False, jit_options=_INLINED)(lambda params, state, draw: KINDS[params.instance_class].select)
+    overload(select, strict=False, jit_options=_INLINED)(
+        lambda params, state, draw: KINDS[params.instance_class].select
+    )
     overload(update, strict=False, jit_options=_INLINED)(
         lambda params, state, arm, pull, reward: KINDS[params.instance_class].update
     )

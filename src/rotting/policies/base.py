@@ -127,8 +127,7 @@ class Policy:
         shown = [
             f"{field.name}={getattr(self, field.name)!r}"
             for field in dataclasses.fields(self)  # type: ignore[arg-type]
-            if field.default is dataclasses.MISSING
-            or getattr(self, field.name) != field.default
+            if field.default is dataclasses.MISSING or getattr(self, field.name) != field.default
         ]
         return f"{self.title}({', '.join(shown)})" if shown else self.title
 

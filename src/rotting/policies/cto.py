@@ -1,4 +1,4 @@
-"""CTO_SIM, Closest To Origin (Algorithm 2 of the paper): arms that rot by a known family to zero."""
+"""CTO_SIM, Closest To Origin (Algorithm 2 of the paper): arms of a known family rot to zero."""
 
 from __future__ import annotations
 

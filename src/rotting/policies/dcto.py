@@ -1,4 +1,4 @@
-"""D-CTO_SIM-UCB (section 4.2 of the paper): arms that rot by a known family to unknown constants."""
+"""D-CTO_SIM-UCB (section 4.2 of the paper): arms of a known family rot to unknown constants."""
 
 from __future__ import annotations
 

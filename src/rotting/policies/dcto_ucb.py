@@ -46,7 +46,7 @@ class State(NamedTuple):
     time: IntArray
     detected: IntArray  # whether the models have been
     pulls: IntArray
-    count: IntArray  # observed rewards, those after the detection included
+    rewards: IntArray  # observed rewards, those after the detection included
     closest: IntArray
     constant: FloatArray
     estimate: FloatArray
@@ -60,7 +60,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         time=np.zeros(1, dtype=np.int64),
         detected=np.zeros(1, dtype=np.int64),
         pulls=np.zeros(arms, dtype=np.int64),
-        count=np.zeros(arms, dtype=np.int64),
+        rewards=np.zeros(arms, dtype=np.int64),
         closest=np.zeros(arms, dtype=np.int64),
         constant=np.zeros(arms),
         estimate=np.full(arms, -math.inf),
@@ -71,7 +71,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 @shared
 def _estimate(params: Any, state: Any, arm: Any) -> None:
     """The arm's constant and next mean under its detected model."""
-    n = state.count[arm]
+    n = state.rewards[arm]
     if n > 0:
         closest = state.closest[arm]
         state.constant[arm] = state.residual[arm, closest] / n
@@ -101,7 +101,7 @@ def select(params: Params, state: State, draw: Any) -> int:
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """While exploring, sort the reward into its half; later, improve the constant."""
-    state.count[arm] += 1
+    state.rewards[arm] += 1
     if state.detected[0] == 0:
         state.closest[arm] = detect(params, state, arm, pull, reward)
     else:

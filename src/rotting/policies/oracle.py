@@ -127,9 +127,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 def grow(params: Params, state: State, arms: int, capacity: int) -> State:
     """The state has room for any number of decisions; its next means come from longer tables."""
     for i in range(arms):
-        state.next_mean[i] = (
-            state.constants[i] + params.means[state.models[i], state.pulls[i]]
-        )
+        state.next_mean[i] = state.constants[i] + params.means[state.models[i], state.pulls[i]]
     return state
 
 
@@ -161,8 +159,9 @@ class Oracle(Policy):
         if self.arms is None:
             raise ValueError("arms of Oracle must be given to play online, as Oracle(arms=[...])")
         if len(self.arms) != arms:
-            raise ValueError(f"arms of Oracle must be {arms} arms, one a label, "
-                             f"got {len(self.arms)}")
+            raise ValueError(
+                f"arms of Oracle must be {arms} arms, one a label, got {len(self.arms)}"
+            )
         scenario = Scenario(self.arms, NoNoise(), horizon=capacity + 1)
         rows = scenario.bandits(0, 0, 1)
         models, constants = rows.models[0].copy(), rows.constants[0].copy()

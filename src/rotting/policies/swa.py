@@ -19,7 +19,7 @@ def averaging_window(alpha: float, sigma: float, arms: int, horizon: int) -> int
     """M = ceil(alpha 4^(2/3) sigma^(2/3) K^(-2/3) T^(2/3) ln^(1/3)(sqrt(2) T)), Algorithm 1.
 
     >>> averaging_window(alpha=0.2, sigma=0.2 ** 0.5, arms=2, horizon=30_000)
-    396
+    395
     """
     scale = (4.0 * sigma * horizon / arms) ** (2 / 3)
     return math.ceil(alpha * scale * math.log(math.sqrt(2.0) * horizon) ** (1 / 3))
@@ -37,7 +37,7 @@ class State(NamedTuple):
 
     pulls: IntArray
     base: IntArray
-    count: IntArray
+    filled: IntArray
     total: FloatArray
     mean: FloatArray
     ring: FloatArray

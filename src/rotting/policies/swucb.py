@@ -33,7 +33,7 @@ class State(NamedTuple):
     total: FloatArray
     mean: FloatArray
     width: FloatArray
-    count: IntArray  # pulls ever
+    ever: IntArray  # pulls ever
     ring_arm: IntArray
     ring_pull: IntArray
     ring_reward: FloatArray  # NaN until observed
@@ -50,7 +50,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         total=np.zeros(arms),
         mean=np.full(arms, -math.inf),
         width=np.zeros(arms),
-        count=np.zeros(arms, dtype=np.int64),
+        ever=np.zeros(arms, dtype=np.int64),
         ring_arm=np.zeros(ring, dtype=np.int64),
         ring_pull=np.zeros(ring, dtype=np.int64),
         ring_reward=np.full(ring, math.nan),
@@ -113,9 +113,9 @@ def select(params: Params, state: State, draw: Any) -> int:
         if place == 0:
             _sum_again(state)
     state.pulls[arm] += 1
-    state.count[arm] += 1
+    state.ever[arm] += 1
     state.ring_arm[place] = arm
-    state.ring_pull[place] = state.count[arm]
+    state.ring_pull[place] = state.ever[arm]
     state.ring_reward[place] = math.nan
     return arm
 

@@ -21,7 +21,7 @@ class Window(NamedTuple):
 
     pulls: IntArray
     base: IntArray  # pulls of earlier epochs, which do not count
-    count: IntArray  # observed rewards in the window
+    filled: IntArray  # observed rewards in the window
     total: FloatArray
     mean: FloatArray
     ring: FloatArray  # [arm, place], NaN until observed; its length is a power of two
@@ -37,7 +37,7 @@ def empty_window(arms: int, window: int) -> Window:
     return Window(
         pulls=np.zeros(arms, dtype=np.int64),
         base=np.zeros(arms, dtype=np.int64),
-        count=np.zeros(arms, dtype=np.int64),
+        filled=np.zeros(arms, dtype=np.int64),
         total=np.zeros(arms),
         mean=np.full(arms, -math.inf),
         ring=np.full((arms, room(window)), math.nan),
@@ -65,7 +65,7 @@ def enter(state: Any, arm: Any, window: Any) -> None:
         reward = state.ring[arm, (leaving - 1) & mask]
         if reward == reward:
             state.total[arm] -= reward
-            state.count[arm] -= 1
+            state.filled[arm] -= 1
     state.ring[arm, (pull - 1) & mask] = math.nan
 
 
@@ -81,7 +81,7 @@ def sum_again(state: Any, arm: Any, window: Any) -> None:
             total += reward
             count += 1
     state.total[arm] = total
-    state.count[arm] = count
+    state.filled[arm] = count
     if count > 0:
         state.mean[arm] = total / count
 
@@ -97,5 +97,5 @@ def observe(state: Any, arm: Any, pull: Any, reward: Any, window: Any) -> None:
         sum_again(state, arm, window)
         return
     state.total[arm] += reward
-    state.count[arm] += 1
-    state.mean[arm] = state.total[arm] / state.count[arm]
+    state.filled[arm] += 1
+    state.mean[arm] = state.total[arm] / state.filled[arm]

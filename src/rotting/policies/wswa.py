@@ -33,7 +33,7 @@ class State(NamedTuple):
 
     pulls: IntArray
     base: IntArray
-    count: IntArray
+    filled: IntArray
     total: FloatArray
     mean: FloatArray
     ring: FloatArray
@@ -80,7 +80,7 @@ def _begin_epoch(params: Any, state: Any) -> None:
         else:
             state.base[i] = state.pulls[i]
             state.total[i] = 0.0
-            state.count[i] = 0
+            state.filled[i] = 0
             state.mean[i] = -math.inf
 
 

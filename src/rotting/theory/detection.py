@@ -21,7 +21,7 @@ def ddet(first: Model, second: Model, sigma: float, length: int) -> FloatArray:
 
     >>> from rotting import models
     >>> ddet(models.Polynomial(0.5), models.Polynomial(1.0), 1.0, length=4).round(2)
-    array([  inf, 46.63, 31.77, 20.66])
+    array([  inf, 46.63, 14.74, 48.59])
     """
     sigma = checks.number("sigma", sigma, above=0)
     return _ddet(np.cumsum(first.table(length)) - np.cumsum(second.table(length)), sigma)

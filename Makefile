@@ -1,0 +1,55 @@
+# Everything runs in .venv, built from the lock file. PYTHON may be any Python from 3.11 on.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install check test demo reproduce bench docs lock test-lowest clean
+
+help:  ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+install: $(STAMP)  ## build .venv with everything for development
+
+$(STAMP): requirements-dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "rotting needs Python 3.11 or later; try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+check: $(STAMP)  ## ruff, mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: $(STAMP)  ## all tests, doctests included
+	$(BIN)/python -m pytest -n 2
+
+demo: $(STAMP)  ## the paper's non-parametric scenario: a table and a picture
+	$(BIN)/rotting demo --out out/demo.png
+
+bench: $(STAMP)  ## what a decision costs, simulated and online, and how soon things start
+	$(BIN)/python benchmarks/decisions.py
+	$(BIN)/python benchmarks/online.py
+	$(BIN)/python benchmarks/startup.py
+
+docs: $(STAMP)  ## the API as HTML, in out/api
+	$(BIN)/pdoc --math -o out/api rotting
+
+lock: $(STAMP)  ## renew requirements-dev.lock from pyproject.toml
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+	  --all-extras --group dev -o requirements-dev.lock pyproject.toml
+
+test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allows
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python \
+	  --resolution lowest-direct -e . --group dev
+	.venv-lowest/bin/python -m pytest -n 2
+
+clean:  ## remove what was built
+	rm -rf .venv .venv-lowest out build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
