@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -69,10 +70,14 @@ print(json.dumps({"reward": result.total_reward[0],
 """
 
 
-def run(folder: Path, script: str) -> dict[str, float]:
+def run(folder: Path, script: str, cache: Path | None = None) -> dict[str, float]:
+    """Run a script in a process of its own, perhaps with a cache of its own."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = str(cache)
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script], cwd=folder, capture_output=True, text=True,
-        check=False,
+        [sys.executable, "-W", "error", "-c", script], cwd=folder, env=environment,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -85,16 +90,16 @@ def test_a_users_policy_is_cached_and_an_edit_is_noticed(tmp_path: Path) -> None
     (tmp_path / "helper.py").write_text(HELPER)
     constants = tmp_path / "constants.py"
     constants.write_text("FAVOURITE = 1\n")
-    first = run(tmp_path, SCRIPT)
+    first = run(tmp_path, SCRIPT, tmp_path / "cache")
     assert first == {"reward": 10.0, "hits": 0, "misses": 1}
-    again = run(tmp_path, SCRIPT)
+    again = run(tmp_path, SCRIPT, tmp_path / "cache")
     assert again == {"reward": 10.0, "hits": 1, "misses": 0}
     constants.write_text("FAVOURITE = 2\n")
-    edited = run(tmp_path, SCRIPT)
+    edited = run(tmp_path, SCRIPT, tmp_path / "cache")
     assert edited == {"reward": 20.0, "hits": 0, "misses": 1}
     policy = tmp_path / "mine.py"
     policy.write_text(MODULE.replace("params.arms - 1)", "params.arms - 2)"))
-    edited = run(tmp_path, SCRIPT)
+    edited = run(tmp_path, SCRIPT, tmp_path / "cache")
     assert edited == {"reward": 10.0, "hits": 0, "misses": 1}
 
 

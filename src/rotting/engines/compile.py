@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -29,6 +30,13 @@ def compiled(loop: Callable[..., Any], params_type: type, layout: str = "") -> C
         return _DONE[key]
 
 
+def _can_be_found_again(kind: type) -> bool:
+    """Whether another process can import this type; one made in a script or notebook it cannot."""
+    module = sys.modules.get(kind.__module__)
+    found = getattr(module, kind.__qualname__, None) is kind
+    return found and kind.__module__ != "__main__"
+
+
 def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
     import numba
 
@@ -45,11 +53,9 @@ def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
     owner = params_type.__module__.replace(".", "_")
     copy.__qualname__ = f"{loop.__name__}_{owner}_{mark}"
     copy.__module__ = loop.__module__
-    # Types defined in a script cannot be found again by another process.
-    cache = params_type.__module__ != "__main__"
     # Without numba's runtime there is no reference counting, six sevenths of the time otherwise;
     # the price is that nothing compiled may allocate.
     result: Callable[..., Any] = numba.njit(
-        nogil=True, error_model="numpy", cache=cache, _nrt=False
+        nogil=True, error_model="numpy", cache=_can_be_found_again(params_type), _nrt=False
     )(copy)
     return result
