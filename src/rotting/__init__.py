@@ -4,19 +4,25 @@ __version__ = "0.1.0"
 
 from rotting import bandits, models, policies
 from rotting.bandits import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario
+from rotting.comparison import Comparison, compare
 from rotting.experiment import simulate
 from rotting.results import Result
+from rotting.tuning import Tuning, tune
 
 __all__ = [
     "Arm",
     "Bernoulli",
+    "Comparison",
     "Gaussian",
     "NoNoise",
     "RandomArms",
     "Result",
     "Scenario",
+    "Tuning",
     "bandits",
+    "compare",
     "models",
     "policies",
     "simulate",
+    "tune",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -62,6 +63,23 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     if value not in words:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}, got {value!r}")
     return str(value)
+
+
+def known(what: str, name: Any, names: Iterable[str]) -> str:
+    """The name, if it is one of the known ones; else the nearest is suggested.
+
+    >>> known("policy", "wsaw", ["ucb1", "wswa"])
+    Traceback (most recent call last):
+    ValueError: unknown policy 'wsaw'; did you mean 'wswa'?
+    """
+    choices = list(names)
+    if name in choices:
+        return str(name)
+    near = difflib.get_close_matches(str(name).lower(), [c.lower() for c in choices], n=1)
+    if near:
+        nearest = next(c for c in choices if c.lower() == near[0])
+        raise ValueError(f"unknown {what} {name!r}; did you mean {nearest!r}?")
+    raise ValueError(f"unknown {what} {name!r}; known: {', '.join(choices) or 'none'}")
 
 
 def labels(name: str, values: Any) -> tuple[Hashable, ...]:

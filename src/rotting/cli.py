@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 import rotting
-from rotting import plots
+from rotting import catalogue, checks, console, plots
+from rotting.comparison import Comparison, name_policies
+from rotting.experiment import simulate
+from rotting.experiment_file import EXAMPLE, read_experiment
+from rotting.output import output_folder
 from rotting.papers import levine2017
+from rotting.tuning import tune
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -21,6 +24,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Rotting bandits: choosing among options whose reward falls each time they are used.",
 )
+
+ScenarioName = Annotated[
+    str, typer.Option("--scenario", "-s", help="A scenario, as av or av:horizon=3000.")
+]
+Runs = Annotated[int, typer.Option("--runs", "-r", help="How many runs of each policy.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same results.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+NoiseKind = Annotated[
+    str, typer.Option(help="independent (as in the paper) or common to all policies.")
+]
+Engine = Annotated[str, typer.Option(help="cpu, or reference (plain Python, slow).")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files in a folder that holds some.")]
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", help="A folder for results and a picture.")
+]
 
 
 def _version(wanted: bool) -> None:
@@ -40,32 +58,270 @@ def common(
 
 @app.command()
 def demo(
-    runs: Annotated[int, typer.Option(help="How many runs of each policy.")] = 100,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same figures.")] = 0,
+    runs: Runs = 100,
+    seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Where to put the picture.")] = Path("out/demo.png"),
+    as_json: AsJson = False,
 ) -> None:
     """Play the paper's non-parametric scenario with all its policies: a table and a picture.
 
     Example: rotting demo --runs 100 --out out/demo.png
     """
-    console = Console()
-    scenario = levine2017.non_parametric()
     if out.suffix not in (".png", ".svg", ".pdf"):
         raise ValueError(f"out must end in .png, .svg or .pdf, got {str(out)!r}")
+    scenario = levine2017.non_parametric()
+    policies = levine2017.reported_policies("non_parametric")
+    found = _compare(policies, scenario, as_json, runs=runs, seed=seed)
     out.parent.mkdir(parents=True, exist_ok=True)
-    table = Table("policy", "final regret", "standard error")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    results = {}
-    for name, policy in levine2017.reported_policies("non_parametric").items():
-        result = rotting.simulate(policy, scenario, runs=runs, seed=seed, progress=True)
-        results[name] = result
-        mean, error = result.mean_regret[-1], result.standard_error[-1]
-        table.add_row(policy.label, f"{mean:.1f}", f"{error:.1f}")
-    console.print(f"{scenario.name}: T = {scenario.horizon}, {runs} runs, seed {seed}")
-    console.print(table)
-    plots.regret_curves(results, out, title="Two arms, one of them rots at its 7,500th pull")
-    console.print(f"Regret curves: {out}")
+    plots.regret_curves(found.results, out, title="Two arms, one of them rots at its 7,500th pull")
+    if as_json:
+        console.print_json(found.summary())
+        return
+    console.comparison(found, f"{scenario.name}: T = {scenario.horizon}, {runs} runs, seed {seed}")
+    console.out.print(f"Regret curves: {out}")
+
+
+@app.command(name="simulate")
+def simulate_command(
+    policy: Annotated[str, typer.Argument(help="A policy, as wswa:alpha=0.2.")],
+    scenario: ScenarioName = "non_parametric",
+    runs: Runs = 100,
+    seed: Seed = 0,
+    noise: NoiseKind = "independent",
+    engine: Engine = "cpu",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Save the result to this .npz file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play one policy on a scenario and show its regret.
+
+    Example: rotting simulate wswa:alpha=0.2 --scenario non_parametric --runs 100
+    """
+    chosen = catalogue.parse_scenario(scenario)
+    made = catalogue.parse_policy(policy, chosen)
+    if out is not None:
+        _check_result_file(out)
+    found = _compare({made.label: made}, chosen, as_json, runs=runs, seed=seed, noise=noise,
+                     engine=engine)  # fmt: skip
+    result = found[made.label]
+    if out is not None:
+        result.save(out)
+    if as_json:
+        summary = {**found.summary(), "provenance": result.provenance}
+        console.print_json(
+            {key: summary[key] for key in summary if key[:4] not in ("wins", "p_va")}
+        )
+        return
+    console.comparison(found, _title(chosen, runs, seed))
+    if out is not None:
+        console.out.print(f"Saved: {out}")
+
+
+@app.command(name="compare")
+def compare_command(
+    policies: Annotated[list[str], typer.Argument(help="Policies, as ucb1 wswa:alpha=0.2.")],
+    scenario: ScenarioName = "non_parametric",
+    runs: Runs = 100,
+    seed: Seed = 0,
+    noise: NoiseKind = "independent",
+    engine: Engine = "cpu",
+    out: OutFolder = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play several policies on the same bandits: means, wins, p-values.
+
+    Example: rotting compare ucb1 wswa:alpha=0.2 cto --scenario av --runs 100 --out out/av
+    """
+    chosen = catalogue.parse_scenario(scenario)
+    named = name_policies([catalogue.parse_policy(text, chosen) for text in policies])
+    options = {"runs": runs, "seed": seed, "noise": noise, "engine": engine}
+    _compare_and_write(named, chosen, as_json, out, force, **options)
+
+
+@app.command(name="tune")
+def tune_command(
+    policy: Annotated[str, typer.Argument(help="A policy, as wswa or swucb:B=1.")],
+    grid: Annotated[list[str], typer.Argument(help="Values to try, as alpha=0.2,0.4,0.6.")],
+    scenario: ScenarioName = "non_parametric",
+    runs: Runs = 100,
+    seed: Seed = 0,
+    noise: NoiseKind = "independent",
+    as_json: AsJson = False,
+) -> None:
+    """Try parameters on a grid and show which has the least mean regret.
+
+    Example: rotting tune wswa alpha=0.2,0.4,0.6,0.8,1 --scenario av
+    """
+    chosen = catalogue.parse_scenario(scenario)
+    values = dict(_grid_values(part) for part in grid)
+    first = ",".join(f"{name}={choices[0]}" for name, choices in values.items())
+    made = catalogue.parse_policy(policy + ("," if ":" in policy else ":") + first, chosen)
+    settings = 1
+    for choices in values.values():
+        settings *= len(choices)
+    with console.progress(settings * runs, quiet=as_json) as advance:
+        found = tune(made, values, chosen, runs=runs, seed=seed, noise=noise,
+                     progress=_steps(advance, made.title))  # fmt: skip
+    if as_json:
+        console.print_json({"policy": found.best.key, "chosen": found.chosen, "rows": found.rows()})
+        return
+    rows = [
+        [*(f"{row[name]}" for name in values), f"{row['mean_regret']:.2f}",
+         f"{row['standard_error']:.2f}", "<- least" if place == found._best else ""]
+        for place, row in enumerate(found.rows())
+    ]  # fmt: skip
+    header = [*values, "mean regret", "standard error", ""]
+    console.table(header, rows, f"{made.title} on {_title(chosen, runs, seed)}")
+    console.out.print(f"Least mean regret: {found.best.label}")
+
+
+@app.command(name="policies")
+def list_policies(as_json: AsJson = False) -> None:
+    """List the policies with their parameters.
+
+    Example: rotting policies
+    """
+    _list(catalogue.describe_policies(), as_json)
+
+
+@app.command(name="scenarios")
+def list_scenarios(as_json: AsJson = False) -> None:
+    """List the named scenarios.
+
+    Example: rotting scenarios
+    """
+    _list(catalogue.describe_scenarios(), as_json)
+
+
+@app.command()
+def run(
+    file: Annotated[
+        Path | None, typer.Argument(help="An experiment file (TOML).", show_default=False)
+    ] = None,
+    example: Annotated[bool, typer.Option("--example", help="Print an example file.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+    seed: Annotated[int | None, typer.Option(help="Instead of the file's seed.")] = None,
+) -> None:
+    """Run an experiment described in a file: scenario, policies, runs, seed, outputs.
+
+    Example: rotting run --example > experiment.toml; rotting run experiment.toml
+    """
+    if example:
+        print(EXAMPLE, end="")
+        return
+    if file is None:
+        raise ValueError("file must be given; rotting run --example prints one to start from")
+    asked = read_experiment(file)
+    _compare_and_write(
+        asked.policies, asked.scenario, as_json, Path(asked.folder), force, runs=asked.runs,
+        seed=asked.seed if seed is None else seed, noise=asked.noise,
+    )  # fmt: skip
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="Which paper: levine2017.")] = "levine2017",
+    runs: Annotated[
+        int, typer.Option("--runs", "-r", help="Trajectories of the evaluation.")
+    ] = 100,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The folder to write; out/PAPER if not given.")
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Reproduce a paper's simulations: report, figure, table, raw results.
+
+    Example: rotting reproduce levine2017 --runs 100 --out out/levine2017
+    """
+    from rotting.papers.levine2017 import published, reproduction, tables, writing
+
+    checks.known("paper", paper, ["levine2017"])
+    checks.integer("runs", runs, least=2)
+    folder = out or Path("out") / paper
+    command = f"rotting reproduce {paper} --runs {runs} --seed {seed}"
+    total = reproduction.decisions(runs)
+    with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
+        found = reproduction.reproduce(runs=runs, seed=seed, report=advance)
+        advance("writing the report", 0)
+        writing.write(found, work, command)
+    if as_json:
+        console.print_json(tables.as_data(found))
+        return
+    for setup, comparison in found.reported.items():
+        header, rows = tables.matrix(setup, comparison)
+        console.table(header, rows, f"{published.SETUPS[setup]}: wins under the diagonal, p-values "
+                      "above; in parentheses the paper's")  # fmt: skip
+    console.out.print(f"{found.seconds:.1f} s. Report: {folder / 'report.html'}")
+
+
+def _compare_and_write(
+    policies: Any, scenario: Any, as_json: bool, out: Path | None, force: bool, **options: Any
+) -> None:
+    """Compare, print, and write a folder if one is wanted."""
+    if out is None:
+        found = _compare(policies, scenario, as_json, **options)
+    else:
+        with output_folder(out, force) as work:
+            found = _compare(policies, scenario, as_json, **options)
+            found.write(work)
+    if as_json:
+        console.print_json(found.summary())
+        return
+    console.comparison(found, _title(scenario, options["runs"], options["seed"]))
+    if out is not None:
+        console.out.print(f"Results and picture: {out}")
+
+
+def _compare(policies: Any, scenario: Any, quiet: bool, **options: Any) -> Comparison:
+    runs = checks.integer("runs", options["runs"], least=1)
+    with console.progress(runs * len(policies), quiet) as advance:
+        return Comparison({
+            name: simulate(policy, scenario, progress=_steps(advance, name), **options)
+            for name, policy in policies.items()
+        })  # fmt: skip
+
+
+def _steps(advance: Any, what: str) -> Any:
+    """Turn (runs done, runs) into steps of a bar, over several simulations."""
+    before = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal before
+        advance(what, done - before)
+        before = 0 if done == total else done
+
+    return progress
+
+
+def _title(scenario: Any, runs: int, seed: int) -> str:
+    name = scenario.name or "scenario"
+    return f"{name}: K = {scenario.arm_count}, T = {scenario.horizon}, {runs} runs, seed {seed}"
+
+
+def _list(rows: list[dict[str, str]], as_json: bool) -> None:
+    if as_json:
+        console.print_json(rows)
+    else:
+        console.table(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def _grid_values(part: str) -> tuple[str, list[Any]]:
+    name, equals, values = part.partition("=")
+    if not name or not equals or not values:
+        raise ValueError(f"grid must read like alpha=0.2,0.4, got {part!r}")
+    return name, [catalogue.read_value(value) for value in values.split(",")]
+
+
+def _check_result_file(path: Path) -> None:
+    if path.suffix != ".npz":
+        raise ValueError(f"out must end in .npz, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise ValueError(f"out must be in a folder that exists, got {str(path)!r}")
 
 
 def main() -> None:
@@ -73,7 +329,7 @@ def main() -> None:
     try:
         app()
     except (ValueError, OSError) as error:
-        print(f"rotting: {error}", file=sys.stderr)
+        print(f"rotting: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("rotting: stopped", file=sys.stderr)

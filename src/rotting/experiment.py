@@ -34,6 +34,7 @@ def simulate(
     noise: str = "independent",
     checkpoints: int | npt.ArrayLike = 100,
     progress: bool | Progress = False,
+    first_run: int = 0,
 ) -> Result:
     """Play a policy on many bandits of a scenario and keep its regret.
 
@@ -48,6 +49,7 @@ def simulate(
                  "common": all policies see the same rewards
     checkpoints  how many rounds, evenly spread, to keep the regret at; or the rounds themselves
     progress     True for a bar in the terminal, or a function called with (runs done, runs)
+    first_run    the number of the first run: play runs 100 to 199 apart from runs 0 to 99
 
     >>> from rotting import Arm, NoNoise, Scenario, models, policies
     >>> scenario = Scenario([Arm(models.Constant(1.0)), Arm(models.Constant(0.0))],
@@ -58,6 +60,7 @@ def simulate(
     if not isinstance(scenario, Scenario):
         raise ValueError(f"scenario must be a Scenario, got {scenario!r}")
     runs = checks.integer("runs", runs, least=1)
+    first_run = checks.integer("first_run", first_run, least=0, most=2**62)
     checks.choice("engine", engine, ENGINES)
     checks.choice("noise", noise, NOISES)
     if threads is not None:
@@ -77,7 +80,7 @@ def simulate(
         engine = "reference"
     oracle, oracle_fresh = make_oracle(scenario)
     plan = Plan(
-        params, fresh, scenario, scenario.world(), int(seed), runs, times, keys, oracle,
+        params, fresh, scenario, scenario.world(), int(seed), first_run, runs, times, keys, oracle,
         oracle_fresh,
     )  # fmt: skip
     outcome = empty_outcome(runs, times.size, scenario.arm_count)
@@ -96,6 +99,7 @@ def simulate(
         "scenario": scenario.name or repr(scenario),
         "horizon": scenario.horizon,
         "runs": runs,
+        "first_run": first_run,
         "seed": int(seed),
         "noise": noise,
         "engine": engine,

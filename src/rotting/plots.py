@@ -2,50 +2,110 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rotting.results import Result
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 # Okabe & Ito's colours, told apart by the colour-blind; dashes tell them apart in print
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 1, 2)))
+_BAND = 1.96  # standard errors either side: 95 %
+
+
+def new_figure(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure with panels side by side, drawn without a screen or global state."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(1, panels, squeeze=False)[0]
+    for panel in axes:
+        panel.spines[["top", "right"]].set_visible(False)
+    return figure, list(axes)
+
+
+def draw_regret(axes: Axes, results: Mapping[str, Result], title: str = "") -> None:
+    """Mean regret against t, with 95 % bands."""
+    for place, (name, result) in enumerate(results.items()):
+        mean, half = result.mean_regret, _BAND * result.standard_error
+        colour = COLOURS[place % len(COLOURS)]
+        dashes = _DASHES[place % len(_DASHES)]
+        axes.plot(result.checkpoints, mean, color=colour, linestyle=dashes, label=name)
+        axes.fill_between(
+            result.checkpoints, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0
+        )
+    axes.set_xlabel("round t")
+    axes.set_ylabel("mean regret")
+    axes.set_title(title)
+    axes.margins(x=0)
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    axes.legend(frameon=False)
+
+
+def draw_grid(
+    axes: Axes,
+    rows: Sequence[Mapping[str, Any]],
+    parameter: str,
+    marks: Mapping[str, Any],
+    title: str = "",
+) -> None:
+    """Mean regret against a parameter, with 95 % bars; marks are vertical lines at named values.
+
+    Values stand at equal distances, in the grid's order.
+    """
+    values = [row[parameter] for row in rows]
+    axes.errorbar(
+        range(len(values)),
+        [row["mean_regret"] for row in rows],
+        yerr=[_BAND * row["standard_error"] for row in rows],
+        color=COLOURS[0],
+        marker="o",
+        markersize=3,
+        capsize=2,
+    )
+    for place, (name, value) in enumerate(marks.items()):
+        if value in values:
+            axes.axvline(values.index(value), color=COLOURS[3 - 2 * place], linewidth=1.2,
+                         linestyle=_DASHES[1 + place], label=f"{name}: {value:g}")  # fmt: skip
+    step = max(1, len(values) // 6)
+    places = list(range(0, len(values), step))
+    axes.set_xticks(places, [f"{values[place]:g}" for place in places], fontsize=8)
+    axes.set_xlabel(parameter)
+    axes.set_ylabel("mean regret")
+    axes.set_title(title)
+    if marks:
+        axes.legend(frameon=False, fontsize=8)
 
 
 def regret_curves(
     results: Mapping[str, Result],
     path: str | os.PathLike[str],
     title: str = "",
-    logarithmic: bool = False,
 ) -> Path:
-    """Draw mean regret against t, with bands of two standard errors, and save the figure.
+    """Draw mean regret against t, with 95 % bands, and save the figure.
 
     The format follows from the file's ending (.png, .svg, .pdf).
     """
+    figure, (axes,) = new_figure(7.5, 4.5)
+    draw_regret(axes, results, title)
+    figure.savefig(Path(path), dpi=160)
+    return Path(path)
+
+
+def svg_text(figure: Figure) -> str:
+    """A figure as SVG, to be put inside a web page."""
     import matplotlib
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    target = Path(path)
-    figure, axes = pyplot.subplots(figsize=(7.5, 4.5), layout="constrained")
-    for place, (name, result) in enumerate(results.items()):
-        mean, error = result.mean_regret, result.standard_error
-        colour = _COLOURS[place % len(_COLOURS)]
-        dashes = _DASHES[(place // len(_COLOURS) + place) % len(_DASHES)]
-        axes.plot(result.checkpoints, mean, color=colour, linestyle=dashes, label=name)
-        axes.fill_between(result.checkpoints, mean - 2 * error, mean + 2 * error, color=colour,
-                          alpha=0.2, linewidth=0)  # fmt: skip
-    if logarithmic:
-        axes.set_yscale("log")
-    axes.set_xlabel("round t")
-    axes.set_ylabel("mean regret (band: two standard errors)")
-    axes.set_title(title)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.margins(x=0)
-    axes.legend(frameon=False)
-    figure.savefig(target, dpi=160)
-    pyplot.close(figure)
-    return target
+    buffer = io.StringIO()
+    # without a date and with fixed identifiers the same figure gives the same text
+    with matplotlib.rc_context({"svg.hashsalt": "rotting", "svg.fonttype": "path"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]

@@ -11,6 +11,7 @@ from rotting.engines.loop import Outcome, benchmark, play
 from rotting.engines.plan import Plan, Progress, run_chunk, shared_standard
 
 _DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
+_CHUNKS_A_THREAD = 4  # at least, so that threads end together
 
 
 def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> None:
@@ -19,27 +20,27 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
     benchmark_compiled = compiled(benchmark, type(plan.oracle))
     standard = shared_standard(benchmark_compiled, plan)
     stop = np.zeros(1, dtype=np.int64)
-    horizon = plan.scenario.horizon
-    # never so large that a thread has nothing to do
-    size = max(1, min(_DECISIONS_A_CHUNK // horizon, -(-plan.runs // threads)))
-    starts = list(range(0, plan.runs, size))
+    even = -(-plan.runs // (threads * _CHUNKS_A_THREAD))
+    size = max(1, min(_DECISIONS_A_CHUNK // plan.scenario.horizon, even))
 
-    def chunk(first: int) -> int:
-        last = min(first + size, plan.runs)
+    def chunk(first: int, last: int) -> int:
         run_chunk(play_compiled, benchmark_compiled, plan, first, last, standard, outcome, stop)
         return last - first
 
-    done = chunk(starts[0])  # compiles, or loads what was compiled before
-    progress(done, plan.runs)
-    if len(starts) == 1:
+    chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
+    parts = [(first, min(first + size, plan.runs)) for first in range(0, plan.runs, size)]
+    done = 0
+    if threads == 1:
+        for part in parts:
+            done += chunk(*part)
+            progress(done, plan.runs)
         return
     with ThreadPoolExecutor(max_workers=threads) as pool:
-        waiting: set[Future[int]] = {pool.submit(chunk, first) for first in starts[1:]}
+        waiting: set[Future[int]] = {pool.submit(chunk, *part) for part in parts}
         try:
             while waiting:
                 finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    done += future.result()
+                done += sum(future.result() for future in finished)
                 if finished:
                     progress(done, plan.runs)
         except BaseException:

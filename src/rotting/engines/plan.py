@@ -25,6 +25,7 @@ class Plan:
     scenario: Scenario
     world: World
     seed: int
+    first_run: int
     runs: int
     checkpoints: IntArray
     keys: Keys
@@ -70,18 +71,19 @@ def run_chunk(
     outcome: Outcome,
     stop: IntArray,
 ) -> None:
-    """Play runs first..last-1 into their rows of the outcome, with the given forms of the loops.
+    """Play rows first..last-1 of the outcome with the given forms of the loops.
 
     A pure function of the plan and the range: chunks may run anywhere, in any order, again.
     """
-    bandits = plan.scenario.bandits(plan.seed, first, last)
+    run = plan.first_run + first
+    bandits = plan.scenario.bandits(plan.seed, run, plan.first_run + last)
     if standard is None:
         standard = run_benchmark(benchmark, plan, bandits)
     rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
     scratch = Scratch.empty(plan.scenario.arm_count)
     play(
         plan.params, plan.fresh, _empty_like(plan.fresh), scratch, plan.world, bandits, plan.keys,
-        first, plan.checkpoints, standard, rows, stop,
+        run, plan.checkpoints, standard, rows, stop,
     )  # fmt: skip
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from rotting import checks
 from rotting.bandits import Arm, Gaussian, RandomArms, Scenario
 from rotting.models import Constant, Plateau, Step
 from rotting.policies import CTO, DCTO, DUCB, SWUCB, UCB1, WSWA, Policy
@@ -37,18 +40,25 @@ def anv() -> Scenario:
     return Scenario(arms, Gaussian(SIGMA), HORIZON, name="levine2017 ANV")
 
 
-def reported_policies(setup: str) -> dict[str, Policy]:
-    """The policies of a setup ("non_parametric", "av" or "anv") with the parameters the paper
+SETUPS: dict[str, Callable[[], Scenario]] = {
+    "non_parametric": non_parametric,
+    "av": av,
+    "anv": anv,
+}
 
-    reports from its grid searches (section Simulations, Results), by their names in Table 1.
+
+def reported_policies(setup: str) -> dict[str, Policy]:
+    """The policies of a setup with the parameters the paper reports, by their names in Table 1.
+
+    Setups are "non_parametric", "av" and "anv"; the parameters are those that the paper's grid
+    searches chose (section Simulations, Results).
 
     >>> list(reported_policies("av"))
     ['UCB1', 'DUCB', 'SWUCB', 'wSWA', 'CTO']
     """
     gamma = {"non_parametric": 0.999, "av": 0.999999, "anv": 0.999999}
     tau = {"non_parametric": 4_000, "av": 8_000, "anv": 16_000}
-    if setup not in tau:
-        raise ValueError(f"setup must be one of {', '.join(map(repr, tau))}, got {setup!r}")
+    checks.choice("setup", setup, SETUPS)
     chosen: dict[str, Policy] = {
         "UCB1": UCB1(),
         "DUCB": DUCB(gamma=gamma[setup]),

@@ -1,0 +1,132 @@
+"""`compare`: several policies on the same bandits."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rotting import stats
+from rotting.bandits import Scenario
+from rotting.experiment import simulate
+from rotting.policies.base import Policy
+from rotting.results import Result
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Results of several policies on the same bandits, by name, with tests between them.
+
+    `wins[a][b]` counts the runs in which a has the lesser final regret, `p_values[a][b]` is the
+    paired t-test between the two, `holm[a][b]` the same corrected for all pairs.
+    """
+
+    results: dict[str, Result]
+
+    @cached_property
+    def wins(self) -> dict[str, dict[str, int]]:
+        """wins[a][b]: in how many runs a beats b."""
+        return {
+            a: {b: stats.wins(self[a].final_regret, self[b].final_regret)
+                for b in self.results if b != a}
+            for a in self.results
+        }  # fmt: skip
+
+    @cached_property
+    def p_values(self) -> dict[str, dict[str, float]]:
+        """p_values[a][b]: the paired t-test between a and b."""
+        pairs = itertools.combinations(self.results, 2)
+        return self._both_ways(
+            {(a, b): stats.paired_p_value(self[a].final_regret, self[b].final_regret)
+             for a, b in pairs}
+        )  # fmt: skip
+
+    @cached_property
+    def holm(self) -> dict[str, dict[str, float]]:
+        """The p-values corrected for all pairs together (Holm)."""
+        pairs = list(itertools.combinations(self.results, 2))
+        corrected = stats.holm([self.p_values[a][b] for a, b in pairs])
+        return self._both_ways(dict(zip(pairs, corrected, strict=True)))
+
+    def _both_ways(self, values: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
+        return {
+            a: {b: values[a, b] if (a, b) in values else values[b, a]
+                for b in self.results if b != a}
+            for a in self.results
+        }  # fmt: skip
+
+    def __getitem__(self, name: str) -> Result:
+        return self.results[name]
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but the curves, as plain data."""
+        return {
+            "policies": list(self.results),
+            "parameters": {n: r.provenance["parameters"] for n, r in self.results.items()},
+            "runs": next(iter(self.results.values())).runs,
+            "mean_regret": {n: float(r.mean_regret[-1]) for n, r in self.results.items()},
+            "standard_error": {n: float(r.standard_error[-1]) for n, r in self.results.items()},
+            "interval_95": {n: list(stats.interval(r.final_regret))
+                            for n, r in self.results.items()},
+            "wins": self.wins,
+            "p_values": self.p_values,
+            "p_values_holm": self.holm,
+        }  # fmt: skip
+
+    def write(self, folder: Path) -> None:
+        """Summary as JSON, a picture of the curves, and the raw results, into a folder."""
+        from rotting import plots
+
+        (folder / "comparison.json").write_text(json.dumps(self.summary(), indent=1) + "\n")
+        plots.regret_curves(self.results, folder / "regret.png")
+        for place, result in enumerate(self.results.values(), start=1):
+            result.save(folder / f"result-{place}.npz")
+
+
+def compare(
+    policies: Mapping[str, Policy] | Iterable[Policy],
+    scenario: Scenario,
+    *,
+    runs: int,
+    seed: int = 0,
+    **options: Any,
+) -> Comparison:
+    """Play several policies on the same bandits and test their final regrets pair by pair.
+
+    `policies` is a list, or a dict that names them. The options are those of `simulate`.
+
+    >>> from rotting import Arm, NoNoise, Scenario, models, policies
+    >>> scenario = Scenario([Arm(models.Constant(1.0)), Arm(models.Constant(0.0))],
+    ...                     noise=NoNoise(), horizon=50)
+    >>> found = compare([policies.Oracle(), policies.RoundRobin()], scenario, runs=3,
+    ...                 engine="reference")
+    >>> found.wins["Oracle"]["RoundRobin"]
+    3
+    """
+    named = name_policies(policies)
+    return Comparison({
+        name: simulate(policy, scenario, runs=runs, seed=seed, **options)
+        for name, policy in named.items()
+    })  # fmt: skip
+
+
+def name_policies(policies: Mapping[str, Policy] | Iterable[Policy]) -> dict[str, Policy]:
+    """Policies by name: their labels, unless names are given."""
+    if isinstance(policies, Mapping):
+        named = dict(policies)
+    else:
+        listed = list(policies)
+        for policy in listed:
+            if not isinstance(policy, Policy):
+                raise ValueError(f"policies must be Policy objects, got {policy!r}")
+        named = {policy.label: policy for policy in listed}
+        if len(named) < len(listed):
+            twice = next(p.label for p in listed if [q.label for q in listed].count(p.label) > 1)
+            raise ValueError(f"policies must differ, got {twice} twice; name them in a dict")
+    if not named:
+        raise ValueError("policies must hold at least one policy, got none")
+    return named

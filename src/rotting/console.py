@@ -1,0 +1,96 @@
+"""What the command line prints: tables, progress, one line for a mistake."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from rotting.comparison import Comparison
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def print_json(data: Any) -> None:
+    """Plain data for machines; what is not a number becomes null."""
+    print(json.dumps(_finite(data), indent=1))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
+    """A table: the first column to the left, numbers to the right."""
+    if title:
+        out.print(f"\n{title}", style="bold", markup=False)
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(header):
+        numeric = place > 0 and all(_is_number(row[place]) for row in rows)
+        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        shown.add_row(*row)
+    out.print(shown)
+
+
+def _is_number(text: str) -> bool:
+    return not text or text[0] in "0123456789-+<." or text == "nan"
+
+
+def show_p(value: float) -> str:
+    """A p-value, short."""
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def comparison(found: Comparison, title: str = "") -> None:
+    """Means with intervals, then wins and p-values pair by pair."""
+    summary = found.summary()
+    names = list(found.results)
+    table(
+        ["policy", "mean regret", "standard error", "95 % interval", "worst run"],
+        [
+            [name, f"{summary['mean_regret'][name]:.2f}", f"{summary['standard_error'][name]:.2f}",
+             "{:.2f} to {:.2f}".format(*summary["interval_95"][name]),
+             f"{found[name].final_regret.max():.2f}"]
+            for name in names
+        ],
+        title,
+    )  # fmt: skip
+    if len(names) < 2:
+        return
+    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+    table(
+        ["pair", "wins of the first", "p-value", "corrected (Holm)"],
+        [
+            [f"{a}  against  {b}", f"{found.wins[a][b]} of {found[a].runs}",
+             show_p(found.p_values[a][b]), show_p(found.holm[a][b])]
+            for a, b in pairs
+        ],
+        "Paired by run",
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def progress(total: int, quiet: bool = False) -> Iterator[Callable[[str, int], None]]:
+    """A bar on the terminal; call what it yields with (what is done now, how much more is)."""
+    percentage = TextColumn("{task.percentage:3.0f} %")
+    columns = (TextColumn("{task.description}"), BarColumn(), percentage, TimeRemainingColumn())
+    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
+        task = bar.add_task("", total=total)
+
+        def advance(what: str, amount: int) -> None:
+            bar.update(task, description=what, advance=amount)
+
+        yield advance

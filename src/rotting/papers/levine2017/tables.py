@@ -1,0 +1,152 @@
+"""Table 1 as data, CSV and LaTeX, next to the paper's own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from rotting.comparison import Comparison
+from rotting.papers.levine2017 import published
+from rotting.papers.levine2017.reproduction import Reproduction
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A pair of policies: how often the row won against the column, and the p-value."""
+
+    row: str
+    column: str
+    wins: int
+    p_value: float
+    paper_wins: int
+    paper_p_value: float | None  # None for "<1e-5"
+    runs: int
+
+    @property
+    def wins_agree(self) -> bool:
+        """Whether both win counts may come from the same probability.
+
+        The difference of the two shares lies within 2.58 standard errors (99 %), that of a share
+        taken to be at least one half of a run away from 0 and 1.
+        """
+        pooled = (self.wins + self.paper_wins) / (self.runs + published.RUNS)
+        edge = 0.5 / published.RUNS
+        share = min(max(pooled, edge), 1 - edge)
+        error = math.sqrt(share * (1 - share) * (1 / self.runs + 1 / published.RUNS))
+        return abs(self.wins / self.runs - self.paper_wins / published.RUNS) <= 2.58 * error
+
+    @property
+    def p_agrees(self) -> bool:
+        """Whether both p-values say the same: below 1e-5, or not significant at 0.05."""
+        if self.paper_p_value is None:
+            return self.p_value < published.SMALL
+        return self.p_value > 0.05
+
+
+def cells(setup: str, comparison: Comparison) -> list[Cell]:
+    """The pairs of Table 1 in its order, row below column."""
+    return [
+        Cell(row, column, comparison.wins[row][column], comparison.p_values[row][column],
+             paper_wins, published.p_value(setup, row, column), comparison[row].runs)
+        for row, columns in published.WINS[setup].items()
+        for column, paper_wins in columns.items()
+    ]  # fmt: skip
+
+
+def show_p(value: float | None) -> str:
+    """A p-value as Table 1 writes it.
+
+    >>> show_p(3e-9), show_p(0.8123)
+    ('<1e-5', '0.81')
+    """
+    if value is None or value < published.SMALL:
+        return "<1e-5"
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+
+
+def as_data(reproduction: Reproduction) -> dict[str, Any]:
+    """Everything in table1.json: per setup, then the grids, then the same as tuned."""
+    data: dict[str, Any] = {
+        setup: comparison.summary() for setup, comparison in reproduction.reported.items()
+    }
+    data["grid"] = {
+        setup: {
+            name: {"parameter": published.GRIDS[name][0],
+                   "chosen": tuning.chosen[published.GRIDS[name][0]], "rows": tuning.rows()}
+            for name, tuning in grids.items()
+        }
+        for setup, grids in reproduction.grids.items()
+    }  # fmt: skip
+    data["tuned"] = {setup: found.summary() for setup, found in reproduction.tuned.items()}
+    data["paper"] = {
+        setup: [
+            {"row": row, "column": column, "wins": wins,
+             "p_value": show_p(published.p_value(setup, row, column))}
+            for row, columns in published.WINS[setup].items() for column, wins in columns.items()
+        ]
+        for setup in published.SETUPS
+    }  # fmt: skip
+    return data
+
+
+def as_csv(reproduction: Reproduction) -> str:
+    """A row a pair of policies, for both versions."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["version", "setup", "row", "column", "wins", "runs", "p_value",
+                     "paper_wins", "paper_p_value"])  # fmt: skip
+    for version, found in (("reported", reproduction.reported), ("tuned", reproduction.tuned)):
+        for setup, comparison in found.items():
+            for cell in cells(setup, comparison):
+                writer.writerow([version, setup, cell.row, cell.column, cell.wins, cell.runs,
+                                 repr(cell.p_value), cell.paper_wins,
+                                 show_p(cell.paper_p_value)])  # fmt: skip
+    return out.getvalue()
+
+
+def matrix(setup: str, comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Header and rows as Table 1 is read, with the paper's figures in parentheses.
+
+    Wins stand under the diagonal, p-values above.
+    """
+    names = list(comparison.results)
+    by_pair = {(cell.row, cell.column): cell for cell in cells(setup, comparison)}
+    rows = []
+    for i, row in enumerate(names):
+        line = [row]
+        for j, column in enumerate(names):
+            if i == j:
+                line.append("")
+            elif i > j:
+                cell = by_pair[row, column]
+                line.append(f"{cell.wins} ({cell.paper_wins})")
+            else:
+                cell = by_pair[column, row]
+                line.append(f"{show_p(cell.p_value)} ({show_p(cell.paper_p_value)})")
+        rows.append(line)
+    return ["", *names], rows
+
+
+def as_tex(reproduction: Reproduction) -> str:
+    """Table 1 in LaTeX: wins under the diagonal, p-values above, the paper's in parentheses."""
+    names = ["UCB1", "DUCB", "SWUCB", "wSWA", "(D-)CTO"]
+    lines = [
+        "% Wins (of the row against the column) under the diagonal, p-values above;",
+        "% in parentheses the figures of Levine, Crammer & Mannor (2017), Table 1.",
+        r"\begin{tabular}{ll" + "c" * len(names) + "}",
+        r"\hline",
+        " &  & " + " & ".join(names) + r" \\ \hline",
+    ]
+    for setup, comparison in reproduction.reported.items():
+        _, rows = matrix(setup, comparison)
+        for place, (name, *entries) in enumerate(rows):
+            shown = [entry.replace("<1e-5", "$<10^{-5}$") or "--" for entry in entries]
+            shown += [""] * (len(names) - len(shown))
+            label = published.SETUPS[setup] if place == 0 else ""
+            lines.append(f"{label} & {name} & " + " & ".join(shown) + r" \\")
+        lines.append(r"\hline")
+    lines.append(r"\end{tabular}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,98 @@
+"""`tune`: a grid search over a policy's parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rotting import checks
+from rotting.bandits import Scenario
+from rotting.experiment import simulate
+from rotting.policies.base import Policy
+from rotting.results import Result
+
+# Runs of a grid search are far from those of an evaluation with the same seed.
+GRID_RUNS_START = 1 << 40
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """The outcome of a grid search: every setting tried, and the one with the least mean regret."""
+
+    settings: list[dict[str, Any]]
+    policies: list[Policy]
+    results: list[Result]
+
+    @property
+    def best(self) -> Policy:
+        """The policy with the least mean final regret (the first of them in a tie)."""
+        return self.policies[self._best]
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The parameters of the best policy that the grid ran over."""
+        return self.settings[self._best]
+
+    @property
+    def _best(self) -> int:
+        means = [result.mean_regret[-1] for result in self.results]
+        return means.index(min(means))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a setting: its parameters, mean regret and standard error."""
+        return [
+            {**setting, "mean_regret": float(result.mean_regret[-1]),
+             "standard_error": float(result.standard_error[-1])}
+            for setting, result in zip(self.settings, self.results, strict=True)
+        ]  # fmt: skip
+
+
+def tune(
+    policy: Policy,
+    grid: Mapping[str, Iterable[Any]],
+    scenario: Scenario,
+    *,
+    runs: int = 100,
+    seed: int = 0,
+    **options: Any,
+) -> Tuning:
+    """Try every combination of the grid's values and keep the least mean final regret.
+
+    `policy` gives the parameters that the grid does not run over. The runs are not those that
+    `simulate` and `compare` play with the same seed, so that an evaluation is not done on the
+    data the parameters were chosen on. The options are those of `simulate`.
+
+    >>> from rotting.papers import levine2017
+    >>> import dataclasses
+    >>> scenario = dataclasses.replace(levine2017.non_parametric(), horizon=200)
+    >>> from rotting import policies
+    >>> found = tune(policies.UCB1(), {"c": [0.1, 2.0]}, scenario, runs=5, engine="reference")
+    >>> found.chosen
+    {'c': 0.1}
+    """
+    if not isinstance(policy, Policy):
+        raise ValueError(f"policy must be a Policy, got {policy!r}")
+    known = [field.name for field in dataclasses.fields(policy)]  # type: ignore[arg-type]
+    values = {name: list(choices) for name, choices in grid.items()}
+    for name, choices in values.items():
+        checks.known(f"parameter of {policy.title}", name, known)
+        if not choices:
+            raise ValueError(f"grid must hold at least one value of {name}, got none")
+    if not values:
+        raise ValueError("grid must hold at least one parameter, got none")
+    settings = [dict(zip(values, chosen, strict=True))
+                for chosen in itertools.product(*values.values())]  # fmt: skip
+    policies = [_with(policy, setting) for setting in settings]
+    results = [
+        simulate(each, scenario, runs=runs, seed=seed, first_run=GRID_RUNS_START, **options)
+        for each in policies
+    ]
+    return Tuning(settings, policies, results)
+
+
+def _with(policy: Any, setting: dict[str, Any]) -> Policy:
+    changed: Policy = dataclasses.replace(policy, **setting)
+    return changed
