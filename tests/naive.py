@@ -246,12 +246,29 @@ def constant_ucb(
 
 
 def dcto(
-    history: History, arms: int, thetas: list[float], mu: Model, sigma: float, c: float = 8.0
+    history: History,
+    arms: int,
+    thetas: list[float],
+    mu: Model,
+    sigma: float,
+    c: float = 8.0,
+    start: int = 2,
+    halves: str = "all",
 ) -> set[int]:
-    """D-CTO_SIM-UCB: each arm twice, then detect by Z and follow the UCB rule at every round."""
-    if len(history) < 2 * arms:
+    """D-CTO_SIM-UCB: each arm `start` times, then detect by Z and follow the UCB rule every round.
+
+    With halves = "even" an arm is detected from its even number of pulls before an odd one,
+    except at the start.
+    """
+    if len(history) < start * arms:
         return round_robin(history, arms)
-    return constant_ucb(history, detect(history, arms, thetas, mu), mu, sigma, c)
+    detected = []
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        if halves == "even" and len(rewards) % 2 == 1 and len(rewards) > start:
+            rewards = rewards[:-1]
+        detected += detect([(0, reward) for reward in rewards], 1, thetas, mu)
+    return constant_ucb(history, detected, mu, sigma, c)
 
 
 def dcto_ucb(

@@ -7,11 +7,14 @@ import os
 import subprocess
 import sys
 import textwrap
+import types
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
+import pytest
 
-from rotting import policies
+from rotting import Arm, NoNoise, Scenario, models, policies, simulate
 from rotting.engines.fingerprint import fingerprint
 from rotting.engines.online import Stepper
 from rotting.random import new_draw
@@ -44,7 +47,7 @@ def update(params, state, arm, pull, reward):
 class Mine(Policy):
     """Always the same arm."""
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
-    def prepare(self, arms, horizon, capacity):
+    def prepare(self, arms, horizon, reach):
         return Params(arms)
 '''
 HELPER = """
@@ -143,6 +146,117 @@ def test_fingerprint_sees_constants_and_functions() -> None:
     assert before != after
     scope["C"] = 1.0
     assert fingerprint([scope["f"]]) == before  # type: ignore[list-item]
+
+
+def digest_of(text: str, scope: dict[str, Any]) -> str | None:
+    """The fingerprint of f, made from a text in a module's scope."""
+    exec(text, scope)
+    return fingerprint([scope["f"]])
+
+
+def test_fingerprint_follows_every_path() -> None:
+    """Submodules, functions wrapped by numba, closures of one factory, and what it cannot know."""
+    import numba
+
+    outer, inner = types.ModuleType("outer"), types.ModuleType("outer.inner")
+    outer.inner = inner  # type: ignore[attr-defined]
+    text = "def f(x):\n    return x + outer.inner.F"
+    marks = set()
+    for whole in (1, 2):
+        inner.F = whole  # type: ignore[attr-defined]
+        marks.add(digest_of(text, {"outer": outer}))
+    for value in (1.0, 2.0):
+        scope: dict[str, Any] = {"C": value}
+        exec("def g(x):\n    return x + C", scope)
+        scope["g"] = numba.njit(scope["g"])
+        marks.add(digest_of("def f(x):\n    return g(x)", scope))
+    factory = "def make(a):\n    def g(x):\n        return x + a\n    return g\n"
+    for second in (2, 3):
+        scope = {}
+        exec(factory + f"g, h = make(1), make({second})", scope)
+        marks.add(digest_of("def f(x):\n    return g(x) + h(x)", scope))
+    assert None not in marks
+    assert len(marks) == 6
+    assert digest_of("def f(x):\n    return thing.value", {"thing": object()}) is None
+
+
+def test_an_edit_after_the_import_does_not_poison_the_cache(tmp_path: Path) -> None:
+    """What is compiled is what was imported; a later process compiles what the file then says."""
+    (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "constants.py").write_text("FAVOURITE = 1\n")
+    edit = (
+        "import mine, pathlib\n"
+        "path = pathlib.Path('mine.py')\n"
+        "path.write_text(path.read_text().replace('params.arms - 1', 'params.arms - 3'))\n"
+    )
+    cache = tmp_path / "cache"
+    assert run(tmp_path, edit + SCRIPT, cache)["reward"] == 10.0
+    assert run(tmp_path, SCRIPT, cache)["reward"] == 0.0
+
+
+def make_mine(favourite: int) -> Any:
+    """A policy class defined anew, as by running a notebook's cell again."""
+    module = types.ModuleType("a_notebook")
+    sys.modules["a_notebook"] = module
+    text = MODULE.replace("import helper", "").replace("from __future__ import annotations", "")
+    text = text.replace("min(helper.favourite(state.time[0]), params.arms - 1)", str(favourite))
+    exec(text, module.__dict__)
+    return module.__dict__["Mine"]
+
+
+def test_a_policy_defined_anew_is_compiled_anew() -> None:
+    try:
+        for favourite in (0, 2, 1):
+            policy = make_mine(favourite)()
+            assert policy.online(range(3)).select().arm == favourite
+            assert policy.online(range(3), compiled=False).select().arm == favourite
+            scenario = Scenario([Arm(models.Constant(float(i))) for i in range(3)], NoNoise(), 4)
+            assert simulate(policy, scenario, runs=1).total_reward[0] == 4 * favourite
+    finally:
+        policies.POLICIES.pop("mine", None)
+
+
+def test_an_arm_that_does_not_exist_is_refused() -> None:
+    try:
+        policy = make_mine(7)()
+        scenario = Scenario([Arm(models.Constant(1.0))] * 3, NoNoise(), 10)
+        with pytest.raises(ValueError, match="select must return an arm from 0 to 2"):
+            simulate(policy, scenario, runs=1)
+        with pytest.raises(ValueError, match="select must return an arm from 0 to 2"):
+            simulate(policy, scenario, runs=1, engine="reference")
+        for compiled in (True, False):
+            with pytest.raises(ValueError, match="select must return an arm from 0 to 2"):
+                policy.online(range(3), compiled=compiled).select()
+    finally:
+        policies.POLICIES.pop("mine", None)
+
+
+def test_two_policies_cannot_share_their_params() -> None:
+    with pytest.raises(ValueError, match="params of Thief must be a type of its own, but UCB1"):
+
+        class Thief(policies.Policy):
+            verbs: ClassVar[policies.Verbs] = policies.UCB1.verbs
+
+
+def test_fields_that_compiled_code_cannot_take_are_refused() -> None:
+    verbs = policies.UCB1.verbs
+    params: Any = policies.UCB1().prepare(2, None, 100)
+    state = verbs.init(params, 2, 100)
+    with pytest.raises(ValueError, match="c of Params must be a number or an array, got None"):
+        Stepper(params._replace(c=None), state, new_draw(0))
+    with pytest.raises(ValueError, match="pulls of State must be a contiguous array"):
+        Stepper(params, state._replace(pulls=np.zeros(4, dtype=np.int64)[::2]), new_draw(0))
+
+
+def test_shared_fields_come_first() -> None:
+    """States that work on shared pieces begin with their fields, in order."""
+    from rotting.policies import dcto, dcto_ucb, halves, swa, window, wswa
+
+    for module in (dcto, dcto_ucb):
+        assert module.State._fields[: len(halves.Halves._fields)] == halves.Halves._fields
+    for module in (swa, wswa):
+        assert module.State._fields[: len(window.Window._fields)] == window.Window._fields
 
 
 def test_compiled_verbs_write_to_the_state() -> None:

@@ -156,7 +156,7 @@ def test_a_player_is_simulated_from_where_it_stands() -> None:
         ({"checkpoints": 0}, "checkpoints must be an integer >= 1"),
         ({"checkpoints": [5, 2]}, "checkpoints must be rising rounds from 1 to the horizon 300"),
         ({"checkpoints": [5, 299]}, "the last one the horizon itself, got 299"),
-        ({"policy": object()}, "policy must be a rotting Policy or an object with select"),
+        ({"policy": object()}, "policy must be a rotting Policy, an object with select"),
         ({"policy": Copycat(2), "checkpoints": [300]}, ""),
     ],
 )
@@ -167,6 +167,26 @@ def test_bad_arguments(wrong: dict[str, Any], words: str) -> None:
         return
     with pytest.raises(ValueError, match=words.replace("(", r"\(")):
         simulate(scenario=scenarios()["fixed"], **arguments)
+
+
+class Dice:
+    """A user's own player that draws random numbers."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def select(self) -> int:
+        return int(self.rng.integers(3))
+
+    def update(self, decision: int, reward: float) -> None:
+        pass
+
+
+def test_random_players_do_not_repeat_themselves() -> None:
+    scenario = scenarios()["fixed"]
+    for random_player in (Dice, policies.Uniform().online(range(3))):
+        pulls = simulate(random_player, scenario, runs=4).pulls
+        assert len({tuple(row) for row in pulls.tolist()}) > 1
 
 
 def test_an_impossible_choice_of_a_users_object_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from rotting import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario, models, policies
+from rotting import (
+    Arm,
+    Bernoulli,
+    Gaussian,
+    NoNoise,
+    RandomArms,
+    Scenario,
+    models,
+    policies,
+    simulate,
+)
 from rotting.papers import levine2017
 from rotting.theory import ddet, ddet_star
 
@@ -67,6 +78,15 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("vectorised", lambda: models.Function(lambda n: 1.0)),
     ("must be finite, got inf at n = 1", lambda: models.Function(lambda n: np.inf + 0.0 * n)),
     ("must be callable", lambda: models.Function(3)),  # type: ignore[arg-type]
+    ("theta of Plateau.*first at n = 2", lambda: models.Plateau(-0.5, length=1)),
+    ("Theta must be a list of numbers", lambda: models.Polynomial().over(0.3)),
+    ("model of Family must have a theta", lambda: models.Family(models.Constant(1.0), (0.1,))),
+    ("too large", lambda: policies.UCB1(c=10**400)),
+    ("at most 2\\*\\*62", lambda: policies.SWUCB(tau=10**19)),
+    ("sigma must be > 0, got -1.0 at n = 1", lambda: Gaussian(lambda n: -1.0 * n)),
+    ("keep the mean finite", lambda: Arm(models.Constant(1e308), 1e308)),
+    ("arms of Oracle must be the scenario's own",
+     lambda: policies.Oracle([ARM]).prepare_for(levine2017.av())),
     ("Theta must hold at least one theta", lambda: models.Polynomial().over([])),
     ("Theta must hold different thetas", lambda: models.Polynomial().over([0.1, 0.1])),
     ("theta of Polynomial must be >= 0", lambda: models.Polynomial().over([0.1, -0.2])),
@@ -101,6 +121,8 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
      lambda: policies.SWA(alpha=1, sigma="1")),  # type: ignore[arg-type]
     ("restart must be one of 'forget', 'keep'", lambda: policies.WSWA(1, 1, restart="no")),
     ("family of CTO must be a Family", lambda: policies.CTO([0.1])),  # type: ignore[arg-type]
+    ("start must be an integer >= 1", lambda: policies.DCTO(FAMILY, sigma=1, start=0)),
+    ("halves must be one of", lambda: policies.DCTO(FAMILY, sigma=1, halves="odd")),
     ("delta must be a number > 0 and < 1, got 1",
      lambda: policies.DCTO_UCB(FAMILY, sigma=1, delta=1)),
     ("exploration must be an integer >= 2",
@@ -147,7 +169,20 @@ def test_sigma_as_a_function_of_the_pull() -> None:
         (lambda n: 2.0 - n, "> 0, got 0.0 at n = 2"),
     ):
         with pytest.raises(ValueError, match=words):
-            Scenario([ARM], Gaussian(wrong), 3).world()
+            Gaussian(wrong)
+
+
+def test_callable_things_without_a_name() -> None:
+    half = functools.partial(np.power, 2.0)
+    model = models.Function(lambda n: half(-np.minimum(n, 50).astype(float)))
+    noise = Gaussian(functools.partial(np.full_like, fill_value=2.0, dtype=float))
+    assert "partial" in repr(noise)
+    assert simulate(policies.UCB1(), Scenario([Arm(model)], noise, 5), runs=1).final_regret[0] == 0
+
+
+def test_a_window_too_long_for_any_run() -> None:
+    assert policies.WSWA(0.2, 1e14).prepare(2, None, 10).windows.max() == 2**40
+    assert policies.SWA(1e305, 1e10).prepare(2, 100, 10).window == 2**40
 
 
 def test_random_arms_are_uniform_and_fresh() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 import random as python_random
 from typing import Any
 
@@ -170,14 +171,128 @@ def test_halves_of_late_rewards_are_those_of_the_observed_pulls() -> None:
                 assert player._state.Z[arm, k] == pytest.approx(z, abs=1e-9)
 
 
+def test_windows_of_late_rewards_are_the_last_observed_in_pull_order() -> None:
+    """SWA's and wSWA's means equal those of the last M observed rewards, whatever arrives when."""
+    for policy in (
+        policies.SWA(alpha=0.1, sigma=0.5),
+        policies.WSWA(alpha=0.05, sigma=0.5),
+        policies.WSWA(alpha=0.05, sigma=0.5, restart="keep"),
+    ):
+        player = policy.online([0, 1], horizon=1500, compiled=False)
+        rng = python_random.Random(5)
+        seen: list[dict[int, float]] = [{}, {}]
+        waiting: list[Decision] = []
+        for t in range(1, 1501):
+            waiting.append(player.select())
+            forgets = isinstance(policy, policies.WSWA) and policy.restart == "forget"
+            if forgets and (t & (t - 1)) == 0:  # an epoch begins
+                seen = [{}, {}]
+            while len(waiting) > 60 or (waiting and rng.random() < 0.6):
+                decision = waiting.pop(rng.randrange(len(waiting)))
+                if rng.random() < 0.9:
+                    reward = rng.gauss(0, 1)
+                    player.update(decision, reward)
+                    if decision.pull > player._state.base[decision.arm]:
+                        seen[decision.arm][decision.pull] = reward
+            window = (
+                int(player._state.window[0])
+                if isinstance(policy, policies.WSWA)
+                else player._params.window
+            )
+            for arm in (0, 1):
+                last = [seen[arm][n] for n in sorted(seen[arm])][-window:]
+                expected = sum(last) / len(last) if last else -np.inf
+                assert player._state.mean[arm] == pytest.approx(expected, abs=1e-9), (policy, t)
+
+
+def test_swa_with_a_window_longer_than_its_first_room() -> None:
+    policy = policies.SWA(alpha=0.2, sigma=0.45)
+    player = policy.online([0, 1], horizon=20_000)
+    assert player._params.window == 299
+    rng = python_random.Random(6)
+    seen: list[list[float]] = [[], []]
+    for _ in range(3000):
+        decision = player.select()
+        seen[decision.arm].append(rng.gauss(0, 1))
+        player.update(decision, seen[decision.arm][-1])
+    for arm in (0, 1):
+        last = seen[arm][-299:]
+        assert player._state.mean[arm] == pytest.approx(sum(last) / len(last), abs=1e-9)
+
+
+def test_a_dead_arm_is_left_though_rewards_are_later_than_the_window() -> None:
+    for policy in (policies.SWA(0.02, 0.5), policies.WSWA(0.02, 0.5, restart="keep")):
+        player = policy.online([0, 1], horizon=4000, compiled=False)
+        waiting: list[Decision] = []
+        for _ in range(4000):
+            waiting.append(player.select())
+            if len(waiting) > 12:
+                arm, pull = decision = waiting.pop(0)
+                player.update(decision, 0.5 if arm == 0 else (1.0 if pull <= 100 else 0.0))
+        assert player.pulls[1] < 300
+
+
+def test_dcto_ucb_detects_from_late_rewards_of_its_exploration() -> None:
+    family = models.Polynomial().over([0.1, 0.9])
+    policy = policies.DCTO_UCB(family, sigma=0.1, delta=0.1, exploration=50)
+    player = policy.online([0, 1], compiled=False)
+    decisions = [player.select() for _ in range(150)]
+    for decision in reversed(decisions):
+        player.update(decision, decision.pull**-0.9)
+    assert player._state.closest.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [p for p in examples() if not isinstance(p, (Oracle, policies.Uniform, policies.RoundRobin))],
+    ids=name_of,
+)
+def test_an_arm_whose_first_rewards_were_lost_is_not_forgotten(policy: Policy) -> None:
+    """Nothing of arm b arrives for 300 rounds; then it proves to be the best by far."""
+    if isinstance(policy, policies.GreedyLast):
+        return  # it looks at one reward, and 5 is soon seen
+    player = policy.online(["a", "b"], horizon=3000)
+    for t in range(3000):
+        decision = player.select()
+        if decision.arm == "a":
+            player.update(decision, 0.1)
+        elif t >= 300:
+            player.update(decision, 5.0)
+    assert player.pulls["b"] > 1000
+
+
+def test_long_silence() -> None:
+    """DUCB's weights fade to nothing while no reward arrives; the engines agree all the same."""
+    for gamma in (0.2, 0.9):
+        players = [policies.DUCB(gamma=gamma).online([0, 1], compiled=c) for c in (True, False)]
+        for player in players:
+            for _ in range(2):
+                player.update(player.select(), 1e300)
+            for _ in range(1000):
+                last = player.select()
+            player.update(last, 0.5)
+            assert np.all(np.isfinite(player._state.mean))
+        assert players[0].pulls == players[1].pulls
+
+
+def test_pickling_and_copying_share_nothing() -> None:
+    player = make(policies.UCB1())
+    player.update(player.select(), 1.0)
+    for twin in (pickle.loads(pickle.dumps(player)), copy.copy(player)):
+        expected = copy.deepcopy(player).select()
+        assert twin.select() == expected
+        assert sum(player.pulls.values()) == 1
+        assert player._state.time[0] == 1
+        assert twin._state.time[0] == 2
+
+
 def test_wswa_that_forgets_ignores_rewards_of_earlier_epochs() -> None:
     player = policies.WSWA(alpha=0.05, sigma=0.5).online([0, 1], compiled=False)
     early = [player.select() for _ in range(7)]  # epochs of 1, 2 and 4 rounds
     later = player.select()  # the first round of the epoch of 8
-    before = player._state.filled.copy()
     for decision in early:
         player.update(decision, 100.0)
-    assert player._state.filled.tolist() == before.tolist()
+    assert player._state.observed.tolist() == [0, 0]
     player.update(later, 1.0)
     assert player._state.mean[later.arm] == 1.0
 
@@ -200,6 +315,8 @@ def test_wrong_rewards_are_refused_and_change_nothing() -> None:
         (decision, float("nan"), "reward must be a finite number, got nan"),
         (decision, float("inf"), "reward must be a finite number, got inf"),
         (decision, None, "reward must be a finite number, got None"),
+        (decision, "0.5", "reward must be a finite number, got '0.5'"),
+        (decision, 10**400, "reward must be a finite number"),
         (("green", 1), 1.0, "with an arm of 'red', 'blue'"),
         (("red", 2), 1.0, "pull must be one of the 1 pulls made of arm 'red', got 2"),
         (("blue", 1), 1.0, "pull must be one of the 0 pulls made of arm 'blue', got 1"),
@@ -236,6 +353,7 @@ def test_labels() -> None:
         (["a", "a"], "got 'a' twice"),
         ([[1]], "hashable"),
         ("ab", "list of labels"),
+        ([float("nan"), 1], "equal themselves"),
         (3, "list of labels"),
     ):
         with pytest.raises(ValueError, match=words):
@@ -297,6 +415,8 @@ def test_what_cannot_be_saved_is_asked_for() -> None:
     data = player.to_bytes()
     with pytest.raises(ValueError, match="policy must be given"):
         Player.from_bytes(data)
+    with pytest.raises(ValueError, match="policy must be Oracle"):
+        Player.from_bytes(data, policy=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="arms must be given"):
         Player.from_bytes(data, policy=policy)
     with pytest.raises(ValueError, match="arms must be 2 labels, got 1"):

@@ -55,7 +55,10 @@ def test_a_data_frame(result: Result) -> None:
 def test_damage_is_refused(result: Result, tmp_path: Path) -> None:
     path = result.save(tmp_path / "x.npz")
     whole = path.read_bytes()
-    for wrong in (b"", b"text", whole[: len(whole) // 2]):
+    flipped = [
+        whole[:k] + bytes([whole[k] ^ 16]) + whole[k + 1 :] for k in range(200, len(whole), 997)
+    ]
+    for wrong in (b"", b"text", whole[: len(whole) // 2], *flipped):
         path.write_bytes(wrong)
         with pytest.raises(ValueError, match="not a saved result, or is damaged"):
             Result.load(path)

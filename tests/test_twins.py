@@ -58,6 +58,14 @@ TWINS: list[Twin] = [
     (policies.DCTO(SMOOTH, sigma=0.4, c=0.5), naive.dcto,
      {**family_args(SMOOTH), "sigma": 0.4, "c": 0.5}),
     *[
+        (
+            policies.DCTO(SMOOTH, sigma=0.4, start=n, halves="even"),
+            naive.dcto,
+            {**family_args(SMOOTH), "sigma": 0.4, "start": n, "halves": "even"},
+        )
+        for n in (1, 2, 3)
+    ],
+    *[
         (policies.DCTO_UCB(f, sigma=0.4, delta=0.1, exploration=m), naive.dcto_ucb,
          {**family_args(f), "sigma": 0.4, "exploration": m + m % 2})
         for f, m in ((SMALL, 9), (SMOOTH, 40), (SMALL, 2))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks, random
-from rotting.models import Constant, Family, FloatArray, Model
+from rotting.models import PROBE, Constant, Family, FloatArray, Model, function_name
 
 IntArray = npt.NDArray[np.int64]
 
@@ -60,12 +60,14 @@ class Gaussian:
     code = GAUSSIAN
 
     def __post_init__(self) -> None:
-        if not callable(self.sigma):
+        if callable(self.sigma):
+            self.scale(PROBE)
+        else:
             object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
 
     def __repr__(self) -> str:
         if callable(self.sigma):
-            return f"Gaussian(sigma={self.sigma.__module__}.{self.sigma.__qualname__})"
+            return f"Gaussian(sigma={function_name(self.sigma)})"
         return f"Gaussian(sigma={self.sigma!r})"
 
     def scale(self, horizon: int) -> FloatArray:
@@ -102,11 +104,13 @@ class Arm:
         if not isinstance(self.model, Model):
             raise ValueError(f"model must be a rotting model (rotting.models), got {self.model!r}")
         object.__setattr__(self, "constant", checks.number("constant", self.constant))
-        self.model.mean(1)  # a model without its theta is refused here
+        if not np.isfinite(self.mean(1)):  # a model without its theta is refused here, too
+            raise ValueError(f"constant must keep the mean finite, got {self.constant}")
 
     def mean(self, n: npt.ArrayLike) -> FloatArray:
         """The mean of the n-th reward."""
-        return self.constant + self.model.mean(n)
+        with np.errstate(over="ignore"):  # an overflow is refused when the arm is made
+            return self.constant + self.model.mean(n)
 
 
 @dataclass(frozen=True)

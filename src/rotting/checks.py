@@ -9,19 +9,23 @@ from typing import Any
 
 import numpy as np
 
+LARGEST = 2**62
 
-def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
+
+def integer(name: str, value: Any, least: int, most: int = LARGEST) -> int:
     """The value as an int, if it is a whole number from `least` to `most`.
 
     >>> integer("runs", 0, least=1)
     Traceback (most recent call last):
     ValueError: runs must be an integer >= 1, got 0
     """
-    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+    allowed = f"an integer >= {least}" if most == LARGEST else f"an integer from {least} to {most}"
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         whole = True  # 1e6 is a natural way to write a million
-    if not whole or int(value) < least or (most is not None and int(value) > most):
+    if whole and int(value) > LARGEST:
+        raise ValueError(f"{name} must be {allowed}, and at most 2**62, got {value!r}")
+    if not whole or not least <= int(value) <= most:
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return int(value)
 
@@ -46,7 +50,10 @@ def number(
     refusal = f"{name} must be a {'number ' + wanted if wanted else 'finite number'}, got {value!r}"
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise ValueError(refusal)
-    x = float(value)
+    try:
+        x = float(value)
+    except OverflowError:
+        raise ValueError(refusal[:200] + " (too large)") from None
     if not math.isfinite(x) or not (above < x < below and least <= x <= most):
         raise ValueError(refusal)
     return x
@@ -95,6 +102,8 @@ def labels(name: str, values: Any) -> tuple[Hashable, ...]:
             repeated = label in seen
         except TypeError:
             raise ValueError(f"{name} must be hashable labels, got {label!r}") from None
+        if label != label:
+            raise ValueError(f"{name} must be labels that equal themselves, got {label!r}")
         if repeated:
             raise ValueError(f"{name} must be different labels, got {label!r} twice")
         seen.add(label)

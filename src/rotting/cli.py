@@ -69,10 +69,12 @@ def demo(
     """
     if out.suffix not in (".png", ".svg", ".pdf"):
         raise ValueError(f"out must end in .png, .svg or .pdf, got {str(out)!r}")
+    if out.is_dir():
+        raise ValueError(f"out must be a file, but {out} is a folder")
+    out.parent.mkdir(parents=True, exist_ok=True)
     scenario = levine2017.non_parametric()
     policies = levine2017.reported_policies("non_parametric")
     found = _compare(policies, scenario, as_json, runs=runs, seed=seed)
-    out.parent.mkdir(parents=True, exist_ok=True)
     plots.regret_curves(found.results, out, title="Two arms, one of them rots at its 7,500th pull")
     if as_json:
         console.print_json(found.summary())

@@ -87,7 +87,9 @@ def progress(total: int, quiet: bool = False) -> Iterator[Callable[[str, int], N
     """A bar on the terminal; call what it yields with (what is done now, how much more is)."""
     percentage = TextColumn("{task.percentage:3.0f} %")
     columns = (TextColumn("{task.description}"), BarColumn(), percentage, TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=quiet) as bar:
+    with Progress(
+        *columns, console=err, transient=True, disable=quiet or not err.is_terminal
+    ) as bar:
         task = bar.add_task("", total=total)
 
         def advance(what: str, amount: int) -> None:

@@ -39,8 +39,9 @@ def simulate(
     """Play a policy on many bandits of a scenario and keep its regret.
 
     policy       a `Policy`, or any object with the online interface: `select()` returning an arm
-                 number (or something with an `arm`), `update(decision, reward)`. Such an object
-                 is copied for each run and played at Python speed.
+                 number (or something with an `arm`), `update(decision, reward)`; it is copied
+                 for each run and played at Python speed. An object that draws random numbers
+                 would repeat them: give a function that makes one from a seed
     runs         how many independent bandits are played
     seed         the same seed gives the same bits, whatever engine, threads or chunks
     engine       "cpu" (compiled, all cores) or "reference" (plain Python)
@@ -149,6 +150,7 @@ def _reporter(progress: bool | Progress, name: str) -> Iterator[Progress]:
         from rich.console import Console
         from rich.progress import Progress as Bar
 
-        with Bar(console=Console(stderr=True), transient=True) as bar:
+        console = Console(stderr=True)
+        with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task(name, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)

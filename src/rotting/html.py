@@ -21,7 +21,7 @@ a { color: var(--accent); }
 .note { color: color-mix(in srgb, var(--ink) 72%, var(--paper)); font-size: .92rem; }
 .figures { display: grid; gap: .8rem;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
-.figures.small { grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); }
+.figures.small { grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); }
 figure { margin: 0; background: #fff; border: 1px solid var(--line); border-radius: 6px;
   padding: .3rem; }
 figure svg { display: block; width: 100%; height: auto; }

@@ -20,7 +20,7 @@ from rotting import checks
 
 FloatArray = npt.NDArray[np.float64]
 
-_PROBE = 4096  # how far a Python function is checked when the model is made
+PROBE = 4096  # how far a Python function is checked when the model is made
 _CACHED = 1 << 20  # tables longer than this are made anew each time: caching would hoard memory
 
 
@@ -48,10 +48,12 @@ class Model:
         length = checks.integer("length", length, least=1)
         return _cached_table(self, length) if length <= _CACHED else _table(self, length)
 
-    def over(self, thetas: Iterable[float]) -> Family:
+    def over(self, thetas: Any) -> Family:
         """This model with theta running over a finite set Theta, as a `Family`."""
         if not any(field.name == "theta" for field in dataclasses.fields(self)):  # type: ignore[arg-type]
             raise ValueError(f"{type(self).__name__} has no theta to put a family over")
+        if isinstance(thetas, str) or not isinstance(thetas, Iterable):
+            raise ValueError(f"Theta must be a list of numbers, got {thetas!r}")
         return Family(self, tuple(thetas))
 
 
@@ -79,6 +81,12 @@ def check_means(name: str, means: FloatArray) -> None:
         )
 
 
+def function_name(function: Any) -> str:
+    """Where a function is from; for other callable things, their type."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
 def _exponent(model: Any) -> float:
     if model.theta is None:
         raise ValueError(
@@ -94,7 +102,7 @@ def _check_theta(model: Any) -> None:
         if theta < 0:
             raise ValueError(
                 f"theta of {type(model).__name__} must be >= 0, got {theta}: the model would rise, "
-                f"first at n = {getattr(model, 'length', 2)}"
+                f"first at n = {max(2, getattr(model, 'length', 2))}"
             )
         object.__setattr__(model, "theta", theta)
 
@@ -240,11 +248,11 @@ class Function(Model):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ValueError(f"function of Function must be callable, got {self.function!r}")
-        check_means(repr(self), self.mean(np.arange(1, _PROBE + 1)))
+        check_means(repr(self), self.mean(np.arange(1, PROBE + 1)))
 
     def __repr__(self) -> str:
         # a stable name: addresses would change the random streams from one process to the next
-        return f"Function({self.function.__module__}.{self.function.__qualname__})"
+        return f"Function({function_name(self.function)})"
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
         means = np.asarray(self.function(n), dtype=np.float64)
@@ -268,6 +276,8 @@ class Family:
     thetas: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        if not hasattr(self.model, "theta"):
+            raise ValueError(f"model of Family must have a theta, got {self.model!r}")
         thetas = tuple(checks.number("theta", theta) for theta in self.thetas)
         if not thetas:
             raise ValueError("Theta must hold at least one theta, got none")

@@ -43,7 +43,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [to_plain(item) for item in value]
     fields = {name: to_plain(getattr(value, name)) for name in _field_names(value)}
-    if isinstance(value, Policy):
+    if isinstance(value, Policy) and POLICIES.get(value.key) is type(value):
         return {"policy": value.key, **fields}
     if _TYPES.get(type(value).__name__) is type(value):
         return {"type": type(value).__name__, **fields}

@@ -95,8 +95,19 @@ def regret_curves(
     """
     figure, (axes,) = new_figure(7.5, 4.5)
     draw_regret(axes, results, title)
-    figure.savefig(Path(path), dpi=160)
-    return Path(path)
+    return save_figure(figure, path)
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a figure, whole or not at all."""
+    target = Path(path)
+    partial = target.with_name(f".{target.stem}.partial{target.suffix}")
+    try:
+        figure.savefig(partial, dpi=160)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
 
 
 def svg_text(figure: Figure) -> str:

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import tempfile
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,12 +94,13 @@ class Result:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
                 about = json.loads(str(data["about"]))
                 arrays = {name: data[name] for name in _ARRAYS}
-        except (KeyError, ValueError, EOFError, zipfile.BadZipFile, OSError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
+        except FileNotFoundError:
+            raise
+        except Exception as error:  # whatever a damaged archive makes of its reader
             raise ValueError(f"{path} is not a saved result, or is damaged: {error}") from None
-        if about.get("format") != _FORMAT:
-            raise ValueError(f"{path} has format {about.get('format')!r}, this reads {_FORMAT}")
+        form = about.get("format") if isinstance(about, dict) else None
+        if form != _FORMAT:
+            raise ValueError(f"{path} has format {form!r}, this reads {_FORMAT}")
         return cls(provenance=about["provenance"], **arrays)
 
     def to_frame(self) -> Any:

@@ -45,6 +45,7 @@ def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
     verbs = [verb for verb in (kind.select, kind.update, kind.reveal) if verb is not None]
     fields = [f"{tuple_type}{getattr(tuple_type, '_fields', '')}" for tuple_type in kind[:2]]
     mark = fingerprint([loop, *verbs], [*fields, layout])
+    cache = mark is not None and _can_be_found_again(params_type)
     # Its own copy with its own name: numba then keeps a cache index per policy and fingerprint,
     # so that no index refers to a module that another process cannot import.
     copy = types.FunctionType(
@@ -56,6 +57,6 @@ def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
     # Without numba's runtime there is no reference counting, six sevenths of the time otherwise;
     # the price is that nothing compiled may allocate.
     result: Callable[..., Any] = numba.njit(
-        nogil=True, error_model="numpy", cache=_can_be_found_again(params_type), _nrt=False
+        nogil=True, error_model="numpy", cache=cache, _nrt=False
     )(copy)
     return result

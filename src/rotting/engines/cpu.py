@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from rotting.engines.compile import compiled
-from rotting.engines.loop import Outcome, benchmark, play
+from rotting.engines.loop import INTERRUPTED, Outcome, benchmark, play
 from rotting.engines.plan import Plan, Progress, run_chunk, shared_standard
 
 _DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
@@ -30,11 +30,6 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
     chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
     parts = [(first, min(first + size, plan.runs)) for first in range(0, plan.runs, size)]
     done = 0
-    if threads == 1:
-        for part in parts:
-            done += chunk(*part)
-            progress(done, plan.runs)
-        return
     with ThreadPoolExecutor(max_workers=threads) as pool:
         waiting: set[Future[int]] = {pool.submit(chunk, *part) for part in parts}
         try:
@@ -44,7 +39,7 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
                 if finished:
                     progress(done, plan.runs)
         except BaseException:
-            stop[0] = 1
+            stop[0] = stop[0] or INTERRUPTED
             for future in waiting:
                 future.cancel()
             raise

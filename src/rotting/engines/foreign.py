@@ -7,39 +7,68 @@ from typing import Any
 
 from rotting.bandits import Scenario
 from rotting.policies.base import KINDS, Verbs
+from rotting.policies.player import Player
 
 
 class Foreign:
-    """Stands for params and state at once: a fresh copy of the user's object for each run."""
+    """Stands for the params of a policy: makes and holds the object that plays the present run."""
 
-    def __init__(self, original: Any, arms: tuple[Any, ...]) -> None:
+    def __init__(self, original: Any, arms: int) -> None:
         self.original = original
-        self.numbers = {label: number for number, label in enumerate(arms)}
+        self.arms = arms
         self.player: Any = None
+        self.numbers: dict[Any, int] = {}
         self.decision: Any = None
+
+    def begin(self, draw: Any) -> None:
+        """A fresh object for a run: a copy, or what the user's function makes of a seed."""
+        if not _makes_players(self.original):
+            self.player = copy.deepcopy(self.original)
+        else:
+            self.player = self.original(int(draw[0]))
+            _check(self.player, self.arms)
+        if isinstance(self.player, Player):
+            self.player._draw[:] = draw  # else every run would repeat the same random choices
+        self.numbers = {label: n for n, label in enumerate(_labels(self.player, self.arms))}
 
 
 def wrap(player: Any, scenario: Scenario) -> Foreign:
-    """Check a user's object and make it playable."""
+    """Check a user's object, or function that makes one, and make it playable."""
+    if not _makes_players(player):
+        _check(player, scenario.arm_count)
+    return Foreign(player, scenario.arm_count)
+
+
+def _makes_players(thing: Any) -> bool:
+    """Whether this is a class or a function, not yet a player."""
+    return isinstance(thing, type) or (callable(thing) and not hasattr(thing, "select"))
+
+
+def _check(player: Any, arms: int) -> None:
     for verb in ("select", "update"):
         if not callable(getattr(player, verb, None)):
             raise ValueError(
-                f"policy must be a rotting Policy or an object with select() and update(), "
-                f"but {player!r} has no {verb}()"
+                "policy must be a rotting Policy, an object with select() and update(), or a "
+                f"function that makes one from a seed, but {player!r} has no {verb}()"
             )
-    arms = tuple(getattr(player, "arms", range(scenario.arm_count)))
-    if len(arms) != scenario.arm_count:
-        raise ValueError(
-            f"policy must play the scenario's {scenario.arm_count} arms, got one with {len(arms)}"
-        )
-    return Foreign(player, arms)
+    count = len(_labels(player, arms))
+    if count != arms:
+        raise ValueError(f"policy must play the scenario's {arms} arms, got one with {count}")
 
 
-def _begin(params: Foreign, state: Any, models: Any, constants: Any) -> None:
-    params.player = copy.deepcopy(params.original)
+def _labels(player: Any, arms: int) -> tuple[Any, ...]:
+    """The labels a player has for its arms; numbers unless it says otherwise."""
+    labels = getattr(player, "arms", None)
+    return tuple(labels) if isinstance(labels, (list, tuple)) else tuple(range(arms))
+
+
+def _forget(params: Foreign, state: Any, models: Any, constants: Any) -> None:
+    params.player = None
 
 
 def _select(params: Foreign, state: Any, draw: Any) -> int:
+    if params.player is None:
+        params.begin(draw)
     params.decision = params.player.select()
     arm = getattr(params.decision, "arm", params.decision)
     try:
@@ -54,4 +83,4 @@ def _update(params: Foreign, state: Any, arm: int, pull: int, reward: float) -> 
     params.player.update(params.decision, float(reward))
 
 
-KINDS[Foreign] = Verbs(Foreign, tuple, lambda *_: (), _select, _update, reveal=_begin)
+KINDS[Foreign] = Verbs(Foreign, tuple, lambda *_: (), _select, _update, reveal=_forget)

@@ -19,6 +19,8 @@ from rotting.compilable import shared
 from rotting.engines.verbs import copy_state, reveal, select, update
 from rotting.models import FloatArray
 
+INTERRUPTED, NO_SUCH_ARM = 1, 2  # why a run was stopped
+
 fold = random.fold
 normal_at = random.normal_at
 start = random.start
@@ -179,6 +181,9 @@ def play(
             while t < checkpoints[c]:
                 t += 1
                 arm = select(params, work, draw)
+                if arm < 0 or arm >= pulls.size:
+                    stop[0] = NO_SUCH_ARM
+                    return
                 n = pulls[arm] + 1
                 pulls[arm] = n
                 update(params, work, arm, n, ahead[arm])

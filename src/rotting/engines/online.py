@@ -15,9 +15,12 @@ import numpy as np
 
 from rotting.bandits import IntArray
 from rotting.engines.compile import compiled
+from rotting.engines.fingerprint import dispatched, fingerprint
 from rotting.engines.verbs import select, update
+from rotting.policies.base import KINDS
 
 
+@dispatched
 def unpack(block: Any, layout: Any) -> Any:
     """Params, state and draw from a block; compiled code only."""
     raise TypeError("unpack works in compiled code only")
@@ -49,8 +52,8 @@ class Stepper:
     def __init__(self, params: Any, state: Any, draw: Any) -> None:
         _register()
         self._kept = params, state, draw
-        self.block = _pack(params, state, draw)
         layout = _layout_of(params, state)
+        self.block = _pack(params, state, draw)
         self.decide = compiled(make_decide(layout), type(params), layout)
         self.learn = compiled(make_learn(layout), type(params), layout)
 
@@ -64,7 +67,6 @@ def _pack(params: Any, state: Any, draw: Any) -> IntArray:
     words: list[int] = []
     for x in (*params, *state, draw):
         if _is_array(x):
-            assert x.flags.c_contiguous
             words += [x.ctypes.data, *x.shape]
         elif isinstance(x, (bool, int, np.integer, np.bool_)):
             words.append(int(x))
@@ -74,19 +76,33 @@ def _pack(params: Any, state: Any, draw: Any) -> IntArray:
 
 
 def _layout_of(params: Any, state: Any) -> str:
-    """A name for the types of all fields; known to the compiler from then on."""
-    codes = []
-    for x in (*params, *state):
-        if _is_array(x):
-            codes.append(f"{x.dtype.name}:{x.ndim}")
-        elif isinstance(x, (bool, np.bool_)):
-            codes.append("bool")
-        else:
-            codes.append("int" if isinstance(x, (int, np.integer)) else "float")
+    """A name for the types of all fields; known to the compiler from then on.
+
+    The verbs' fingerprint is part of it: a policy defined anew, in a notebook or by a reload,
+    must not meet the compiler's memory of the old one.
+    """
+    codes = [_code_of(params, name) for name in params._fields]
+    codes += [_code_of(state, name) for name in state._fields]
     kind = type(params)
-    layout = f"{kind.__module__}.{kind.__qualname__}|{'|'.join(codes)}"
+    verbs = KINDS[kind]
+    mark = fingerprint([verbs.select, verbs.update]) or f"{id(kind)}"
+    layout = f"{kind.__module__}.{kind.__qualname__}|{mark}|{'|'.join(codes)}"
     _LAYOUTS[layout] = (type(params), type(state), codes)
     return layout
+
+
+def _code_of(fields: Any, name: str) -> str:
+    """The type of a field, in a word; refused if compiled code cannot be handed it."""
+    x = getattr(fields, name)
+    if _is_array(x):
+        if not x.flags.c_contiguous:
+            raise ValueError(f"{name} of {type(fields).__name__} must be a contiguous array")
+        return f"{x.dtype.name}:{x.ndim}"
+    for kinds, code in (((bool, np.bool_), "bool"), ((int, np.integer), "int"),
+                        ((float, np.floating), "float")):  # fmt: skip
+        if isinstance(x, kinds):
+            return code
+    raise ValueError(f"{name} of {type(fields).__name__} must be a number or an array, got {x!r}")
 
 
 _LAYOUTS: dict[str, tuple[type, type, list[str]]] = {}

@@ -10,7 +10,7 @@ import numpy as np
 
 from rotting import random
 from rotting.bandits import Bandits, IntArray, Scenario, World
-from rotting.engines.loop import Keys, Outcome, Scratch, Standard
+from rotting.engines.loop import NO_SUCH_ARM, Keys, Outcome, Scratch, Standard
 from rotting.policies.oracle import Oracle
 
 Progress = Callable[[int, int], None]
@@ -85,6 +85,9 @@ def run_chunk(
         plan.params, plan.fresh, _empty_like(plan.fresh), scratch, plan.world, bandits, plan.keys,
         run, plan.checkpoints, standard, rows, stop,
     )  # fmt: skip
+    if stop[0] == NO_SUCH_ARM:
+        arms = plan.scenario.arm_count
+        raise ValueError(f"select must return an arm from 0 to {arms - 1}; the policy did not")
 
 
 def run_benchmark(benchmark: Callable[..., None], plan: Plan, bandits: Bandits) -> Standard:

@@ -17,19 +17,23 @@ from collections.abc import Callable
 from typing import Any
 
 from rotting.compilable import PENDING
+from rotting.engines.fingerprint import dispatched
 from rotting.policies.base import KINDS, verbs_of
 
 
+@dispatched
 def select(params: Any, state: Any, draw: Any) -> Any:
     """Decide: the arm to pull next."""
     return verbs_of(params).select(params, state, draw)
 
 
+@dispatched
 def update(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
     """Learn from the reward of one pull."""
     verbs_of(params).update(params, state, arm, pull, reward)
 
 
+@dispatched
 def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
     """Tell the policy the true bandit, if it is one that may know."""
     verb = verbs_of(params).reveal
@@ -37,6 +41,7 @@ def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
         verb(params, state, models, constants)
 
 
+@dispatched
 def copy_state(source: Any, target: Any) -> Any:
     """Copy every array of one state into another of the same shape."""
     for a, b in zip(source, target, strict=True):

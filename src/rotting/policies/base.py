@@ -10,8 +10,8 @@ A policy is three plain functions, its *verbs*, on two NamedTuples:
 are, so they use plain loops, `math`, array indexing and functions marked `shared`; they allocate
 nothing but in `init`. `capacity` is the number of decisions the state must have room for. A state
 that needs more room later has a fourth verb, `grow(params, state, arms, capacity) -> state`,
-called between decisions with new params. `reveal(params, state, models, constants)` is for
-policies that are told the true bandit (the oracle).
+called between decisions. `reveal(params, state, models, constants)` is for policies that are told
+the true bandit (the oracle).
 
 What a user writes is a small immutable `Policy` with the paper's Input line, for instance
 `WSWA(alpha=0.2, sigma=0.5)`; `prepare` turns it into the params.
@@ -79,11 +79,17 @@ class Policy:
                 f"key of {cls.__name__} must be new, but {cls.key!r} is {known.__module__}."
                 f"{known.__qualname__}"
             )
+        shared = next((kind for kind in POLICIES.values() if kind.verbs.params is cls.verbs.params
+                       and kind.__qualname__ != cls.__qualname__), None)  # fmt: skip
+        if shared is not None:
+            raise ValueError(
+                f"params of {cls.__name__} must be a type of its own, but {shared.__name__} has it"
+            )
         POLICIES[cls.key] = cls
         KINDS[cls.verbs.params] = cls.verbs
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Any:
-        """The params for `arms` arms, with tables that reach `capacity` decisions.
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Any:
+        """The params for `arms` arms, with tables for pull numbers up to `reach`.
 
         `horizon` is the number of decisions there will be, if that is known.
         """

@@ -42,10 +42,10 @@ def check_family(who: str, family: Family) -> None:
     check_positive(who, family, 1)
 
 
-def table_of(who: str, family: Family, capacity: int) -> FloatArray:
-    """mu[n, theta] for every pull that so many decisions can reach, and one more."""
-    check_positive(who, family, capacity + 1)
-    return family.by_pull(capacity + 1)
+def table_of(who: str, family: Family, reach: int) -> FloatArray:
+    """mu[n, theta] for pulls up to `reach`, and one more."""
+    check_positive(who, family, reach + 1)
+    return family.by_pull(reach + 1)
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -140,10 +140,10 @@ class CTO(Policy):
     def __post_init__(self) -> None:
         check_family("CTO", self.family)
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the family."""
-        mu = table_of("CTO", self.family, capacity)
-        return Params(mu, self.family.sums_by_pull(capacity + 1))
+        mu = table_of("CTO", self.family, reach)
+        return Params(mu, self.family.sums_by_pull(reach + 1))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

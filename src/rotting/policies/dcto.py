@@ -15,16 +15,19 @@ from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_padded, next_untried
 from rotting.policies.cto import check_family, table_of
 from rotting.policies.halves import detect, empty_halves, grow_halves
-from rotting.policies.padding import log_padding
+from rotting.policies.padding import log_padding, padding_at
 
-NEED = 2  # rewards an arm must have shown before its halves say anything
+HALVES = ("all", "even")
 
 
 class Params(NamedTuple):
-    """The family as a table mu[n, theta], and sigma sqrt(c ln t) at t."""
+    """The family as a table mu[n, theta], sigma sqrt(c ln t) at t, and how to start and detect."""
 
     mu: FloatArray
+    c: float  # c sigma^2
     padding: FloatArray
+    start: int  # rewards an arm must have shown before its halves are used
+    even_only: bool
 
 
 class State(NamedTuple):
@@ -43,7 +46,7 @@ class State(NamedTuple):
     node_next: IntArray
     node_before: IntArray
     time: IntArray
-    waiting: IntArray  # how many arms have shown fewer than two rewards
+    waiting: IntArray  # how many arms have shown too few rewards to start with
     pulls: IntArray
     closest: IntArray
     constant: FloatArray  # the estimate of mu^c
@@ -66,17 +69,18 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 
 def select(params: Params, state: State, draw: Any) -> int:
-    """Each arm twice, then argmax of mu^c-hat + mu(N + 1; theta-hat) + c_{t,N} (Eq. 11)."""
+    """Each arm `start` times, then argmax of mu^c-hat + mu(N + 1; theta-hat) + c_{t,N} (Eq. 11)."""
     t = state.time[0] + 1
     state.time[0] = t
     arm = -1
     if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, NEED)
+        arm = next_untried(state.pulls, state.observed, params.start)
     if arm < 0:
-        arm = argmax_padded(state.estimate, state.width, params.padding[t])
+        bonus = padding_at(params.padding, params.c, t)
+        arm = argmax_padded(state.estimate, state.width, bonus)
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
-    if state.observed[arm] >= NEED:
+    if state.observed[arm] >= params.start:
         state.estimate[arm] = state.constant[arm] + params.mu[n + 1, state.closest[arm]]
     return arm
 
@@ -85,9 +89,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Detect by the halves (Eq. 9), then estimate the constant under the detected model."""
     closest = detect(params, state, arm, pull, reward)
     n = state.observed[arm]
-    if n == NEED:
+    if n == params.start:
         state.waiting[0] -= 1
-    if n >= NEED:
+    if n >= params.start:
+        if params.even_only and n % 2 == 1 and n > params.start:
+            closest = state.closest[arm]
         state.closest[arm] = closest
         state.constant[arm] = state.residual[arm, closest] / n
         state.estimate[arm] = state.constant[arm] + params.mu[state.pulls[arm] + 1, closest]
@@ -107,13 +113,16 @@ class DCTO(Policy):
     theta-hat_i minimises |Z| (Eqs. 8 and 9; ties to the first in Theta's order), the constant is
     estimated under it, and the arm with the highest mu^c-hat + mu(N_i + 1; theta-hat_i) +
     sqrt(c ln t sigma^2 / N_i) is pulled (Eq. 11). The paper has c = 8 and does not say how to
-    start; each arm is pulled twice. The halves are those of all N observed pulls, odd N included,
-    as Eq. 8 has it. Ties go to the first arm.
+    start; each arm is pulled `start` = 2 times. `halves="all"` detects at every N, odd ones
+    included, as Eq. 8 has it; "even" keeps the model of the even N before an odd one, since the
+    constant cancels at even N only. Ties go to the first arm.
     """
 
     family: Family
     sigma: float
     c: float = 8.0
+    start: int = 2
+    halves: str = "all"
 
     title: ClassVar[str] = "D-CTO"
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
@@ -122,11 +131,14 @@ class DCTO(Policy):
         check_family("DCTO", self.family)
         object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
         object.__setattr__(self, "c", checks.number("c", self.c, above=0))
+        object.__setattr__(self, "start", checks.integer("start", self.start, least=1))
+        checks.choice("halves", self.halves, HALVES)
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate family and padding."""
-        padding = log_padding(self.c * self.sigma**2, capacity)
-        return Params(table_of("DCTO", self.family, capacity), padding)
+        c = self.c * self.sigma**2
+        mu = table_of("DCTO", self.family, reach)
+        return Params(mu, c, log_padding(c, reach), self.start, self.halves == "even")
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
@@ -134,4 +146,5 @@ class DCTO(Policy):
         return [
             cls(Polynomial().over([0.1, 0.25, 0.4]), sigma=0.5),
             cls(Plateau(length=20).over([0.4, 0.1, 0.2]), sigma=0.3, c=1.0),
+            cls(Polynomial().over([0.1, 0.4]), sigma=0.3, start=1, halves="even"),
         ]

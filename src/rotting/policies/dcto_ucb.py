@@ -13,10 +13,10 @@ from rotting import checks
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax_padded
+from rotting.policies.choose import argmax_padded, next_untried
 from rotting.policies.cto import check_family, table_of
 from rotting.policies.halves import detect, empty_halves, grow_halves
-from rotting.policies.padding import log_padding
+from rotting.policies.padding import log_padding, padding_at
 
 
 class Params(NamedTuple):
@@ -24,6 +24,7 @@ class Params(NamedTuple):
 
     mu: FloatArray
     padding: FloatArray
+    sigma: float
     arms: int
     exploration: int  # pulls of each arm before the models are detected
 
@@ -44,7 +45,8 @@ class State(NamedTuple):
     node_next: IntArray
     node_before: IntArray
     time: IntArray
-    detected: IntArray  # whether the models have been
+    waiting: IntArray  # how many arms have no observed reward yet
+    exploring: IntArray
     pulls: IntArray
     rewards: IntArray  # observed rewards, those after the detection included
     closest: IntArray
@@ -58,7 +60,8 @@ def init(params: Params, arms: int, capacity: int) -> State:
     return State(
         *empty_halves(arms, params.mu.shape[1], min(capacity, 2 * arms * params.exploration)),
         time=np.zeros(1, dtype=np.int64),
-        detected=np.zeros(1, dtype=np.int64),
+        waiting=np.full(1, arms, dtype=np.int64),
+        exploring=np.ones(1, dtype=np.int64),
         pulls=np.zeros(arms, dtype=np.int64),
         rewards=np.zeros(arms, dtype=np.int64),
         closest=np.zeros(arms, dtype=np.int64),
@@ -83,15 +86,19 @@ def select(params: Params, state: State, draw: Any) -> int:
     """Explore by round robin; detect once; then argmax of Eq. 11."""
     t = state.time[0] + 1
     state.time[0] = t
-    arm = (t - 1) % params.arms
-    if t > params.arms * params.exploration:
-        if state.detected[0] == 0:
-            state.detected[0] = 1
+    arm = -1
+    if t <= params.arms * params.exploration:
+        arm = (t - 1) % params.arms
+    else:
+        if state.exploring[0] == 1:
+            state.exploring[0] = 0
             for i in range(params.arms):
                 _estimate(params, state, i)
-        best = argmax_padded(state.estimate, state.width, params.padding[t])
-        if state.estimate[best] > -math.inf:  # else nothing was ever observed: go on in turn
-            arm = best
+        if state.waiting[0] > 0:
+            arm = next_untried(state.pulls, state.rewards, 1)
+        if arm < 0:
+            bonus = padding_at(params.padding, 8.0 * params.sigma**2, t)
+            arm = argmax_padded(state.estimate, state.width, bonus)
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
     if state.estimate[arm] > -math.inf:
@@ -100,12 +107,19 @@ def select(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """While exploring, sort the reward into its half; later, improve the constant."""
+    """Sort a reward of the exploration into its half; a later one improves the constant.
+
+    Rewards of the exploration that come after it still improve the detection.
+    """
+    if state.rewards[arm] == 0:
+        state.waiting[0] -= 1
     state.rewards[arm] += 1
-    if state.detected[0] == 0:
+    if pull <= params.exploration:
         state.closest[arm] = detect(params, state, arm, pull, reward)
     else:
-        state.residual[arm, state.closest[arm]] += reward - params.mu[pull, state.closest[arm]]
+        for k in range(params.mu.shape[1]):
+            state.residual[arm, k] += reward - params.mu[pull, k]
+    if state.exploring[0] == 0:
         _estimate(params, state, arm)
 
 
@@ -145,11 +159,12 @@ class DCTO_UCB(Policy):
             pulls = checks.integer("exploration", self.exploration, least=2)
             object.__setattr__(self, "exploration", pulls + pulls % 2)
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Find the exploration length and tabulate family and padding."""
         exploration = self._exploration(arms, horizon)
-        padding = log_padding(8.0 * self.sigma**2, capacity)
-        return Params(table_of("DCTO_UCB", self.family, capacity), padding, arms, exploration)
+        padding = log_padding(8.0 * self.sigma**2, reach)
+        mu = table_of("DCTO_UCB", self.family, reach)
+        return Params(mu, padding, self.sigma, arms, exploration)
 
     def _exploration(self, arms: int, horizon: int | None) -> int:
         """m, rounded up to even; refused when there is none, or it does not fit the horizon."""

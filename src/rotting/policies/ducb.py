@@ -14,7 +14,7 @@ from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_padded, next_untried
 
-SMALLEST = 1e-100  # when the unit has shrunk to this, weights are expressed anew
+SMALLEST = 1e-10  # when the unit has shrunk to this, weights are expressed anew
 
 
 class Params(NamedTuple):
@@ -84,7 +84,7 @@ def select(params: Params, state: State, draw: Any) -> int:
         arm = next_untried(state.pulls, state.observed, 1)
     if arm < 0:
         unit = state.unit[0]
-        log_count = max(0.0, math.log(state.all_weight[0] * unit))
+        log_count = math.log(max(1.0, state.all_weight[0] * unit))
         bonus = 2.0 * params.B * math.sqrt(params.xi * log_count / unit)
         arm = argmax_padded(state.mean, state.width, bonus)
     state.pulls[arm] += 1
@@ -128,7 +128,7 @@ class DUCB(Policy):
         object.__setattr__(self, "B", checks.number("B", self.B, above=0))
         object.__setattr__(self, "xi", checks.number("xi", self.xi, above=0))
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Take the constants as they are."""
         return Params(self.gamma, self.B, self.xi)
 

@@ -74,6 +74,6 @@ class GreedyLast(Policy):
     key: ClassVar[str] = "greedy"
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""
         return Params(arms)

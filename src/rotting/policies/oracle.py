@@ -154,7 +154,7 @@ class Oracle(Policy):
             # a scenario checks the arms and puts them into tables
             object.__setattr__(self, "arms", Scenario(self.arms, NoNoise(), horizon=1).arms)
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the means of the given arms."""
         if self.arms is None:
             raise ValueError("arms of Oracle must be given to play online, as Oracle(arms=[...])")
@@ -162,7 +162,7 @@ class Oracle(Policy):
             raise ValueError(
                 f"arms of Oracle must be {arms} arms, one a label, got {len(self.arms)}"
             )
-        scenario = Scenario(self.arms, NoNoise(), horizon=capacity + 1)
+        scenario = Scenario(self.arms, NoNoise(), horizon=reach + 1)
         rows = scenario.bandits(0, 0, 1)
         models, constants = rows.models[0].copy(), rows.constants[0].copy()
         return Params(scenario.world().means, models, constants, random_ties=True)
@@ -170,9 +170,13 @@ class Oracle(Policy):
     def prepare_for(self, scenario: Scenario, random_ties: bool = True) -> Params:
         """Take the scenario's means; which arm has which is revealed run by run.
 
+        Arms given beforehand must be the scenario's.
+
         Without random ties it stays with an arm while that is as good as any, which is quicker
         and collects the same.
         """
+        if self.arms is not None and self.arms != scenario.arms:
+            raise ValueError("arms of Oracle must be the scenario's own; use Oracle() to simulate")
         nothing = np.zeros(0, dtype=np.int64)
         return Params(scenario.world().means, nothing, np.zeros(0), random_ties)
 

@@ -1,21 +1,37 @@
-"""Tables of sqrt(c ln t), the growing part of every upper confidence bound here."""
+"""sqrt(c ln t), the growing part of every upper confidence bound here: tabulated, and beyond."""
 
 from __future__ import annotations
 
 import functools
+import math
+from typing import Any
 
 import numpy as np
 
+from rotting.compilable import shared
 from rotting.policies.base import FloatArray
+
+_LONGEST = 1 << 20
 
 
 @functools.lru_cache(maxsize=8)
-def log_padding(c: float, capacity: int) -> FloatArray:
-    """sqrt(c ln t) at index t, for t = 0..capacity; entry 0 is never read.
+def log_padding(c: float, reach: int) -> FloatArray:
+    """sqrt(c ln t) at index t, for t = 0..reach or a million; entry 0 is never read.
 
     >>> log_padding(2.0, 3).round(3)
     array([0.   , 0.   , 1.177, 1.482])
     """
-    padding = np.sqrt(c * np.log(np.maximum(np.arange(capacity + 1), 1)))
+    length = min(reach, _LONGEST)
+    # math.log, not NumPy's: `padding_at` must give the same bits beyond the table
+    logs = np.fromiter(map(math.log, range(1, length + 1)), dtype=np.float64, count=length)
+    padding = np.sqrt(c * np.concatenate([[0.0], logs]))
     padding.flags.writeable = False
     return padding
+
+
+@shared
+def padding_at(padding: Any, c: Any, t: Any) -> Any:
+    """sqrt(c ln t), from the table of the same c where that reaches."""
+    if t < padding.size:
+        return padding[t]
+    return math.sqrt(c * math.log(t))

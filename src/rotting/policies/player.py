@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from rotting import checks, random
 from rotting.policies.base import Policy
 
-_FIRST_CAPACITY = 256
+_FIRST = 256  # pulls that tables reach, and decisions that a state has room for, at first
 
 
 class Decision(NamedTuple):
@@ -55,19 +56,23 @@ class Player:
                 f"horizon must be given to play {policy.title} online, as "
                 f".online(arms, horizon=10_000), got None"
             )
-        capacity = max(_FIRST_CAPACITY, 4 * len(self.arms))
-        params = policy.prepare(len(self.arms), self.horizon, capacity)
-        state = policy.verbs.init(params, len(self.arms), capacity)
-        self._begin(params, state, random.new_draw(self.seed), capacity)
         self._counts = [0] * len(self.arms)
         self._outstanding: set[tuple[int, int]] = set()
         self._decided = 0
+        self._capacity = max(_FIRST, 4 * len(self.arms))
+        self._reach = _FIRST
+        params = policy.prepare(len(self.arms), self.horizon, self._reach)
+        state = policy.verbs.init(params, len(self.arms), self._capacity)
+        self._begin(params, state, random.new_draw(self.seed))
 
-    def _begin(self, params: Any, state: Any, draw: random.Draw, capacity: int) -> None:
+    def _begin(self, params: Any, state: Any, draw: random.Draw) -> None:
         """Put params and state in place and find the fastest way to call the verbs on them."""
         self._params, self._state, self._draw = params, state, draw
-        self._capacity = capacity
         self._numbers = {label: number for number, label in enumerate(self.arms)}
+        # Tables and state have room for twice what was decided: late rewards may force a
+        # policy to keep them all.
+        self._grow_at = self._capacity // 2
+        self._grow_at_pull = self._reach // 2
         if self.compiled:
             from rotting.engines.online import Stepper
 
@@ -78,29 +83,34 @@ class Player:
             self._learn: Callable[..., Any] = stepper.learn
 
     def _grow(self) -> None:
-        """Twice the room: longer tables, and a larger state where the policy keeps history.
-
-        Tables always reach twice as far as what was decided: that is room for every reward to
-        be kept, which late ones may force.
-        """
-        capacity = 2 * self._capacity
-        params = self.policy.prepare(len(self.arms), self.horizon, capacity)
-        state = self._state
+        """Twice the room where it is needed: tables go by pulls, the state by decisions."""
+        params, state, arms = self._params, self._state, len(self.arms)
+        if max(self._counts) >= self._grow_at_pull:
+            self._reach *= 2
+            params = self.policy.prepare(arms, self.horizon, self._reach)
+        if 2 * self._decided >= self._capacity:
+            self._capacity *= 2
         if self.policy.verbs.grow is not None:
-            state = self.policy.verbs.grow(params, state, len(self.arms), capacity)
-        self._begin(params, state, self._draw, capacity)
+            state = self.policy.verbs.grow(params, state, arms, self._capacity)
+        self._begin(params, state, self._draw)
 
     def select(self) -> Decision:
         """Decide: the arm to use now, and its pull number."""
-        if 2 * self._decided >= self._capacity:
+        if self._decided >= self._grow_at:
             self._grow()
         self._decided += 1
         if self.compiled:
             number = self._decide(self._block)
         else:
             number = int(self.policy.verbs.select(self._params, self._state, self._draw))
+        if not 0 <= number < len(self._counts):
+            raise ValueError(
+                f"select must return an arm from 0 to {len(self.arms) - 1}, got {number}"
+            )
         pull = self._counts[number] + 1
         self._counts[number] = pull
+        if pull >= self._grow_at_pull:
+            self._grow_at = 0
         self._outstanding.add((number, pull))
         return Decision(self.arms[number], pull)
 
@@ -117,10 +127,7 @@ class Player:
                 f"decision must be a pair (arm, pull) with an arm of {_some(self.arms)}, "
                 f"got {decision!r}"
             ) from None
-        try:
-            value = float(reward)
-        except (TypeError, ValueError):
-            raise ValueError(f"reward must be a finite number, got {reward!r}") from None
+        value = reward if type(reward) is float else checks.number("reward", reward)
         if not math.isfinite(value):
             raise ValueError(f"reward must be a finite number, got {reward!r}")
         try:
@@ -192,17 +199,18 @@ class Player:
 
         return saving.from_bytes(data, arms, policy)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Player:
-        """A player in the same state that shares nothing with this one."""
-        twin = object.__new__(Player)
-        twin.__dict__.update(
-            {k: v for k, v in self.__dict__.items() if k not in ("_decide", "_learn", "_stepper")}
-        )
-        state = type(self._state)(*(array.copy() for array in self._state))
-        twin._begin(self._params, state, self._draw.copy(), self._capacity)
-        twin._counts = list(self._counts)
-        twin._outstanding = set(self._outstanding)
-        return twin
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the compiled calls, which hold addresses of this player's own arrays."""
+        bound = ("_stepper", "_block", "_decide", "_learn")
+        return {name: value for name, value in self.__dict__.items() if name not in bound}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin(self._params, self._state, self._draw)
+
+    def __copy__(self) -> Player:
+        """A copy shares nothing with the original: two players on one state would be no copy."""
+        return copy.deepcopy(self)
 
     def __repr__(self) -> str:
         return f"<Player of {self.policy.label}: {len(self.arms)} arms, {self._decided} decisions>"

@@ -34,6 +34,7 @@ def to_json(player: Player) -> str:
         "horizon": player.horizon,
         "compiled": player.compiled,
         "capacity": player._capacity,
+        "reach": player._reach,
         "decided": player._decided,
         "counts": player._counts,
         "outstanding": sorted(player._outstanding),
@@ -84,8 +85,8 @@ def _restore(content: Any, arms: Iterable[Hashable] | None, policy: Policy | Non
                 "not saved"
             )
         policy = plain.from_plain(content["policy"])
-    elif policy.label != content["policy_name"]:
-        raise ValueError(f"policy must be {content['policy_name']}, got {policy.label}")
+    elif not isinstance(policy, Policy) or policy.label != content["policy_name"]:
+        raise ValueError(f"policy must be {content['policy_name']}, got {policy!r}")
     if arms is None:
         if content["arms"] is None:
             raise ValueError("arms must be given: the labels could not be saved")
@@ -98,16 +99,16 @@ def _restore(content: Any, arms: Iterable[Hashable] | None, policy: Policy | Non
         policy, labels, seed=content["seed"], horizon=content["horizon"],
         compiled=content["compiled"],
     )  # fmt: skip
-    capacity = content["capacity"]
-    params = policy.prepare(len(labels), content["horizon"], capacity)
+    params = policy.prepare(len(labels), content["horizon"], content["reach"])
     state_type: Any = policy.verbs.state
     if set(content["state"]) != set(state_type._fields):
         raise ValueError(f"saved state does not fit this version of {policy.title}")
     state = state_type(**{name: _unpack(packed) for name, packed in content["state"].items()})
-    player._begin(params, state, _unpack(content["draw"]), capacity)
     player._counts = list(content["counts"])
     player._decided = content["decided"]
     player._outstanding = {(number, pull) for number, pull in content["outstanding"]}
+    player._capacity, player._reach = content["capacity"], content["reach"]
+    player._begin(params, state, _unpack(content["draw"]))
     return player
 
 

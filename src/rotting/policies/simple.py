@@ -64,7 +64,7 @@ class Uniform(Policy):
 
     verbs: ClassVar[Verbs] = Verbs(UniformParams, State, init, select_uniform, update)
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> UniformParams:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> UniformParams:
         """Note the number of arms."""
         return UniformParams(arms)
 
@@ -80,6 +80,6 @@ class RoundRobin(Policy):
 
     verbs: ClassVar[Verbs] = Verbs(RoundRobinParams, State, init, select_in_turn, update)
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> RoundRobinParams:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> RoundRobinParams:
         """Note the number of arms."""
         return RoundRobinParams(arms)

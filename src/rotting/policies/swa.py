@@ -11,8 +11,10 @@ import numpy as np
 
 from rotting import checks
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax
-from rotting.policies.window import empty_window, enter, observe
+from rotting.policies.choose import argmax, next_untried
+from rotting.policies.window import empty_window, grow_window, observe
+
+LONGEST = 2.0**40  # a window that no run can fill; longer ones would not fit an integer
 
 
 def averaging_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
@@ -22,7 +24,8 @@ def averaging_window(alpha: float, sigma: float, arms: int, horizon: int) -> int
     395
     """
     scale = (4.0 * sigma * horizon / arms) ** (2 / 3)
-    return math.ceil(alpha * scale * math.log(math.sqrt(2.0) * horizon) ** (1 / 3))
+    window = alpha * scale * math.log(math.sqrt(2.0) * horizon) ** (1 / 3)
+    return math.ceil(min(window, LONGEST))
 
 
 class Params(NamedTuple):
@@ -37,10 +40,12 @@ class State(NamedTuple):
 
     pulls: IntArray
     base: IntArray
-    filled: IntArray
+    observed: IntArray
+    waiting: IntArray
     total: FloatArray
     mean: FloatArray
-    ring: FloatArray
+    ring_pull: IntArray
+    ring_reward: FloatArray
     time: IntArray
 
 
@@ -55,18 +60,26 @@ def select(params: Params, state: State, draw: Any) -> int:
     """Ramp up: round robin for K M rounds. Balance: the best mean of the last M rewards."""
     t = state.time[0]
     state.time[0] = t + 1
-    arm = t % params.arms
-    if t >= params.arms * params.window:
-        best = argmax(state.mean)
-        if state.mean[best] > -math.inf:  # else nothing was ever observed: go on in turn
-            arm = best
-    enter(state, arm, params.window)
+    arm = -1
+    if t < params.arms * params.window:
+        arm = t % params.arms
+    elif state.waiting[0] > 0:
+        arm = next_untried(state.pulls, state.observed, 1)
+    if arm < 0:
+        arm = argmax(state.mean)
+    state.pulls[arm] += 1
     return arm
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Put the reward into its arm's window."""
     observe(state, arm, pull, reward, params.window)
+
+
+def grow(params: Params, state: State, arms: int, capacity: int) -> State:
+    """Room for the window, while it is not yet full."""
+    grown: State = grow_window(state, min(params.window, capacity))
+    return grown
 
 
 @dataclass(frozen=True)
@@ -83,13 +96,13 @@ class SWA(Policy):
     sigma: float
 
     needs_horizon: ClassVar[bool] = True
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, above=0))
         object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Compute M."""
         assert horizon is not None
         return Params(arms, averaging_window(self.alpha, self.sigma, arms, horizon))

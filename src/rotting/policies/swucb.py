@@ -13,13 +13,14 @@ from rotting import checks
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_padded, next_untried
-from rotting.policies.padding import log_padding
+from rotting.policies.padding import log_padding, padding_at
 
 
 class Params(NamedTuple):
     """The window and its padding, B sqrt(xi ln t) at t, for t up to tau."""
 
     tau: int
+    c: float  # B^2 xi
     padding: FloatArray
 
 
@@ -106,7 +107,8 @@ def select(params: Params, state: State, draw: Any) -> int:
     if state.waiting[0] > 0:
         arm = next_untried(state.pulls, state.observed, 1)
     if arm < 0:
-        arm = argmax_padded(state.mean, state.width, params.padding[min(t, params.tau)])
+        bonus = padding_at(params.padding, params.c, min(t, params.tau))
+        arm = argmax_padded(state.mean, state.width, bonus)
     # the window of the next round: the oldest round leaves it, this one enters
     if t > params.tau:
         _leave(state, place)
@@ -181,9 +183,10 @@ class SWUCB(Policy):
         object.__setattr__(self, "B", checks.number("B", self.B, above=0))
         object.__setattr__(self, "xi", checks.number("xi", self.xi, above=0))
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the padding."""
-        return Params(self.tau, log_padding(self.B**2 * self.xi, min(self.tau, capacity)))
+        c = self.B**2 * self.xi
+        return Params(self.tau, c, log_padding(c, min(self.tau, reach)))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -12,12 +12,13 @@ import numpy as np
 from rotting import checks
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_padded, next_untried
-from rotting.policies.padding import log_padding
+from rotting.policies.padding import log_padding, padding_at
 
 
 class Params(NamedTuple):
     """What compiled code reads."""
 
+    c: float
     padding: FloatArray  # sqrt(c ln t) at t
 
 
@@ -54,7 +55,7 @@ def select(params: Params, state: State, draw: Any) -> int:
     if state.waiting[0] > 0:
         arm = next_untried(state.pulls, state.observed, 1)
     if arm < 0:
-        arm = argmax_padded(state.mean, state.width, params.padding[t])
+        arm = argmax_padded(state.mean, state.width, padding_at(params.padding, params.c, t))
     state.pulls[arm] += 1
     return arm
 
@@ -88,9 +89,9 @@ class UCB1(Policy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", checks.number("c", self.c, above=0))
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the padding."""
-        return Params(log_padding(self.c, capacity))
+        return Params(self.c, log_padding(self.c, reach))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -1,8 +1,8 @@
-"""The mean of each arm's last M rewards, shared by SWA and wSWA.
+"""The mean of each arm's last M observed rewards, in the order of their pulls; for SWA and wSWA.
 
-Rewards lie in a ring per arm at the place of their pull number. A pull enters the window when it
-is decided and counts from when its reward is observed; a reward whose pull has left the window is
-too late. An arm with nothing observed in its window keeps the last mean it had.
+A ring per arm holds the latest observed rewards sorted by pull. A prompt reward is appended; a late
+one moves to its place among those of later pulls. A reward older than all that the ring keeps is
+too late to count. An arm with nothing observed has the mean minus infinity.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ class Window(NamedTuple):
     """The fields that a windowed policy's state starts with."""
 
     pulls: IntArray
-    base: IntArray  # pulls of earlier epochs, which do not count
-    filled: IntArray  # observed rewards in the window
-    total: FloatArray
+    base: IntArray  # pulls of earlier epochs, whose rewards do not count
+    observed: IntArray  # observed rewards, of this epoch
+    waiting: IntArray  # how many arms have none
+    total: FloatArray  # of the window
     mean: FloatArray
-    ring: FloatArray  # [arm, place], NaN until observed; its length is a power of two
+    ring_pull: IntArray  # [arm, place]; the length is a power of two
+    ring_reward: FloatArray
 
 
 def room(window: int) -> int:
@@ -37,65 +39,68 @@ def empty_window(arms: int, window: int) -> Window:
     return Window(
         pulls=np.zeros(arms, dtype=np.int64),
         base=np.zeros(arms, dtype=np.int64),
-        filled=np.zeros(arms, dtype=np.int64),
+        observed=np.zeros(arms, dtype=np.int64),
+        waiting=np.full(1, arms, dtype=np.int64),
         total=np.zeros(arms),
         mean=np.full(arms, -math.inf),
-        ring=np.full((arms, room(window)), math.nan),
+        ring_pull=np.zeros((arms, room(window)), dtype=np.int64),
+        ring_reward=np.zeros((arms, room(window))),
     )
 
 
-def longer_ring(ring: FloatArray, pulls: IntArray, window: int) -> FloatArray:
-    """The ring with room for a longer window, each reward at its new place."""
-    arms, old = ring.shape
-    longer = np.full((arms, room(window)), math.nan)
+def grow_window(state: Any, window: int) -> Any:
+    """The same with rings for a longer window, each reward at its new place."""
+    arms, old = state.ring_pull.shape
+    if room(window) <= old:
+        return state
+    longer = empty_window(arms, window)
+    new = longer.ring_pull.shape[1]
     for arm in range(arms):
-        kept = np.arange(max(0, pulls[arm] - old), pulls[arm])
-        longer[arm, kept % longer.shape[1]] = ring[arm, kept % old]
-    return longer
-
-
-@shared
-def enter(state: Any, arm: Any, window: Any) -> None:
-    """A pull of the arm is decided: it enters the window, the one `window` pulls older leaves."""
-    mask = state.ring.shape[1] - 1
-    pull = state.pulls[arm] + 1
-    state.pulls[arm] = pull
-    leaving = pull - window
-    if leaving > state.base[arm]:
-        reward = state.ring[arm, (leaving - 1) & mask]
-        if reward == reward:
-            state.total[arm] -= reward
-            state.filled[arm] -= 1
-    state.ring[arm, (pull - 1) & mask] = math.nan
+        kept = np.arange(max(0, state.observed[arm] - old), state.observed[arm])
+        longer.ring_pull[arm, kept % new] = state.ring_pull[arm, kept % old]
+        longer.ring_reward[arm, kept % new] = state.ring_reward[arm, kept % old]
+    return state._replace(ring_pull=longer.ring_pull, ring_reward=longer.ring_reward)
 
 
 @shared
 def sum_again(state: Any, arm: Any, window: Any) -> None:
-    """Add up the window afresh."""
-    mask = state.ring.shape[1] - 1
+    """Add up the window afresh: when it changes, and now and then lest rounding piles up."""
+    mask = state.ring_reward.shape[1] - 1
+    n = state.observed[arm]
     total = 0.0
-    count = 0
-    for pull in range(max(state.base[arm], state.pulls[arm] - window), state.pulls[arm]):
-        reward = state.ring[arm, pull & mask]
-        if reward == reward:
-            total += reward
-            count += 1
+    for k in range(max(0, n - window), n):
+        total += state.ring_reward[arm, k & mask]
     state.total[arm] = total
-    state.filled[arm] = count
-    if count > 0:
-        state.mean[arm] = total / count
+    if n > 0:
+        state.mean[arm] = total / min(n, window)
 
 
 @shared
 def observe(state: Any, arm: Any, pull: Any, reward: Any, window: Any) -> None:
-    """The reward of a pull: it counts if the pull is in the window."""
-    if pull <= state.pulls[arm] - window or pull <= state.base[arm]:
+    """Put a reward into its place among the arm's observed ones; the window is the last of them."""
+    if pull <= state.base[arm]:
         return
-    place = (pull - 1) & (state.ring.shape[1] - 1)
-    state.ring[arm, place] = reward
-    if place == 0:  # once a turn of the ring, lest rounding piles up
+    size = state.ring_reward.shape[1]
+    mask = size - 1
+    n = state.observed[arm]
+    place = n  # among all observed rewards, in pull order
+    while place > 0 and place > n - size and state.ring_pull[arm, (place - 1) & mask] > pull:
+        place -= 1
+    if place <= n - size:
+        return  # older than all that is kept
+    for k in range(n, place, -1):
+        state.ring_pull[arm, k & mask] = state.ring_pull[arm, (k - 1) & mask]
+        state.ring_reward[arm, k & mask] = state.ring_reward[arm, (k - 1) & mask]
+    # with a full ring the shift has overwritten the oldest reward, which leaves the window if
+    # that is as long as the ring; the sum is then made from what is there
+    leaving = state.ring_reward[arm, (n - window) & mask] if n >= window else 0.0
+    state.ring_pull[arm, place & mask] = pull
+    state.ring_reward[arm, place & mask] = reward
+    state.observed[arm] = n + 1
+    if n == 0:
+        state.waiting[0] -= 1
+    if place < n or (n & mask) == 0:
         sum_again(state, arm, window)
         return
-    state.total[arm] += reward
-    state.filled[arm] += 1
-    state.mean[arm] = state.total[arm] / state.filled[arm]
+    state.total[arm] += reward - leaving
+    state.mean[arm] = state.total[arm] / min(n + 1, window)

@@ -12,9 +12,9 @@ import numpy as np
 from rotting import checks
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax
+from rotting.policies.choose import argmax, next_untried
 from rotting.policies.swa import averaging_window
-from rotting.policies.window import empty_window, enter, longer_ring, observe, sum_again
+from rotting.policies.window import empty_window, grow_window, observe, sum_again
 
 RESTARTS = ("forget", "keep")
 _EPOCHS = 62
@@ -33,10 +33,12 @@ class State(NamedTuple):
 
     pulls: IntArray
     base: IntArray
-    filled: IntArray
+    observed: IntArray
+    waiting: IntArray
     total: FloatArray
     mean: FloatArray
-    ring: FloatArray
+    ring_pull: IntArray
+    ring_reward: FloatArray
     time: IntArray
     epoch_start: IntArray  # its first round
     epoch_end: IntArray  # the first round of the next epoch
@@ -79,9 +81,11 @@ def _begin_epoch(params: Any, state: Any) -> None:
                 state.short[0] += 1
         else:
             state.base[i] = state.pulls[i]
+            state.observed[i] = 0
             state.total[i] = 0.0
-            state.filled[i] = 0
             state.mean[i] = -math.inf
+    if not params.keep:
+        state.waiting[0] = params.arms
 
 
 @shared
@@ -110,11 +114,11 @@ def select(params: Params, state: State, draw: Any) -> int:
     if t == state.epoch_end[0]:
         _begin_epoch(params, state)
     arm = _ramp_up(params, state, t)
+    if arm < 0 and state.waiting[0] > 0:
+        arm = next_untried(state.pulls, state.observed, 1)
     if arm < 0:
         arm = argmax(state.mean)
-        if state.mean[arm] == -math.inf:  # nothing was ever observed: go on in turn
-            arm = t % params.arms
-    enter(state, arm, state.window[0])
+    state.pulls[arm] += 1
     if params.keep and state.pulls[arm] == state.window[0]:
         state.short[0] -= 1
     return arm
@@ -127,7 +131,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 def grow(params: Params, state: State, arms: int, capacity: int) -> State:
     """Room for the windows of later epochs."""
-    return state._replace(ring=longer_ring(state.ring, state.pulls, _longest(params, capacity)))
+    grown: State = grow_window(state, _longest(params, capacity))
+    return grown
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,7 @@ class WSWA(Policy):
         object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
         checks.choice("restart", self.restart, RESTARTS)
 
-    def prepare(self, arms: int, horizon: int | None, capacity: int) -> Params:
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Compute the window of every epoch."""
         windows = [averaging_window(self.alpha, self.sigma, arms, 2**e) for e in range(_EPOCHS)]
         return Params(arms, np.array(windows, dtype=np.int64), self.restart == "keep")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import rotting
+from rotting import plots
 from rotting.papers.levine2017 import figures, tables
 from rotting.papers.levine2017.report import report
 from rotting.papers.levine2017.reproduction import Reproduction
@@ -33,7 +34,7 @@ def write(reproduction: Reproduction, folder: Path, command: str) -> None:
     (folder / "report.html").write_text(report(reproduction, command, versions()), encoding="utf-8")
     figure = figures.figure_1(reproduction.reported)
     for ending in ("png", "svg", "pdf"):
-        figure.savefig(folder / f"figure1.{ending}", dpi=160)
+        plots.save_figure(figure, folder / f"figure1.{ending}")
     data = tables.as_data(reproduction)
     data["provenance"] = {
         "command": command, "seed": reproduction.seed, "runs": reproduction.runs,
