@@ -77,7 +77,7 @@ def test_every_command_is_documented() -> None:
         assert command.callback is not None
         name = command.name or command.callback.__name__
         assert f"`rotting {name}`" in text
-        assert "Example: rotting" in (command.callback.__doc__ or "")
+        assert "Example: rotting" in (command.callback.__doc__ or ""), name
 
 
 def test_links_between_pages_lead_somewhere() -> None:

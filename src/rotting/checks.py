@@ -82,7 +82,9 @@ def known(what: str, name: Any, names: Iterable[str]) -> str:
     choices = list(names)
     if name in choices:
         return str(name)
-    near = difflib.get_close_matches(str(name).lower(), [c.lower() for c in choices], n=1)
+    near = difflib.get_close_matches(
+        str(name).lower(), [c.lower() for c in choices], n=1, cutoff=0.5
+    )
     if near:
         nearest = next(c for c in choices if c.lower() == near[0])
         raise ValueError(f"unknown {what} {name!r}; did you mean {nearest!r}?")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ParamSpec
 
 import typer
 
@@ -16,6 +18,8 @@ from rotting.experiment_file import EXAMPLE, read_experiment
 from rotting.output import output_folder
 from rotting.papers import levine2017
 from rotting.tuning import tune
+
+P = ParamSpec("P")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -41,6 +45,27 @@ OutFolder = Annotated[
 ]
 
 
+def command(name: str | None = None) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Make a function a command; a user's mistake is one line and a non-zero exit."""
+
+    def register(function: Callable[P, None]) -> Callable[P, None]:
+        @functools.wraps(function)
+        def safe(*args: P.args, **kwargs: P.kwargs) -> None:
+            try:
+                function(*args, **kwargs)
+            except (ValueError, OSError) as error:
+                print(f"rotting: {' '.join(str(error).split())}", file=sys.stderr)
+                raise typer.Exit(2) from None
+            except KeyboardInterrupt:
+                print("rotting: stopped", file=sys.stderr)
+                raise typer.Exit(130) from None
+
+        app.command(name)(safe)
+        return function
+
+    return register
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"rotting {rotting.__version__}")
@@ -56,7 +81,7 @@ def common(
     """What all commands share."""
 
 
-@app.command()
+@command()
 def demo(
     runs: Runs = 100,
     seed: Seed = 0,
@@ -83,7 +108,7 @@ def demo(
     console.out.print(f"Regret curves: {out}")
 
 
-@app.command(name="simulate")
+@command("simulate")
 def simulate_command(
     policy: Annotated[str, typer.Argument(help="A policy, as wswa:alpha=0.2.")],
     scenario: ScenarioName = "non_parametric",
@@ -120,7 +145,7 @@ def simulate_command(
         console.out.print(f"Saved: {out}")
 
 
-@app.command(name="compare")
+@command("compare")
 def compare_command(
     policies: Annotated[list[str], typer.Argument(help="Policies, as ucb1 wswa:alpha=0.2.")],
     scenario: ScenarioName = "non_parametric",
@@ -142,7 +167,7 @@ def compare_command(
     _compare_and_write(named, chosen, as_json, out, force, **options)
 
 
-@app.command(name="tune")
+@command("tune")
 def tune_command(
     policy: Annotated[str, typer.Argument(help="A policy, as wswa or swucb:B=1.")],
     grid: Annotated[list[str], typer.Argument(help="Values to try, as alpha=0.2,0.4,0.6.")],
@@ -179,7 +204,7 @@ def tune_command(
     console.out.print(f"Least mean regret: {found.best.label}")
 
 
-@app.command(name="policies")
+@command("policies")
 def list_policies(as_json: AsJson = False) -> None:
     """List the policies with their parameters.
 
@@ -188,7 +213,7 @@ def list_policies(as_json: AsJson = False) -> None:
     _list(catalogue.describe_policies(), as_json)
 
 
-@app.command(name="scenarios")
+@command("scenarios")
 def list_scenarios(as_json: AsJson = False) -> None:
     """List the named scenarios.
 
@@ -197,7 +222,7 @@ def list_scenarios(as_json: AsJson = False) -> None:
     _list(catalogue.describe_scenarios(), as_json)
 
 
-@app.command()
+@command()
 def run(
     file: Annotated[
         Path | None, typer.Argument(help="An experiment file (TOML).", show_default=False)
@@ -223,7 +248,7 @@ def run(
     )  # fmt: skip
 
 
-@app.command()
+@command()
 def reproduce(
     paper: Annotated[str, typer.Argument(help="Which paper: levine2017.")] = "levine2017",
     runs: Annotated[
@@ -327,12 +352,5 @@ def _check_result_file(path: Path) -> None:
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one line and a non-zero exit."""
-    try:
-        app()
-    except (ValueError, OSError) as error:
-        print(f"rotting: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("rotting: stopped", file=sys.stderr)
-        sys.exit(130)
+    """Run the command line."""
+    app()

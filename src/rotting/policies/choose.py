@@ -56,19 +56,39 @@ def argmax_padded(mean: Any, width: Any, bonus: Any) -> Any:
 
 
 @shared
-def argmax_least_pulled(index: Any, pulls: Any, draw: Any) -> Any:
+def still_leads(index: Any, leader: Any, rival: Any) -> Any:
+    """Whether the last arm chosen is still strictly better than all others.
+
+    Where only the pulled arm's index changes, this saves the scan: `rival[0]` is the highest
+    index of the others, as the scan that chose `leader[0]` found it. A policy that changes
+    another arm's index sets the leader to -1.
+    """
+    return leader[0] >= 0 and index[leader[0]] > rival[0]
+
+
+@shared
+def argmax_least_pulled(index: Any, pulls: Any, leader: Any, rival: Any, draw: Any) -> Any:
     """The arm with the highest index; ties by least pulls, and then at random.
 
-    The random tie goes to the arm with the smallest `tie` hash of its next pull.
+    The random tie goes to the arm with the smallest `tie` hash of its next pull. Notes the leader
+    and its rival for `still_leads`.
     """
     best = 0
     highest = index[0]
+    second = -math.inf
     for i in range(1, index.size):
         if index[i] > highest:
+            second = highest
             highest = index[i]
             best = i
-        elif index[i] == highest and _goes_before(pulls, i, best, draw):
-            best = i
+        elif index[i] == highest:
+            second = highest
+            if _goes_before(pulls, i, best, draw):
+                best = i
+        elif index[i] > second:
+            second = index[i]
+    leader[0] = best
+    rival[0] = second
     return best
 
 

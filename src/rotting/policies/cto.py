@@ -12,7 +12,7 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax_least_pulled, next_untried
+from rotting.policies.choose import argmax_least_pulled, next_untried, still_leads
 
 
 class Params(NamedTuple):
@@ -33,6 +33,8 @@ class State(NamedTuple):
     expected: FloatArray  # [arm, theta]: the sum of mu over the observed pulls, if so
     closest: IntArray  # theta-hat, as its place in Theta
     next_mean: FloatArray  # mu(N + 1; theta-hat)
+    leader: IntArray  # see `choose.still_leads`
+    rival: FloatArray
 
 
 def check_family(who: str, family: Family) -> None:
@@ -59,6 +61,8 @@ def init(params: Params, arms: int, capacity: int) -> State:
         expected=np.zeros((arms, params.mu.shape[1])),
         closest=np.zeros(arms, dtype=np.int64),
         next_mean=np.full(arms, -math.inf),
+        leader=np.full(1, -1, dtype=np.int64),
+        rival=np.zeros(1),
     )
 
 
@@ -68,7 +72,10 @@ def select(params: Params, state: State, draw: Any) -> int:
     if state.waiting[0] > 0:
         arm = next_untried(state.pulls, state.observed, 1)
     if arm < 0:
-        arm = argmax_least_pulled(state.next_mean, state.pulls, draw)
+        if still_leads(state.next_mean, state.leader, state.rival):
+            arm = state.leader[0]
+        else:
+            arm = argmax_least_pulled(state.next_mean, state.pulls, state.leader, state.rival, draw)
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
     if state.observed[arm] > 0:
@@ -115,6 +122,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         closest = _closest(total, state.expected, arm)
     state.closest[arm] = closest
     state.next_mean[arm] = params.mu[state.pulls[arm] + 1, closest]
+    if arm != state.leader[0]:
+        state.leader[0] = -1
 
 
 @dataclass(frozen=True)
