@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install check test demo reproduce bench docs lock test-lowest clean
+.PHONY: help install check test demo reproduce bench readings docs lock test-lowest clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,10 +30,17 @@ test: $(STAMP)  ## all tests, doctests included
 demo: $(STAMP)  ## the paper's non-parametric scenario: a table and a picture
 	$(BIN)/rotting demo --out out/demo.png
 
+reproduce: $(STAMP)  ## the paper, reproduced: out/levine2017/report.html
+	$(BIN)/rotting reproduce levine2017 --force
+
 bench: $(STAMP)  ## what a decision costs, simulated and online, and how soon things start
 	$(BIN)/python benchmarks/decisions.py
 	$(BIN)/python benchmarks/online.py
 	$(BIN)/python benchmarks/startup.py
+
+readings: $(STAMP)  ## the evidence in docs/the-paper.md
+	$(BIN)/python benchmarks/table1_seeds.py
+	$(BIN)/python benchmarks/readings.py
 
 docs: $(STAMP)  ## the API as HTML, in out/api
 	$(BIN)/pdoc --math -o out/api rotting
