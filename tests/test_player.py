@@ -40,18 +40,19 @@ def test_compiled_and_plain_agree_past_several_growths(policy: Policy) -> None:
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize(
     "policy", [p for p in examples() if not isinstance(p, Oracle)], ids=name_of
 )
-def test_online_play_is_the_simulation(policy: Policy) -> None:
+def test_online_play_is_the_simulation(policy: Policy, known: bool) -> None:
     """An online object fed a run's rewards makes that run's pulls, though its tables grow.
 
     Not the oracle's: a simulation tells it each run's own arms.
     """
     scenario = scenarios(HORIZON)["constants"]
-    noise_key, draw_key = plan.stream_keys(4, "independent", repr(policy))
+    noise_key, draw_key = plan.stream_keys(4, "independent", policy.label)
     bandit, world = scenario.bandits(4, 2, 3), scenario.world()
-    player = policy.online(range(3), horizon=HORIZON)
+    player = policy.online(range(3), horizon=HORIZON if known or policy.needs_horizon else None)
     player._draw[:2] = fold(draw_key, np.uint64(2)), step_of(fold(draw_key, np.uint64(2)))
     for _ in range(HORIZON):
         decision = player.select()

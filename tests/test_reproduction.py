@@ -23,9 +23,10 @@ def ten_seeds() -> dict[tuple[str, str, str], dict[str, Any]]:
     return {(row["setup"], row["row"], row["column"]): row for row in table1_seeds.pairs()}
 
 
-# Mean wins over the seeds, for the pairs of the published table.
+# Mean wins over the seeds, for the pairs of the published table. A published 100 is met by what
+# rounds to it: of 1,000 trajectories on NP, SWUCB loses one to DUCB.
 RANGES = {
-    **{("non_parametric", row, column): (100, 100)
+    **{("non_parametric", row, column): (99.5, 100)
        for row, columns in published.WINS["non_parametric"].items() for column in columns},
     **{("av", "CTO", column): (99, 100) for column in ("UCB1", "DUCB", "SWUCB", "wSWA")},
     **{(setup, "wSWA", column): (95, 100)

@@ -68,8 +68,8 @@ def simulate(
         threads = checks.integer("threads", threads, least=1)
     times = checkpoint_times(checkpoints, scenario.horizon)
     name = policy.label if isinstance(policy, Policy) else type(policy).__name__
-    identity = repr(policy) if isinstance(policy, Policy) else name
-    keys = stream_keys(seed, noise, identity)
+    # the label, not the repr: a parameter added to a policy later leaves its noise as it was
+    keys = stream_keys(seed, noise, name)
     started = time.perf_counter()
     if isinstance(policy, Policy):
         params = policy.prepare_for(scenario)
@@ -96,7 +96,7 @@ def simulate(
             reference.simulate(plan, outcome, report)
     provenance = {
         "policy": name,
-        "parameters": identity,
+        "parameters": repr(policy) if isinstance(policy, Policy) else name,
         "scenario": scenario.name or repr(scenario),
         "horizon": scenario.horizon,
         "runs": runs,

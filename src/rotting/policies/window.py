@@ -65,14 +65,15 @@ def grow_window(state: Any, window: int) -> Any:
 @shared
 def sum_again(state: Any, arm: Any, window: Any) -> None:
     """Add up the window afresh: when it changes, and now and then lest rounding piles up."""
-    mask = state.ring_reward.shape[1] - 1
+    size = state.ring_reward.shape[1]
     n = state.observed[arm]
+    filled = min(n, window, size)
     total = 0.0
-    for k in range(max(0, n - window), n):
-        total += state.ring_reward[arm, k & mask]
+    for k in range(n - filled, n):
+        total += state.ring_reward[arm, k & (size - 1)]
     state.total[arm] = total
     if n > 0:
-        state.mean[arm] = total / min(n, window)
+        state.mean[arm] = total / filled
 
 
 @shared
@@ -82,6 +83,7 @@ def observe(state: Any, arm: Any, pull: Any, reward: Any, window: Any) -> None:
         return
     size = state.ring_reward.shape[1]
     mask = size - 1
+    window = min(window, size)
     n = state.observed[arm]
     place = n  # among all observed rewards, in pull order
     while place > 0 and place > n - size and state.ring_pull[arm, (place - 1) & mask] > pull:

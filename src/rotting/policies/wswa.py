@@ -26,6 +26,7 @@ class Params(NamedTuple):
     arms: int
     windows: IntArray
     keep: bool
+    horizon: int  # 0 if not known
 
 
 class State(NamedTuple):
@@ -48,8 +49,17 @@ class State(NamedTuple):
 
 
 def _longest(params: Params, capacity: int) -> int:
-    """The longest window that so many decisions can fill."""
-    return min(int(params.windows[capacity.bit_length() - 1]), capacity)
+    """How many rewards of an arm to remember.
+
+    Those of the last window, if the history is forgotten or the horizon known. Else an arm left
+    alone for long may find its oldest rewards in a window again, when that has grown enough:
+    remember what a horizon 64 times longer can ask for.
+    """
+    longest = max(capacity, params.horizon)
+    if params.keep and params.horizon == 0:
+        longest *= 64
+    epoch = min(longest.bit_length() - 1, params.windows.size - 1)
+    return min(int(params.windows[epoch]), capacity)
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -167,7 +177,8 @@ class WSWA(Policy):
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Compute the window of every epoch."""
         windows = [averaging_window(self.alpha, self.sigma, arms, 2**e) for e in range(_EPOCHS)]
-        return Params(arms, np.array(windows, dtype=np.int64), self.restart == "keep")
+        keep = self.restart == "keep"
+        return Params(arms, np.array(windows, dtype=np.int64), keep, horizon or 0)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
