@@ -186,17 +186,19 @@ def test_help_and_version() -> None:
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rotting", "compare", "ucb1", "-r", "1000000", "--out", "a/b"],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    for _ in range(200):
-        if list(tmp_path.glob("a/b/.partial-*")):
-            break
-        time.sleep(0.1)
-    time.sleep(2.0)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    rotting("simulate", "ucb1", "-r", "2")  # compiled and cached: what is stopped is the play
+    command = [sys.executable, "-m", "rotting", "compare", "ucb1", "-r", "1000000", "--out", "a/b"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            while not list(tmp_path.glob("a/b/.partial-*")) and process.poll() is None:
+                time.sleep(0.1)
+            time.sleep(5.0)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert errors == "rotting: stopped\n"
     assert list(tmp_path.iterdir()) == []
