@@ -38,7 +38,10 @@ def test_names() -> None:
     named = compare({"a": policies.UCB1(), "b": policies.UCB1()}, SCENARIO, runs=2)
     assert named.p_values["a"]["b"] == 1.0  # the same policy has the same noise
     for wrong, words in (
-        ([policies.UCB1(), policies.UCB1()], "policies must differ, got UCB1 twice"),
+        (
+            [policies.UCB1(), policies.UCB1()],
+            "policies must differ or be given names, got UCB1 twice",
+        ),
         ([], "at least one policy"),
         ([3], "policies must be Policy objects, got 3"),
     ):

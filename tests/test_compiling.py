@@ -233,10 +233,10 @@ def test_an_arm_that_does_not_exist_is_refused() -> None:
 
 
 def test_two_policies_cannot_share_their_params() -> None:
-    with pytest.raises(ValueError, match="params of Thief must be a type of its own, but UCB1"):
+    with pytest.raises(ValueError, match="params of Thief must be a type of its own"):
 
         class Thief(policies.Policy):
-            verbs: ClassVar[policies.Verbs] = policies.UCB1.verbs
+            verbs: ClassVar[policies.Verbs] = policies.UCB1.verbs._replace(update=print)
 
 
 def test_fields_that_compiled_code_cannot_take_are_refused() -> None:

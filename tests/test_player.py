@@ -416,7 +416,7 @@ def test_what_cannot_be_saved_is_asked_for() -> None:
     data = player.to_bytes()
     with pytest.raises(ValueError, match="policy must be given"):
         Player.from_bytes(data)
-    with pytest.raises(ValueError, match="policy must be Oracle"):
+    with pytest.raises(ValueError, match="policy must be the saved Oracle"):
         Player.from_bytes(data, policy=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="arms must be given"):
         Player.from_bytes(data, policy=policy)

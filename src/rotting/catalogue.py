@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rotting import checks
@@ -42,6 +42,23 @@ def parse_policy(text: str, scenario: Scenario) -> Policy:
     return make_policy(key, settings, scenario)
 
 
+def parse_policies(texts: Sequence[str], scenario: Scenario) -> dict[str, Policy]:
+    """Policies by name; the names show what was given, not what the scenario adds.
+
+    >>> list(parse_policies(["ucb1", "wswa:alpha=0.2"], parse_scenario("av")))
+    ['UCB1', 'wSWA(alpha=0.2)']
+    """
+    named: dict[str, Policy] = {}
+    for text in texts:
+        policy = parse_policy(text, scenario)
+        given = text.partition(":")[2].replace(",", ", ")
+        name = f"{policy.title}({given})" if given else policy.title
+        if name in named:
+            raise ValueError(f"policies must differ, got {text} twice")
+        named[name] = policy
+    return named
+
+
 def make_policy(key: str, settings: Mapping[str, Any], scenario: Scenario) -> Policy:
     """A policy by key; sigma and the family, where it needs them, are the scenario's if not given.
 
@@ -56,8 +73,13 @@ def make_policy(key: str, settings: Mapping[str, Any], scenario: Scenario) -> Po
         if name in given or field.default is not dataclasses.MISSING:
             continue
         found = _from_scenario(name, scenario)
+        if found is None and name == "family":
+            raise ValueError(
+                f"family of {key} must be given, in Python or an experiment file; scenarios with "
+                "random arms (av, anv) have one"
+            )
         if found is None:
-            raise ValueError(f"{name} of {key} must be given, as {key}:{name}=...")
+            raise ValueError(f"{name} of {key} must be given")
         given[name] = found
     policy: Policy = kind(**given)
     return policy

@@ -82,9 +82,9 @@ def known(what: str, name: Any, names: Iterable[str]) -> str:
     choices = list(names)
     if name in choices:
         return str(name)
-    near = difflib.get_close_matches(
-        str(name).lower(), [c.lower() for c in choices], n=1, cutoff=0.5
-    )
+    least = 0.5 if len(str(name)) < 4 else 0.6
+    words = [choice.lower() for choice in choices]
+    near = difflib.get_close_matches(str(name).lower(), words, n=1, cutoff=least)
     if near:
         nearest = next(c for c in choices if c.lower() == near[0])
         raise ValueError(f"unknown {what} {name!r}; did you mean {nearest!r}?")

@@ -12,7 +12,7 @@ import typer
 
 import rotting
 from rotting import catalogue, checks, console, plots
-from rotting.comparison import Comparison, name_policies
+from rotting.comparison import Comparison
 from rotting.experiment import simulate
 from rotting.experiment_file import EXAMPLE, read_experiment
 from rotting.output import output_folder
@@ -100,12 +100,12 @@ def demo(
     scenario = levine2017.non_parametric()
     policies = levine2017.reported_policies("non_parametric")
     found = _compare(policies, scenario, as_json, runs=runs, seed=seed)
-    plots.regret_curves(found.results, out, title="Two arms, one of them rots at its 7,500th pull")
+    plots.regret_curves(found.results, out, title="Two arms, one of them rots after 7,500 pulls")
     if as_json:
         console.print_json(found.summary())
         return
     console.comparison(found, f"{scenario.name}: T = {scenario.horizon}, {runs} runs, seed {seed}")
-    console.out.print(f"Regret curves: {out}")
+    console.say(f"Regret curves: {out}")
 
 
 @command("simulate")
@@ -119,6 +119,7 @@ def simulate_command(
     out: Annotated[
         Path | None, typer.Option("--out", help="Save the result to this .npz file.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play one policy on a scenario and show its regret.
@@ -126,12 +127,12 @@ def simulate_command(
     Example: rotting simulate wswa:alpha=0.2 --scenario non_parametric --runs 100
     """
     chosen = catalogue.parse_scenario(scenario)
-    made = catalogue.parse_policy(policy, chosen)
+    named = catalogue.parse_policies([policy], chosen)
+    (name,) = named
     if out is not None:
-        _check_result_file(out)
-    found = _compare({made.label: made}, chosen, as_json, runs=runs, seed=seed, noise=noise,
-                     engine=engine)  # fmt: skip
-    result = found[made.label]
+        _check_result_file(out, force)
+    found = _compare(named, chosen, as_json, runs=runs, seed=seed, noise=noise, engine=engine)
+    result = found[name]
     if out is not None:
         result.save(out)
     if as_json:
@@ -142,7 +143,7 @@ def simulate_command(
         return
     console.comparison(found, _title(chosen, runs, seed))
     if out is not None:
-        console.out.print(f"Saved: {out}")
+        console.say(f"Saved: {out}")
 
 
 @command("compare")
@@ -162,7 +163,7 @@ def compare_command(
     Example: rotting compare ucb1 wswa:alpha=0.2 cto --scenario av --runs 100 --out out/av
     """
     chosen = catalogue.parse_scenario(scenario)
-    named = name_policies([catalogue.parse_policy(text, chosen) for text in policies])
+    named = catalogue.parse_policies(policies, chosen)
     options = {"runs": runs, "seed": seed, "noise": noise, "engine": engine}
     _compare_and_write(named, chosen, as_json, out, force, **options)
 
@@ -201,7 +202,7 @@ def tune_command(
     ]  # fmt: skip
     header = [*values, "mean regret", "standard error", ""]
     console.table(header, rows, f"{made.title} on {_title(chosen, runs, seed)}")
-    console.out.print(f"Least mean regret: {found.best.label}")
+    console.say(f"Least mean regret: {found.best.short_label}")
 
 
 @command("policies")
@@ -283,7 +284,7 @@ def reproduce(
         header, rows = tables.matrix(setup, comparison)
         console.table(header, rows, f"{published.SETUPS[setup]}: wins under the diagonal, p-values "
                       "above; in parentheses the paper's")  # fmt: skip
-    console.out.print(f"{found.seconds:.1f} s. Report: {folder / 'report.html'}")
+    console.say(f"{found.seconds:.1f} s. Report: {folder / 'report.html'}")
 
 
 def _compare_and_write(
@@ -301,7 +302,7 @@ def _compare_and_write(
         return
     console.comparison(found, _title(scenario, options["runs"], options["seed"]))
     if out is not None:
-        console.out.print(f"Results and picture: {out}")
+        console.say(f"Results and picture: {out}")
 
 
 def _compare(policies: Any, scenario: Any, quiet: bool, **options: Any) -> Comparison:
@@ -344,11 +345,13 @@ def _grid_values(part: str) -> tuple[str, list[Any]]:
     return name, [catalogue.read_value(value) for value in values.split(",")]
 
 
-def _check_result_file(path: Path) -> None:
+def _check_result_file(path: Path, force: bool) -> None:
     if path.suffix != ".npz":
         raise ValueError(f"out must end in .npz, got {str(path)!r}")
     if not path.parent.is_dir():
         raise ValueError(f"out must be in a folder that exists, got {str(path)!r}")
+    if path.exists() and not force:
+        raise ValueError(f"out must be a new file, but {path} exists; use --force to replace it")
 
 
 def main() -> None:

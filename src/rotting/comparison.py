@@ -59,6 +59,10 @@ class Comparison:
             for a in self.results
         }  # fmt: skip
 
+    def __repr__(self) -> str:
+        means = (f"{name} {result.mean_regret[-1]:.4g}" for name, result in self.results.items())
+        return f"<Comparison, mean regret: {', '.join(means)}>"
+
     def __getitem__(self, name: str) -> Result:
         return self.results[name]
 
@@ -115,7 +119,7 @@ def compare(
 
 
 def name_policies(policies: Mapping[str, Policy] | Iterable[Policy]) -> dict[str, Policy]:
-    """Policies by name: their labels, unless names are given."""
+    """Policies by name: their short labels, unless names are given."""
     if isinstance(policies, Mapping):
         named = dict(policies)
     else:
@@ -123,10 +127,13 @@ def name_policies(policies: Mapping[str, Policy] | Iterable[Policy]) -> dict[str
         for policy in listed:
             if not isinstance(policy, Policy):
                 raise ValueError(f"policies must be Policy objects, got {policy!r}")
-        named = {policy.label: policy for policy in listed}
+        named = {policy.short_label: policy for policy in listed}
+        if len(named) < len(listed):  # they may differ in what is too long to say
+            named = {policy.label: policy for policy in listed}
         if len(named) < len(listed):
-            twice = next(p.label for p in listed if [q.label for q in listed].count(p.label) > 1)
-            raise ValueError(f"policies must differ, got {twice} twice; name them in a dict")
+            labels = [policy.label for policy in listed]
+            twice = next(label for label in labels if labels.count(label) > 1)
+            raise ValueError(f"policies must differ or be given names, got {twice} twice")
     if not named:
         raise ValueError("policies must hold at least one policy, got none")
     return named

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -17,6 +18,11 @@ from rotting.comparison import Comparison
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+
+
+def say(text: str) -> None:
+    """A line of plain text, whatever it holds."""
+    out.print(text, markup=False, soft_wrap=True)
 
 
 def print_json(data: Any) -> None:
@@ -39,9 +45,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "")
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(header):
         numeric = place > 0 and all(_is_number(row[place]) for row in rows)
-        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        shown.add_column(
+            name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric
+        )
     for row in rows:
-        shown.add_row(*row)
+        shown.add_row(*(escape(cell) for cell in row))
     out.print(shown)
 
 
@@ -74,7 +82,7 @@ def comparison(found: Comparison, title: str = "") -> None:
     table(
         ["pair", "wins of the first", "p-value", "corrected (Holm)"],
         [
-            [f"{a}  against  {b}", f"{found.wins[a][b]} of {found[a].runs}",
+            [f"{a} against {b}", f"{found.wins[a][b]} of {found[a].runs}",
              show_p(found.p_values[a][b]), show_p(found.holm[a][b])]
             for a, b in pairs
         ],

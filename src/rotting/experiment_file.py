@@ -19,7 +19,12 @@ runs = 100
 seed = 0
 noise = "independent"          # or "common"
 
-[scenario]                     # a named one: name = "av", perhaps with horizon = 3000
+# The scenario: a named one (name = "av", perhaps with a horizon), arms one by one as here, or
+# drawn anew for every run:
+#   random_arms = { model = "plateau", thetas = [0.1, 0.3], count = 5, constants = [0.0, 0.5] }
+# Models: polynomial(theta), plateau(theta, length), exponential(theta), constant(value),
+# step(at, before, after), table(values); an arm adds its own constant.
+[scenario]
 horizon = 5000
 noise = { kind = "gaussian", sigma = 0.5 }
 arms = [
@@ -36,6 +41,10 @@ alpha = 0.2                    # sigma is the scenario's unless given
 policy = "ucb1"
 name = "UCB1, bold"
 c = 0.5
+
+[[policies]]
+policy = "dcto"
+family = { model = "plateau", length = 100, thetas = [0.1, 0.3] }
 
 [outputs]
 folder = "out/my-experiment"
@@ -68,7 +77,7 @@ def read_experiment(path: str | Path) -> ExperimentFile:
     try:
         with Path(path).open("rb") as file:
             data = tomllib.load(file)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     keys = _Keys(data, "")
     keys.only("scenario", "policies", "runs", "seed", "noise", "outputs")
@@ -137,6 +146,8 @@ _WORDS = {int: "a whole number", float: "a number", str: "a text", dict: "a tabl
 
 def _scenario(keys: _Keys) -> Scenario:
     if "name" in keys.data:
+        if "arms" in keys.data or "random_arms" in keys.data:
+            raise ValueError(f"{keys.path}.name is for a named scenario, which has its own arms")
         keys.only("name", "horizon")
         name = keys.value("name", str)
         settings = {"horizon": keys.value("horizon", int)} if "horizon" in keys.data else {}
@@ -184,6 +195,13 @@ def _random_arms(keys: _Keys) -> RandomArms:
     return made
 
 
+def _family(keys: _Keys) -> models.Family:
+    thetas = keys.value("thetas", list)
+    model = _model(keys, "thetas")
+    family: models.Family = keys.attempt(lambda: model.over(thetas))
+    return family
+
+
 def _noise(keys: _Keys) -> Noise:
     kind = keys.value("kind", str)
     keys.attempt(lambda: checks.choice("kind", kind, ("gaussian", "bernoulli", "none")))
@@ -200,8 +218,10 @@ def _policies(keys: _Keys, scenario: Scenario) -> dict[str, Policy]:
         key = table.value("policy", str)
         name = table.value("name", str, "") if "name" in table.data else ""
         settings = {k: v for k, v in table.data.items() if k not in ("policy", "name")}
+        if isinstance(settings.get("family"), dict):
+            settings["family"] = _family(table.table("family"))
         policy = table.attempt(lambda k=key, s=settings: make_policy(k, s, scenario))
-        label = name or policy.label
+        label = name or policy.short_label
         if label in named:
             raise ValueError(f"{table.path} must have another name: there is a {label!r} already")
         named[label] = policy

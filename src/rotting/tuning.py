@@ -26,6 +26,10 @@ class Tuning:
     policies: list[Policy]
     results: list[Result]
 
+    def __repr__(self) -> str:
+        least = self.results[self._best].mean_regret[-1]
+        return f"<Tuning: best of {len(self.policies)} is {self.best.short_label}, {least:.4g}>"
+
     @property
     def best(self) -> Policy:
         """The policy with the least mean final regret (the first of them in a tie)."""

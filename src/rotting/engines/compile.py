@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rotting.engines import verbs as dispatch
@@ -60,3 +61,24 @@ def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
         nogil=True, error_model="numpy", cache=cache, _nrt=False
     )(copy)
     return result
+
+
+@contextlib.contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Say of a policy that cannot be compiled what stands in the way, in a line."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith("numba."):
+            raise
+        lines = [line.strip() for line in str(error).splitlines()]
+        telling = [line for line in lines if any(word in line for word in _TELLING)]
+        reason = telling[-1] if telling else (lines[0] if lines else type(error).__name__)
+        raise ValueError(
+            f"{name} cannot be compiled: {reason} (CONTRIBUTING.md has the rules of compiled code; "
+            "engine='reference', or compiled=False online, plays it as it is)"
+        ) from error
+
+
+_TELLING = ("Untyped global name", "NRT required", "Cannot unify", "No implementation of function",
+            "Unknown attribute", "Use of unsupported", "Invalid use of")  # fmt: skip

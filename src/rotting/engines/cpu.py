@@ -6,7 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
-from rotting.engines.compile import compiled
+from rotting.engines.compile import compiled, explained
 from rotting.engines.loop import INTERRUPTED, Outcome, benchmark, play
 from rotting.engines.plan import Plan, Progress, run_chunk, shared_standard
 
@@ -27,7 +27,8 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
         run_chunk(play_compiled, benchmark_compiled, plan, first, last, standard, outcome, stop)
         return last - first
 
-    chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
+    with explained(f"the policy with {type(plan.params).__module__}.Params"):
+        chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
     parts = [(first, min(first + size, plan.runs)) for first in range(0, plan.runs, size)]
     done = 0
     with ThreadPoolExecutor(max_workers=threads) as pool:

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from rotting.bandits import Scenario
-from rotting.policies.base import KINDS, Verbs
+from rotting.policies.base import KINDS, Policy, Verbs
 from rotting.policies.player import Player
 
 
@@ -34,6 +34,8 @@ class Foreign:
 
 def wrap(player: Any, scenario: Scenario) -> Foreign:
     """Check a user's object, or function that makes one, and make it playable."""
+    if isinstance(player, type) and issubclass(player, Policy):
+        raise ValueError(f"policy must be an instance, as {player.__name__}(...), got the class")
     if not _makes_players(player):
         _check(player, scenario.arm_count)
     return Foreign(player, scenario.arm_count)

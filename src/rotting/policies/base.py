@@ -79,11 +79,12 @@ class Policy:
                 f"key of {cls.__name__} must be new, but {cls.key!r} is {known.__module__}."
                 f"{known.__qualname__}"
             )
-        shared = next((kind for kind in POLICIES.values() if kind.verbs.params is cls.verbs.params
-                       and kind.__qualname__ != cls.__qualname__), None)  # fmt: skip
-        if shared is not None:
+        # compiled code finds the verbs by the type of the params and remembers them
+        known_verbs = KINDS.get(cls.verbs.params)
+        if known_verbs is not None and known_verbs != cls.verbs:
             raise ValueError(
-                f"params of {cls.__name__} must be a type of its own, but {shared.__name__} has it"
+                f"params of {cls.__name__} must be a type of its own, but {cls.verbs.params!r} "
+                "belongs to a policy defined before; define it again together with the policy"
             )
         POLICIES[cls.key] = cls
         KINDS[cls.verbs.params] = cls.verbs
@@ -136,6 +137,26 @@ class Policy:
             if field.default is dataclasses.MISSING or getattr(self, field.name) != field.default
         ]
         return f"{self.title}({', '.join(shown)})" if shown else self.title
+
+    @property
+    def short_label(self) -> str:
+        """The label for tables and figures: rounded numbers, nothing that takes long to say.
+
+        >>> from rotting import policies
+        >>> policies.WSWA(alpha=0.2, sigma=0.2 ** 0.5).short_label
+        'wSWA(alpha=0.2, sigma=0.4472)'
+        """
+        shown = [
+            f"{field.name}={_short(getattr(self, field.name))}"
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
+            if isinstance(getattr(self, field.name), (bool, int, float, str))
+            and getattr(self, field.name) != field.default
+        ]
+        return f"{self.title}({', '.join(shown)})" if shown else self.title
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def verbs_of(params: Any) -> Verbs:

@@ -69,7 +69,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 
 def select(params: Params, state: State, draw: Any) -> int:
-    """Each arm `start` times, then argmax of mu^c-hat + mu(N + 1; theta-hat) + c_{t,N} (Eq. 11)."""
+    """Each arm `start` times, then argmax of mu^c-hat + mu(N + 1; theta-hat) + c_{t,N} (Eq. 12)."""
     t = state.time[0] + 1
     state.time[0] = t
     arm = -1
@@ -86,7 +86,7 @@ def select(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Detect by the halves (Eq. 9), then estimate the constant under the detected model."""
+    """Detect by the halves (Eq. 10), then estimate the constant under the detected model."""
     closest = detect(params, state, arm, pull, reward)
     n = state.observed[arm]
     if n == params.start:
@@ -110,11 +110,11 @@ def grow(params: Params, state: State, arms: int, capacity: int) -> State:
 class DCTO(Policy):
     """D-CTO_SIM-UCB: detect each arm's model by the halves of its rewards, then UCB on the rest.
 
-    theta-hat_i minimises |Z| (Eqs. 8 and 9; ties to the first in Theta's order), the constant is
+    theta-hat_i minimises |Z| (Eqs. 9 and 10; ties to the first in Theta's order), the constant is
     estimated under it, and the arm with the highest mu^c-hat + mu(N_i + 1; theta-hat_i) +
-    sqrt(c ln t sigma^2 / N_i) is pulled (Eq. 11). The paper has c = 8 and does not say how to
+    sqrt(c ln t sigma^2 / N_i) is pulled (Eq. 12). The paper has c = 8 and does not say how to
     start; each arm is pulled `start` = 2 times. `halves="all"` detects at every N, odd ones
-    included, as Eq. 8 has it; "even" keeps the model of the even N before an odd one, since the
+    included, as Eq. 9 has it; "even" keeps the model of the even N before an odd one, since the
     constant cancels at even N only. Ties go to the first arm.
     """
 

@@ -83,7 +83,7 @@ def _estimate(params: Any, state: Any, arm: Any) -> None:
 
 
 def select(params: Params, state: State, draw: Any) -> int:
-    """Explore by round robin; detect once; then argmax of Eq. 11."""
+    """Explore by round robin; detect once; then argmax of Eq. 12."""
     t = state.time[0] + 1
     state.time[0] = t
     arm = -1
@@ -133,9 +133,9 @@ def grow(params: Params, state: State, arms: int, capacity: int) -> State:
 class DCTO_UCB(Policy):
     """D-CTO_UCB, Algorithm 3: explore each arm m times in turn, detect the models, then UCB.
 
-    The models are detected once, by the halves of the m first rewards of each arm (Eq. 9); from
+    The models are detected once, by the halves of the m first rewards of each arm (Eq. 10); from
     then on the arm with the highest mu^c-hat + mu(N_i + 1; theta-hat_i) + sqrt(8 ln t sigma^2 /
-    N_i) is pulled (Eq. 11). With m >= m*_diff(delta / K) all models are detected with probability
+    N_i) is pulled (Eq. 12). With m >= m*_diff(delta / K) all models are detected with probability
     1 - delta, and Theorem 4.2 bounds the regret.
 
     `exploration` is m; None takes the paper's upper bound on m*_diff(delta / K), the largest over

@@ -1,4 +1,4 @@
-"""First half minus second half of each arm's rewards, shared by the D-CTO policies (Eq. 8).
+"""First half minus second half of each arm's rewards, shared by the D-CTO policies (Eq. 9).
 
 Z[arm, theta] is the sum over the first floor(N/2) observed pulls of reward - mu(pull; theta), less
 the same over the rest, in the order of the pulls. A new reward changes which half one other reward
@@ -148,7 +148,7 @@ def observe_halves(state: Any, arm: Any, pull: Any, reward: Any) -> Any:
 
 @shared
 def detect(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
-    """Take in a reward: Z and the residual sums change, and theta-hat (Eq. 9) is returned.
+    """Take in a reward: Z and the residual sums change, and theta-hat (Eq. 10) is returned.
 
     Ties over theta go to the first in Theta's order.
     """

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks, plain
-from rotting.policies.base import Policy
+from rotting.policies.base import POLICIES, Policy
 from rotting.policies.player import Player
 
 _FORMAT = 1
@@ -84,9 +84,14 @@ def _restore(content: Any, arms: Iterable[Hashable] | None, policy: Policy | Non
                 f"policy must be given: {content['policy_name']} holds a Python function, which is "
                 "not saved"
             )
+        key = content["policy"].get("policy")
+        if key not in POLICIES:
+            raise ValueError(
+                f"policy must be given, or its module imported first: {key!r} is not registered"
+            )
         policy = plain.from_plain(content["policy"])
     elif not isinstance(policy, Policy) or policy.label != content["policy_name"]:
-        raise ValueError(f"policy must be {content['policy_name']}, got {policy!r}")
+        raise ValueError(f"policy must be the saved {content['policy_name']}, got {policy!r}")
     if arms is None:
         if content["arms"] is None:
             raise ValueError("arms must be given: the labels could not be saved")

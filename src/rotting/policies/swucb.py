@@ -164,12 +164,12 @@ def grow(params: Params, state: State, arms: int, capacity: int) -> State:
 
 @dataclass(frozen=True)
 class SWUCB(Policy):
-    """Sliding-window UCB: argmax of the mean over the last tau rounds plus its padding,
+    """Sliding-window UCB: the best mean over the last tau rounds plus its padding.
 
-    B sqrt(xi ln min(t, tau) / N_tau(i)), N_tau(i) the pulls of arm i in those rounds. B = 2 and
-    xi = 1/2 are the constants with which the paper's Table 1 is reproduced; the paper does not
-    state them. An arm absent from the window goes first; ties go to the first arm. A late reward
-    is looked for in the window, which takes time in proportion to how late it is.
+    The padding is B sqrt(xi ln min(t, tau) / N_tau(i)), N_tau(i) the pulls of arm i in those
+    rounds. B = 2 and xi = 1/2 are the constants with which the paper's Table 1 is reproduced; the
+    paper does not state them. An arm absent from the window goes first; ties go to the first arm.
+    A late reward is looked for in the window, which takes time in proportion to how late it is.
     """
 
     tau: int

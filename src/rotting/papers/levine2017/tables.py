@@ -59,12 +59,12 @@ def cells(setup: str, comparison: Comparison) -> list[Cell]:
 def show_p(value: float | None) -> str:
     """A p-value as Table 1 writes it.
 
-    >>> show_p(3e-9), show_p(0.8123)
-    ('<1e-5', '0.81')
+    >>> show_p(3e-9), show_p(0.048), show_p(0.8123)
+    ('<1e-5', '0.048', '0.81')
     """
     if value is None or value < published.SMALL:
         return "<1e-5"
-    return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
 
 def as_data(reproduction: Reproduction) -> dict[str, Any]:

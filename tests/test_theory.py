@@ -1,0 +1,203 @@
+"""The theory against its naive twins, simulation, and values worked out by hand or elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import naive
+import naive_theory
+from rotting import Arm, Gaussian, Scenario, models, policies, simulate, theory
+from rotting.papers import levine2017
+from rotting.theory.sums import FUNCTION_LIMIT
+
+SIGMA = 0.2**0.5
+PAIR = models.Plateau(length=100).over([0.1, 0.4])
+FAMILIES = {
+    "polynomial": models.Polynomial().over([0.1, 0.3, 0.45]),
+    "plateau": models.Plateau(length=7).over([0.4, 0.1, 0.2]),
+    "exponential": models.Exponential().over([0.02, 0.001]),
+}
+
+
+def mu_of(family: models.Family) -> Callable[[int, float], float]:
+    tables = dict(zip(family.thetas, (m.table(1000) for m in family.members), strict=True))
+    return lambda n, theta: float(tables[theta][n - 1])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        models.Polynomial(0.3), models.Polynomial(1.0), models.Polynomial(0.0),
+        models.Plateau(0.4, length=7), models.Plateau(0.4, length=1), models.Exponential(0.01),
+        models.Exponential(0.0), models.Constant(0.3), models.Step(50, 1.0, 0.2),
+        models.Table([1.0, 0.5, 0.4]), models.Function(lambda n: 1.0 / n),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_closed_sums_are_the_sums(model: models.Model) -> None:
+    n = np.array([0, 1, 2, 6, 7, 8, 99, 100, 4095, 4096, 4097, 50_000])
+    table = np.concatenate([[0.0], np.cumsum(model.table(50_000))])
+    np.testing.assert_allclose(theory.cumulative(model, n), table[n], rtol=1e-12)
+
+
+def test_sums_far_out() -> None:
+    """Integral bounds: the sum of j^-0.3 over j <= n lies between two integrals."""
+    n = 10**15
+    total = float(theory.cumulative(models.Polynomial(0.3), n))
+    assert ((n + 1) ** 0.7 - 1) / 0.7 < total < n**0.7 / 0.7
+    with pytest.raises(ValueError, match="without a closed form"):
+        theory.cumulative(models.Function(lambda n: 1.0 / n), FUNCTION_LIMIT + 1)
+    with pytest.raises(ValueError, match="integers >= 0"):
+        theory.cumulative(models.Polynomial(0.3), -1)
+
+
+@pytest.mark.parametrize("name", list(FAMILIES))
+def test_det_and_ddet(name: str) -> None:
+    family = FAMILIES[name]
+    mu = mu_of(family)
+    first, second = family.members[:2]
+    a, b = family.thetas[:2]
+    for n in (1, 2, 3, 8, 21, 100, 333):
+        for ours, theirs in ((theory.det, naive_theory.det), (theory.ddet, naive_theory.ddet)):
+            expected = theirs(n, a, b, mu, 0.5)
+            if expected < 1e9:  # beyond, the difference is rounding
+                assert float(ours(first, second, 0.5, n)) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", list(FAMILIES))
+@pytest.mark.parametrize("constant", [0.0, 0.7])
+def test_misdetection(name: str, constant: float) -> None:
+    family = FAMILIES[name]
+    mu, thetas = mu_of(family), list(family.thetas)
+    numbers = [2, 3, 10, 41, 100, 301]
+    sums = theory.misdetection(family, numbers, 0.5)
+    halves = theory.misdetection(family, numbers, 0.5, "difference", constant=constant)
+    bounds = theory.misdetection(family, numbers, 0.5, method="bound")
+    for k, theta in enumerate(thetas):
+        for place, n in enumerate(numbers):
+            expected = naive_theory.misdetection_sum(n, theta, thetas, mu, 0.5)
+            if sums[k, place] < 1.0 and expected < 1.0:
+                assert sums[k, place] == pytest.approx(expected, abs=1e-9)
+            bound = naive_theory.misdetection_bound_sum(n, theta, thetas, mu, 0.5)
+            assert bounds[k, place] == pytest.approx(bound, rel=1e-6)
+            expected = naive_theory.misdetection_difference(n, theta, thetas, mu, 0.5, constant)
+            if halves[k, place] < 1.0 and expected < 1.0:
+                assert halves[k, place] == pytest.approx(expected, abs=1e-9)
+
+
+def test_misdetection_is_what_happens() -> None:
+    """Exact probabilities against 4,000 simulated arms, within four standard errors."""
+    rng = np.random.default_rng(0)
+    for family in FAMILIES.values():
+        for n in (10, 55, 200):
+            table = family.table(n)
+            values = np.cumsum(table, axis=1)[:, -1]
+            exact = theory.misdetection(family, n, 0.5)[:, 0]
+            for k in range(len(family)):
+                sums = values[k] + 0.5 * math.sqrt(n) * rng.standard_normal(4000)
+                nearest = np.abs(sums[:, None] - values).argmin(axis=1)
+                missed = np.mean(nearest != k)
+                error = math.sqrt(max(exact[k] * (1 - exact[k]), 1e-4) / 4000)
+                assert abs(missed - exact[k]) < 4 * error
+
+
+def test_models_that_coincide() -> None:
+    """On the first plateau all models are one: the first in Theta's order is always detected."""
+    found = theory.misdetection(models.Plateau(length=100).over([0.4, 0.1]), 50, 0.5)[:, 0]
+    assert found.tolist() == [0.0, 1.0]
+
+
+def test_m_star_of_the_papers_family() -> None:
+    """K = 10, delta = 0.1, p = delta / K; the figures were found by two other implementations."""
+    family = levine2017.FAMILY
+    found = theory.m_star(family, 0.01, SIGMA, limit=100_000)
+    assert found.tolist() == [1098, 1307, 1478, 1700, 1997, 2413, 2213]
+    assert theory.m_star(family, 0.01, SIGMA, method="bound", limit=100_000).max() == 4070
+    assert theory.m_star(PAIR, 0.01, SIGMA, limit=100_000).max() == 264
+    assert theory.m_star(PAIR, 0.01, SIGMA, method="bound", limit=100_000).max() == 335
+
+
+def test_m_star_of_half_differences() -> None:
+    """Even n, all n (with no constant), and the bound; and how a constant matters at odd n."""
+
+    def found(**options: Any) -> float:
+        return float(theory.m_star(PAIR, 0.01, SIGMA, "difference", limit=10**6, **options).max())
+
+    assert found(even=True) == 95_468
+    assert found() == 95_504
+    assert found(method="bound") == 117_630
+    assert found(constant=0.5) != 95_504
+    assert found(even=True, constant=0.5) == 95_468
+    full = theory.m_star(levine2017.FAMILY, 0.01, SIGMA, "difference", limit=3_000_000)
+    assert math.isinf(full.max())
+
+
+def test_m_star_against_its_twin() -> None:
+    family = models.Polynomial().over([0.1, 0.45])
+    mu, thetas = mu_of(family), list(family.thetas)
+    for even in (False, True):
+        ours = theory.m_star(family, 0.05, 0.5, limit=400, even=even)
+        for k, theta in enumerate(thetas):
+            theirs = naive_theory.m_star(
+                0.05, theta, thetas, mu, 0.5, naive_theory.misdetection_sum, 400, 2 if even else 1
+            )
+            assert ours[k] == theirs
+    assert math.isinf(theory.m_star(family, 1e-9, 5.0, limit=400)[0])
+
+
+def test_bounds_against_their_twins() -> None:
+    for arms, horizon, sigma, alpha, mean in (
+        (2, 30_000, SIGMA, 0.2, 1.0),
+        (7, 500, 2.0, 0.9, 3.0),
+    ):
+        case = (arms, horizon, sigma, alpha, mean)
+        assert theory.swa_regret_bound(*case) == pytest.approx(naive_theory.swa_bound(*case))
+        assert theory.wswa_regret_bound(*case) == pytest.approx(naive_theory.wswa_bound(*case))
+        q = theory.swa_precision(arms, horizon, sigma, alpha)
+        assert q == pytest.approx(naive_theory.swa_q(arms, horizon, sigma, alpha))
+        window = theory.averaging_window(alpha, sigma, arms, horizon)
+        assert window == naive.swa_window(alpha, sigma, arms, horizon)
+        assert theory.best_alpha(mean) == pytest.approx(naive_theory.best_alpha(mean))
+
+
+def test_bounds_of_the_papers_setup_are_vacuous() -> None:
+    """NP: 9,615 for SWA and 30,603 for wSWA; the second is above the trivial 30,000."""
+    case = {"arms": 2, "horizon": 30_000, "sigma": SIGMA, "alpha": 0.2, "max_mean": 1.0}
+    assert round(theory.swa_regret_bound(**case)) == 9615  # type: ignore[arg-type]
+    assert round(theory.wswa_regret_bound(**case)) == 30_603  # type: ignore[arg-type]
+    assert theory.trivial_regret_bound(30_000, 1.0) == 30_000
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_regret_stays_below_the_bounds(seed: int) -> None:
+    """Random scenarios with positive means: mean regret of SWA and wSWA below their bounds."""
+    rng = np.random.default_rng(seed)
+    arms = [Arm(models.Polynomial(rng.uniform(0.1, 0.9)), constant=rng.uniform(0, 1))
+            for _ in range(int(rng.integers(2, 6)))]  # fmt: skip
+    sigma, horizon, alpha = rng.uniform(0.1, 1.0), int(rng.integers(200, 3000)), rng.uniform(0.1, 1)
+    scenario = Scenario(arms, Gaussian(sigma), horizon)
+    top = max(float(arm.mean(1)) for arm in arms)
+    case = (len(arms), horizon, sigma, alpha, top)
+    swa = simulate(policies.SWA(alpha, sigma), scenario, runs=40, seed=seed)
+    wswa = simulate(policies.WSWA(alpha, sigma), scenario, runs=40, seed=seed)
+    assert swa.mean_regret[-1] < theory.swa_regret_bound(*case)
+    assert wswa.mean_regret[-1] < theory.wswa_regret_bound(*case)
+
+
+def test_bad_arguments() -> None:
+    wrong: list[tuple[Callable[[], object], str]] = [
+        (lambda: theory.m_star(PAIR, 0.0, 1.0), "p must be a number > 0 and < 1, got 0"),
+        (lambda: theory.m_star(PAIR, 0.1, 0.0), "sigma must be a number > 0"),
+        (lambda: theory.m_star(PAIR, 0.1, 1.0, rule="product"), "rule must be one of"),
+        (lambda: theory.m_star(PAIR, 0.1, 1.0, method="guess"), "method must be one of"),
+        (lambda: theory.swa_regret_bound(0, 1, 1.0, 1.0, 1.0), "arms must be an integer >= 1"),
+        (lambda: theory.best_alpha(-1.0), "max_mean must be a number > 0"),
+    ]
+    for work, words in wrong:
+        with pytest.raises(ValueError, match=words):
+            work()
