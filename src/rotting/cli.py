@@ -52,7 +52,8 @@ def command(name: str | None = None) -> Callable[[Callable[P, None]], Callable[P
         @functools.wraps(function)
         def safe(*args: P.args, **kwargs: P.kwargs) -> None:
             try:
-                function(*args, **kwargs)
+                with console.noting_interrupts():
+                    function(*args, **kwargs)
             except (ValueError, OSError) as error:
                 print(f"rotting: {' '.join(str(error).split())}", file=sys.stderr)
                 raise typer.Exit(2) from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,8 +18,30 @@ from rich.table import Table
 
 from rotting.comparison import Comparison
 
+# Set by Ctrl-C. The exception itself can get lost: raised in a call from the compiler's C code,
+# Python only reports it and goes on.
+interrupted = threading.Event()
+
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+
+
+@contextlib.contextmanager
+def noting_interrupts() -> Iterator[None]:
+    """Note a Ctrl-C as well as raise it, so that the next progress stops the work at the latest."""
+
+    def note(signum: int, frame: Any) -> None:
+        interrupted.set()
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def say(text: str) -> None:
@@ -101,6 +125,8 @@ def progress(total: int, quiet: bool = False) -> Iterator[Callable[[str, int], N
         task = bar.add_task("", total=total)
 
         def advance(what: str, amount: int) -> None:
+            if interrupted.is_set():
+                raise KeyboardInterrupt
             bar.update(task, description=what, advance=amount)
 
         yield advance

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
@@ -29,12 +30,15 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
 
     with explained(f"the policy with {type(plan.params).__module__}.Params"):
         chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
-    parts = [(first, min(first + size, plan.runs)) for first in range(0, plan.runs, size)]
+    parts = iter((first, min(first + size, plan.runs)) for first in range(0, plan.runs, size))
     done = 0
+    waiting: set[Future[int]] = set()
     with ThreadPoolExecutor(max_workers=threads) as pool:
-        waiting: set[Future[int]] = {pool.submit(chunk, *part) for part in parts}
         try:
-            while waiting:
+            while done < plan.runs:
+                # a few ahead of the threads: enough to keep them busy, soon stopped
+                for part in itertools.islice(parts, 3 * threads - len(waiting)):
+                    waiting.add(pool.submit(chunk, *part))
                 finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                 done += sum(future.result() for future in finished)
                 if finished:
