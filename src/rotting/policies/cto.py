@@ -20,6 +20,7 @@ class Params(NamedTuple):
 
     mu: FloatArray
     sums: FloatArray
+    ordered: bool  # whether the sums of all models are in Theta's order, or its reverse, at every n
 
 
 class State(NamedTuple):
@@ -97,6 +98,23 @@ def _closest(total: Any, sums: Any, row: Any) -> Any:
 
 
 @shared
+def _closest_from(total: Any, sums: Any, row: Any, start: Any) -> Any:
+    """The same for ordered sums: distances fall towards theta-hat from both sides, so walk there.
+
+    Theta-hat seldom moves: this looks at it and its two neighbours, however large Theta is.
+    """
+    closest = start
+    distance = abs(total - sums[row, closest])
+    while closest > 0 and abs(total - sums[row, closest - 1]) <= distance:
+        closest -= 1
+        distance = abs(total - sums[row, closest])
+    while closest + 1 < sums.shape[1] and abs(total - sums[row, closest + 1]) < distance:
+        closest += 1
+        distance = abs(total - sums[row, closest])
+    return closest
+
+
+@shared
 def _count_gaps(params: Any, state: Any, arm: Any, pull: Any, n: Any) -> None:
     """Keep the sums over the observed pulls explicitly, once they are not simply 1..n."""
     if state.gaps[arm] == 0:
@@ -116,7 +134,10 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     total = state.total[arm] + reward
     state.total[arm] = total
     if pull == n and state.gaps[arm] == 0:
-        closest = _closest(total, params.sums, n)
+        if params.ordered:
+            closest = _closest_from(total, params.sums, n, state.closest[arm])
+        else:
+            closest = _closest(total, params.sums, n)
     else:
         _count_gaps(params, state, arm, pull, n)
         closest = _closest(total, state.expected, arm)
@@ -152,7 +173,7 @@ class CTO(Policy):
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the family."""
         mu = table_of("CTO", self.family, reach)
-        return Params(mu, self.family.sums_by_pull(reach + 1))
+        return Params(mu, self.family.sums_by_pull(reach + 1), self.family.ordered(reach + 1))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
