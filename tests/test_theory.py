@@ -189,6 +189,113 @@ def test_regret_stays_below_the_bounds(seed: int) -> None:
     assert wswa.mean_regret[-1] < theory.wswa_regret_bound(*case)
 
 
+def test_bal_and_where_models_fall() -> None:
+    """bal for n^-0.25 and n^-0.5: alpha^-0.25 <= n^-0.5 at alpha = n^2; beyond any table, too."""
+    family = models.Polynomial().over([0.25, 0.5])
+    assert theory.bal(family, 10) == 100
+    assert theory.bal(family, 10**7) == pytest.approx(1e14, rel=1e-9)
+    assert math.isinf(theory.bal(family, math.inf))
+    for name, known in FAMILIES.items():
+        if name == "exponential":
+            continue
+        mu = mu_of(known)
+        for n in (1, 2, 9, 30):
+            theirs = naive_theory.bal(n, list(known.thetas), mu, 900)
+            if theirs is not None:
+                assert theory.bal(known, n) == theirs
+    assert theory.mean_star(models.Step(50, 1.0, 0.2), 0.5) == 51
+    assert math.isinf(theory.mean_star(models.Constant(0.5), 0.4))
+    assert theory.mean_star(models.Polynomial(0.5), 2.0) == 1
+
+
+@pytest.mark.parametrize("name", list(FAMILIES))
+def test_likelihood_rule(name: str) -> None:
+    family = FAMILIES[name]
+    mu = mu_of(family)
+    first, second = family.members[:2]
+    a, b = family.thetas[:2]
+    for n in (2, 10, 41, 300):
+        for profiled, twin in (
+            (False, naive_theory.likelihood_misdetection),
+            (True, naive_theory.likelihood_misdetection_profiled),
+        ):
+            ours = float(theory.likelihood_misdetection(first, second, n, 0.5, profiled))
+            assert ours == pytest.approx(twin(n, a, b, mu, 0.5), abs=1e-6)
+
+
+def test_the_likelihood_needs_fewer_pulls() -> None:
+    """Two plateau models, p = 0.01: against 264 pulls by the sum, 95,468 by the halves."""
+    first, second = PAIR.members
+    plain = theory.m_star_likelihood(first, second, 0.01, SIGMA)
+    profiled = theory.m_star_likelihood(first, second, 0.01, SIGMA, profiled=True)
+    assert plain <= 264
+    assert plain < profiled < 95_468
+    for n, option in ((plain, False), (profiled, True)):
+        here = theory.likelihood_misdetection(first, second, int(n), SIGMA, option)
+        before = theory.likelihood_misdetection(first, second, int(n) - 1, SIGMA, option)
+        assert float(here) <= 0.01 < float(before)
+
+
+def test_t_sim_and_ctos_bound() -> None:
+    """The optimisation bound of two arms is 240,630, and there CTO's regret is zero."""
+    assert theory.t_sim([0.1, 0.4], PAIR, SIGMA) == 240_630
+    assert theory.cto_regret_bound([0.1, 0.4], PAIR, SIGMA, 240_630) == 1.0
+    assert theory.cto_regret_bound([0.1, 0.4], PAIR, SIGMA, 240_629) == 240_629.0
+    arms = [Arm(models.Plateau(theta, length=100)) for theta in (0.1, 0.4)]
+    scenario = Scenario(arms, Gaussian(SIGMA), 240_630)
+    result = simulate(policies.CTO(PAIR), scenario, runs=20, checkpoints=1)
+    assert np.all(np.abs(result.final_regret) < 1e-6)
+    with pytest.raises(ValueError, match="arms must have their theta in Theta"):
+        theory.t_sim([0.2], PAIR, SIGMA)
+
+
+def test_t_sim_against_its_twin() -> None:
+    family = models.Plateau(length=5).over([0.05, 0.5])
+    mu, thetas = mu_of(family), list(family.thetas)
+    sigma, limit = 0.05, 600
+
+    def m_star_of_p(p: float, theta: float) -> int:
+        found = theory.m_star(family, p, sigma, limit=2000)
+        return int(found[thetas.index(theta)])
+
+    def far(n: int, theta: float) -> float:
+        return naive.plateau(n, theta, 5)
+
+    theirs = naive_theory.t_sim([0.05, 0.5], thetas, far, sigma, m_star_of_p, limit)
+    ours = theory.t_sim([0.05, 0.5], family, sigma, farthest=limit, search=2000)
+    assert mu(1, 0.05) == 1.0
+    assert (theirs is None and math.isinf(ours)) or ours == theirs
+
+
+def test_dcto_ucb_bound() -> None:
+    """No epsilon does better than ours; a tie with the best constant is infinite."""
+    family = models.Polynomial().over([0.3, 0.45])
+    thetas, constants = [0.3, 0.45, 0.3], [0.5, 0.1, 0.0]
+    arms = [models.Polynomial(theta) for theta in thetas]
+    ours = theory.dcto_ucb_regret_bound(arms, constants, 0.3, 10_000, detection=50)
+
+    def mu(n: int, theta: float) -> float:
+        return naive.polynomial(n, theta)
+
+    def bound(epsilon: float, other: float) -> float:
+        return naive_theory.dcto_ucb_bound(
+            thetas, constants, mu, 0.3, 10_000, 50, [0.0, epsilon, other], 800
+        )
+
+    # the arms' terms add up, and the best epsilon is a value of mu: one arm after the other
+    values = [[mu(n, theta) for n in range(2, 700, 2) if mu(n, theta) < gap]
+              for theta, gap in ((0.45, 0.4), (0.3, 0.5))]  # fmt: skip
+    one = min(values[0], key=lambda epsilon: bound(epsilon, 0.3))
+    two = min(values[1], key=lambda epsilon: bound(one, epsilon))
+    best = bound(one, two)
+    assert ours <= best + 1e-9
+    assert ours > 0.99 * best  # every second pull was tried
+    tied = theory.dcto_ucb_regret_bound(arms, [0.5, 0.5, 0.0], 0.3, 10_000, detection=50)
+    assert math.isinf(tied)
+    assert math.isinf(theory.dcto_ucb_regret_bound(arms, constants, 0.3, 10_000, math.inf))
+    assert len(family) == 2
+
+
 def test_bad_arguments() -> None:
     wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: theory.m_star(PAIR, 0.0, 1.0), "p must be a number > 0 and < 1, got 0"),
