@@ -189,6 +189,49 @@ def test_regret_stays_below_the_bounds(seed: int) -> None:
     assert wswa.mean_regret[-1] < theory.wswa_regret_bound(*case)
 
 
+@pytest.mark.parametrize("length", [0, 1, 3, 10])
+@pytest.mark.parametrize(("a", "b"), [(0.1, 0.4), (0.3, 0.35), (0.45, 0.9), (0.0, 1.2), (0.5, 0.6)])
+def test_det_never_rises_from_the_proved_point_on(a: float, b: float, length: int) -> None:
+    """The lemmas, looked at for 30,000 pulls: from n = 2, or from nine plateaus on."""
+    pair = (
+        [models.Plateau(theta, length=length) for theta in (a, b)]
+        if length
+        else [models.Polynomial(theta) for theta in (a, b)]
+    )
+    n = np.arange(9 * length if length else 2, 30_000)
+    values = theory.det(pair[0], pair[1], 1.0, n)
+    assert np.all(np.diff(values) <= 1e-12 * values[:-1])
+
+
+def det_of(a: float, b: float, mu: Callable[[int, float], float]) -> Callable[[int], float]:
+    return lambda n: naive_theory.det(n, a, b, mu, 0.5)
+
+
+def test_det_star() -> None:
+    for name in ("polynomial", "plateau"):
+        family = FAMILIES[name]
+        mu = mu_of(family)
+        first, second = family.members[:2]
+        a, b = family.thetas[:2]
+        for level in (0.5, 0.05, 0.02):
+            theirs = naive_theory.star_down(det_of(a, b, mu), level, 900)
+            ours = theory.det_star(first, second, 0.5, level)
+            assert ours == theirs if theirs is not None else ours > 900
+    far = [models.Polynomial(0.45), models.Polynomial(0.49)]
+    answer = theory.det_star(far[0], far[1], 1.0, 0.04)
+    assert 1e12 < answer < 1e14
+    assert float(theory.det(far[0], far[1], 1.0, int(answer))) <= 0.04
+    assert float(theory.det(far[0], far[1], 1.0, int(answer * (1 - 1e-9)))) > 0.04
+    assert math.isinf(theory.det_star(models.Polynomial(0.6), models.Polynomial(0.7), 1.0, 1.0))
+    for wrong, words in (
+        ((models.Plateau(0.1, 5), models.Plateau(0.2, 6)), "the first's length 5, got 6"),
+        ((models.Polynomial(0.1), models.Exponential(0.2)), "both Polynomial or both Plateau"),
+        ((models.Polynomial(0.1), models.Polynomial(0.1)), "another theta"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            theory.det_star(wrong[0], wrong[1], 1.0, 1.0)
+
+
 def test_bal_and_where_models_fall() -> None:
     """bal for n^-0.25 and n^-0.5: alpha^-0.25 <= n^-0.5 at alpha = n^2; beyond any table, too."""
     family = models.Polynomial().over([0.25, 0.5])

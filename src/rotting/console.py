@@ -117,16 +117,21 @@ def comparison(found: Comparison, title: str = "") -> None:
 @contextlib.contextmanager
 def progress(total: int, quiet: bool = False) -> Iterator[Callable[[str, int], None]]:
     """A bar on the terminal; call what it yields with (what is done now, how much more is)."""
+
+    def check_interrupted(what: str, amount: int) -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+
+    if quiet or not err.is_terminal:
+        yield check_interrupted
+        return
     percentage = TextColumn("{task.percentage:3.0f} %")
     columns = (TextColumn("{task.description}"), BarColumn(), percentage, TimeRemainingColumn())
-    with Progress(
-        *columns, console=err, transient=True, disable=quiet or not err.is_terminal
-    ) as bar:
+    with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("", total=total)
 
         def advance(what: str, amount: int) -> None:
-            if interrupted.is_set():
-                raise KeyboardInterrupt
+            check_interrupted(what, amount)
             bar.update(task, description=what, advance=amount)
 
         yield advance

@@ -144,13 +144,15 @@ def _reporter(progress: bool | Progress, name: str) -> Iterator[Progress]:
     """The function to report progress to: the user's, a bar, or none."""
     if callable(progress):
         yield progress
-    elif not progress:
-        yield lambda done, total: None
-    else:
+        return
+    if progress:
         from rich.console import Console
         from rich.progress import Progress as Bar
 
         console = Console(stderr=True)
-        with Bar(console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task(name, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+        if console.is_terminal:
+            with Bar(console=console, transient=True) as bar:
+                task = bar.add_task(name, total=None)
+                yield lambda done, total: bar.update(task, completed=done, total=total)
+            return
+    yield lambda done, total: None

@@ -12,6 +12,7 @@ from rotting.theory.bounds import (
 from rotting.theory.detection import ddet, ddet_star, det, m_star, misdetection, statistic
 from rotting.theory.likelihood import likelihood_misdetection, m_star_likelihood, squared_distance
 from rotting.theory.parametric import cto_regret_bound, dcto_ucb_regret_bound, t_sim
+from rotting.theory.star import det_star
 from rotting.theory.sums import cumulative
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "ddet",
     "ddet_star",
     "det",
+    "det_star",
     "likelihood_misdetection",
     "m_star",
     "m_star_likelihood",
