@@ -53,11 +53,9 @@ def page(title: str, body: Iterable[str]) -> str:
     )
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of texts; cells are escaped unless they start with a tag."""
     lines = ['<div class="scroll"><table>']
-    if caption:
-        lines.append(f"<caption>{escape(caption)}</caption>")
     lines.append("<thead><tr>" + "".join(f"<th>{escape(h)}</th>" for h in header) + "</tr></thead>")
     lines.append("<tbody>")
     lines += ["<tr>" + "".join(_cell(text) for text in row) + "</tr>" for row in rows]

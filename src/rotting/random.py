@@ -6,8 +6,8 @@ word is `mix(key + n * step)`, the generator of Steele, Lea & Flood, "Fast split
 number generators" (2014), with the finaliser constants of Stafford. Every (seed, purpose, run,
 arm) has its own key *and* its own step, so that two streams never run along the same sequence.
 
-Normals come from a ziggurat of 256 layers (Marsaglia & Tsang 2000) that spends one word in 98.8 %
-of the draws: 8 bits choose the layer, 54 signed bits the position in it.
+Normals come from a ziggurat of 256 layers (Marsaglia & Tsang 2000) that nearly always spends one
+word a draw: 8 bits choose the layer, 54 signed bits the position in it.
 
 What a policy is handed as `draw` is an array of three words, (key, step, counter): `uniform(draw)`
 and `normal(draw)` move its counter on; `tie(draw, arm, pull)` does not.

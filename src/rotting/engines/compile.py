@@ -55,8 +55,8 @@ def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
     owner = params_type.__module__.replace(".", "_")
     copy.__qualname__ = f"{loop.__name__}_{owner}_{mark}"
     copy.__module__ = loop.__module__
-    # Without numba's runtime there is no reference counting, six sevenths of the time otherwise;
-    # the price is that nothing compiled may allocate.
+    # Without numba's runtime there is no reference counting, which takes most of the time
+    # otherwise; the price is that nothing compiled may allocate.
     result: Callable[..., Any] = numba.njit(
         nogil=True, error_model="numpy", cache=cache, _nrt=False
     )(copy)

@@ -1,8 +1,8 @@
 """Compiled verbs one decision at a time.
 
-Handing a NamedTuple of arrays to compiled code costs 3 microseconds: every field is taken apart
-anew. The arrays of a player stay where they are, so their addresses and shapes are written once
-into a block of integers, and that block is all that a call hands over.
+Handing a NamedTuple of arrays to compiled code is slow: every field is taken apart anew. The
+arrays of a player stay where they are, so their addresses and shapes are written once into a
+block of integers, and that block is all that a call hands over.
 """
 
 from __future__ import annotations
