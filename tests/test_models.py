@@ -25,7 +25,7 @@ from rotting import (
     simulate,
 )
 from rotting.papers import levine2017
-from rotting.theory import ddet, ddet_star
+from rotting.theory import ddet, ddet_star, hardest_star
 
 ARM = Arm(models.Constant(0.5))
 FAMILY = models.Plateau(length=100).over([0.1, 0.2])
@@ -225,18 +225,17 @@ def test_ddet_against_its_twin() -> None:
     fast = ddet(a, b, 0.5, np.arange(1, 121))
     slow = [naive.ddet(n, 0.1, 0.4, mu, 0.5) for n in range(1, 121)]
     np.testing.assert_allclose(fast, slow, rtol=1e-9)
-    family = models.Plateau(length=10).over([0.1, 0.4])
     for level in (0.5, 0.05, 0.01):
-        ours = ddet_star(family, 0.5, level, limit=5000)
-        assert ours == naive.ddet_star(level, 0.1, 0.4, mu, 0.5, 5000)
-    assert ddet_star(family, 0.5, 1e-9, limit=5000) is None
-    assert ddet_star(models.Polynomial().over([0.3]), 0.5, 0.1) == 1
+        ours = ddet_star(a, b, 0.5, level)
+        assert ours.exact
+        assert ours.low == naive.ddet_star(level, 0.1, 0.4, mu, 0.5, 12_000)
+    assert hardest_star(models.Polynomial().over([0.3]), 0.5, 0.1, "difference").high == 1
 
 
 def test_dcto_ucb_refuses_what_does_not_fit() -> None:
     """The paper's own ANV setup: exploration takes millions of pulls an arm, T = 30,000."""
     policy = policies.DCTO_UCB(levine2017.FAMILY, sigma=levine2017.SIGMA, delta=0.1)
-    with pytest.raises(ValueError, match=r"10 arms more than 4194304 times.*horizon is 30000"):
+    with pytest.raises(ValueError, match=r"10 arms 4249800 times, .*horizon is 30000"):
         policy.prepare_for(levine2017.anv())
     short = dataclasses.replace(policy, exploration=4000)
     with pytest.raises(ValueError, match=r"10 arms 4000 times, that is 40000 decisions.*30000"):
@@ -244,7 +243,7 @@ def test_dcto_ucb_refuses_what_does_not_fit() -> None:
     assert dataclasses.replace(policy, exploration=2999).prepare_for(levine2017.anv())
 
 
-def test_dcto_ucb_takes_its_exploration_from_ddet() -> None:
+def test_dcto_ucb_takes_its_exploration_from_theory() -> None:
     """Two distant models: the paper's bound for p = 0.01 is 117,630 pulls (over all n)."""
     family = models.Plateau(length=100).over([0.1, 0.4])
     policy = policies.DCTO_UCB(family, sigma=0.2**0.5, delta=0.02)

@@ -133,8 +133,8 @@ def test_m_star_of_half_differences() -> None:
     assert found(method="bound") == 117_630
     assert found(constant=0.5) != 95_504
     assert found(even=True, constant=0.5) == 95_468
-    full = theory.m_star(levine2017.FAMILY, 0.01, SIGMA, "difference", limit=3_000_000)
-    assert math.isinf(full.max())
+    full = theory.m_star(levine2017.FAMILY, 0.01, SIGMA, "difference")
+    assert full.max() == 3_366_924  # of theta = 0.1 and 0.15, whose halves cross at 1.47 million
 
 
 def test_m_star_against_its_twin() -> None:
@@ -147,7 +147,9 @@ def test_m_star_against_its_twin() -> None:
                 0.05, theta, thetas, mu, 0.5, naive_theory.misdetection_sum, 400, 2 if even else 1
             )
             assert ours[k] == theirs
-    assert math.isinf(theory.m_star(family, 1e-9, 5.0, limit=400)[0])
+    far = float(theory.m_star(family, 1e-9, 5.0, limit=400)[0])  # beyond the limit, by the proof
+    assert theory.misdetection(family, int(far), 5.0)[0, 0] <= 1e-9
+    assert theory.misdetection(family, int(far) - 1, 5.0)[0, 0] > 1e-9
 
 
 def test_bounds_against_their_twins() -> None:
@@ -215,21 +217,8 @@ def test_det_star() -> None:
         a, b = family.thetas[:2]
         for level in (0.5, 0.05, 0.02):
             theirs = naive_theory.star_down(det_of(a, b, mu), level, 900)
-            ours = theory.det_star(first, second, 0.5, level)
+            ours = float(theory.det_star(first, second, 0.5, level))
             assert ours == theirs if theirs is not None else ours > 900
-    far = [models.Polynomial(0.45), models.Polynomial(0.49)]
-    answer = theory.det_star(far[0], far[1], 1.0, 0.04)
-    assert 1e12 < answer < 1e14
-    assert float(theory.det(far[0], far[1], 1.0, int(answer))) <= 0.04
-    assert float(theory.det(far[0], far[1], 1.0, int(answer * (1 - 1e-9)))) > 0.04
-    assert math.isinf(theory.det_star(models.Polynomial(0.6), models.Polynomial(0.7), 1.0, 1.0))
-    for wrong, words in (
-        ((models.Plateau(0.1, 5), models.Plateau(0.2, 6)), "the first's length 5, got 6"),
-        ((models.Polynomial(0.1), models.Exponential(0.2)), "both Polynomial or both Plateau"),
-        ((models.Polynomial(0.1), models.Polynomial(0.1)), "another theta"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            theory.det_star(wrong[0], wrong[1], 1.0, 1.0)
 
 
 def test_bal_and_where_models_fall() -> None:
@@ -311,7 +300,7 @@ def test_t_sim_against_its_twin(length: int, arms: list[float], sigma: float) ->
 
     theirs = naive_theory.t_sim(arms, thetas, mu, sigma, m_star_of_p, limit)
     assert theirs is not None
-    assert theory.t_sim(arms, family, sigma, farthest=limit, search=2000) == theirs
+    assert theory.t_sim(arms, family, sigma, farthest=limit) == theirs
 
 
 def test_dcto_ucb_bound() -> None:

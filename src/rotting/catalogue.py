@@ -20,7 +20,7 @@ def parse_scenario(text: str) -> Scenario:
     >>> parse_scenario("av:horizon=3000").horizon
     3000
     """
-    name, settings = _split("scenario", text)
+    name, settings = split("scenario", text)
     return make_scenario(name, settings)
 
 
@@ -38,7 +38,7 @@ def parse_policy(text: str, scenario: Scenario) -> Policy:
     >>> parse_policy("wswa:alpha=0.2", parse_scenario("av")).label
     'wSWA(alpha=0.2, sigma=0.4472135954999579)'
     """
-    key, settings = _split("policy", text)
+    key, settings = split("policy", text)
     return make_policy(key, settings, scenario)
 
 
@@ -95,7 +95,7 @@ def _from_scenario(name: str, scenario: Scenario) -> Any:
     return None
 
 
-def _split(what: str, text: str) -> tuple[str, dict[str, Any]]:
+def split(what: str, text: str) -> tuple[str, dict[str, Any]]:
     """ "name:a=1,b=two" as ("name", {"a": 1, "b": "two"})."""
     name, _, rest = text.partition(":")
     settings: dict[str, Any] = {}

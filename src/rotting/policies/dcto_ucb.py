@@ -138,9 +138,9 @@ class DCTO_UCB(Policy):
     N_i) is pulled (Eq. 12). With m >= m*_diff(delta / K) all models are detected with probability
     1 - delta, and Theorem 4.2 bounds the regret.
 
-    `exploration` is m; None takes the paper's upper bound on m*_diff(delta / K), the largest over
-    pairs of Ddet*(1 / (8 ln(2K / delta))). It is rounded up to even, so that the constants cancel.
-    An exploration that does not fit the horizon is refused. Ties go to the first arm.
+    `exploration` is m; None takes it from `rotting.theory.m_star`: the bound on m*_diff(delta / K),
+    which needs no Gaussian noise. It is rounded up to even, so that the constants cancel. An exploration that does not fit the horizon is refused. Ties go to the
+    first arm.
     """
 
     family: Family
@@ -170,19 +170,18 @@ class DCTO_UCB(Policy):
         """m, rounded up to even; refused when there is none, or it does not fit the horizon."""
         pulls = self.exploration
         if pulls is None:
-            from rotting.theory import detection
+            from rotting import theory
 
-            level = 1.0 / (8.0 * math.log(2.0 * arms / self.delta))
-            found = detection.ddet_star(self.family, self.sigma, level)
-            if found is None:
+            p = self.delta / arms
+            needed = theory.m_star(self.family, p, self.sigma, "difference", "bound")
+            if math.isinf(needed.max()):
                 raise ValueError(
-                    f"DCTO_UCB must explore each of {arms} arms more than {detection.LIMIT} times "
-                    f"(the bound on m*_diff(delta/K) = m*_diff({self.delta / arms:g}) for this "
-                    f"family), that is more than {arms * detection.LIMIT} decisions"
-                    + ("" if horizon is None else f", but the horizon is {horizon}")
-                    + "; give exploration=..., or use DCTO, which has no exploration phase"
+                    f"DCTO_UCB cannot explore enough: m*_diff(delta/K) = m*_diff({p:g}) is not "
+                    f"known to be finite for {self.family!r}; give exploration=..., or use DCTO, "
+                    "which has no exploration phase"
                 )
-            pulls = max(2, found + found % 2)
+            pulls = int(needed.max())
+            pulls += pulls % 2
         if horizon is not None and arms * pulls > horizon:
             raise ValueError(
                 f"DCTO_UCB must explore each of {arms} arms {pulls} times, that is {arms * pulls} "

@@ -1,41 +1,79 @@
-"""The paper's theory as functions: detection, balance, T*_SIM, regret bounds; and likelihood."""
+"""The paper's theory as functions: detection, balance, assumptions, bounds, advice; and more."""
 
+from rotting.theory.advice import Advice, Guarantee, advise
+from rotting.theory.assumptions import (
+    Verdict,
+    check_assumptions,
+    check_difference_detection,
+    check_rotting,
+    check_rotting_models,
+    check_simultaneous,
+)
 from rotting.theory.balance import bal, mean_star
 from rotting.theory.bounds import (
     averaging_window,
     best_alpha,
+    lower_bound_order,
     swa_precision,
     swa_regret_bound,
     trivial_regret_bound,
     wswa_regret_bound,
 )
-from rotting.theory.detection import ddet, ddet_star, det, m_star, misdetection, statistic
-from rotting.theory.likelihood import likelihood_misdetection, m_star_likelihood, squared_distance
-from rotting.theory.parametric import cto_regret_bound, dcto_ucb_regret_bound, t_sim
-from rotting.theory.star import det_star
+from rotting.theory.decrease import decreasing_from
+from rotting.theory.detection import ddet, det, misdetection, statistic
+from rotting.theory.likelihood import (
+    likelihood_misdetection,
+    likelihood_savings,
+    m_star_likelihood,
+    squared_distance,
+)
+from rotting.theory.parametric import (
+    cto_regret_bound,
+    dcto_ucb_regret_bound,
+    t_sim,
+    t_sim_by_balance,
+)
+from rotting.theory.samples import m_star
+from rotting.theory.star import StarDown, ddet_star, det_star, hardest_star, star_down
 from rotting.theory.sums import cumulative
 
 __all__ = [
+    "Advice",
+    "Guarantee",
+    "StarDown",
+    "Verdict",
+    "advise",
     "averaging_window",
     "bal",
     "best_alpha",
+    "check_assumptions",
+    "check_difference_detection",
+    "check_rotting",
+    "check_rotting_models",
+    "check_simultaneous",
     "cto_regret_bound",
     "cumulative",
     "dcto_ucb_regret_bound",
     "ddet",
     "ddet_star",
+    "decreasing_from",
     "det",
     "det_star",
+    "hardest_star",
     "likelihood_misdetection",
+    "likelihood_savings",
+    "lower_bound_order",
     "m_star",
     "m_star_likelihood",
     "mean_star",
     "misdetection",
     "squared_distance",
+    "star_down",
     "statistic",
     "swa_precision",
     "swa_regret_bound",
     "t_sim",
+    "t_sim_by_balance",
     "trivial_regret_bound",
     "wswa_regret_bound",
 ]

@@ -7,27 +7,32 @@ from collections.abc import Callable
 
 from rotting import checks
 from rotting.models import Family, Model
+from rotting.theory import far
 
-FARTHEST = 1 << 62
+FARTHEST = 10**300  # about the largest number of pulls that a float can hold
 
 
-def first_true(holds: Callable[[int], bool], start: int = 1) -> float:
-    """The smallest n >= start from which a condition holds, for one that once true stays true.
+def first_true(
+    holds: Callable[[int], bool], start: int = 1, step: int = 1, farthest: int = FARTHEST
+) -> float:
+    """The smallest n = start, start + step, ... at which a condition holds, once true always true.
 
-    Infinite if it does not hold at 2^62.
+    An integer of any size, or infinite if it does not hold at `farthest`.
 
     >>> first_true(lambda n: n * n > 10**30)
-    1000000000000001.0
+    1000000000000001
     """
-    low, high = start - 1, start
-    while not holds(high):
-        if high >= FARTHEST:
+    if holds(start):
+        return start
+    low, high = 0, 1  # in steps from the start; false at low
+    while not holds(start + high * step):
+        if start + high * step >= farthest:
             return math.inf
-        low, high = high, min(2 * high, FARTHEST)
+        low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return float(high)
+        low, high = (low, middle) if holds(start + middle * step) else (middle, high)
+    return start + high * step
 
 
 def mean_star(model: Model, level: float) -> float:
@@ -37,10 +42,17 @@ def mean_star(model: Model, level: float) -> float:
 
     >>> from rotting import models
     >>> mean_star(models.Polynomial(0.5), 0.1)
-    100.0
+    100
     """
     level = checks.number("level", level)
-    return first_true(lambda n: float(model.mean(n)) <= level)
+    if far.known(model):
+        return first_true(lambda n: float(far.mean(model, n)) <= level)
+    return first_true(lambda n: float(model.mean(n)) <= level, farthest=1 << 62)
+
+
+def mean_at(model: Model, n: int) -> float:
+    """mu(n) as a float, for n of any size where the model is known well enough."""
+    return float(far.mean(model, n)) if far.known(model) else float(model.mean(n))
 
 
 def bal(family: Family, n: float) -> float:
@@ -51,10 +63,10 @@ def bal(family: Family, n: float) -> float:
 
     >>> from rotting import models
     >>> bal(models.Polynomial().over([0.25, 0.5]), 10)
-    100.0
+    100
     """
     if math.isinf(n):
         return math.inf
-    pulls = checks.integer("n", n, least=1)
-    least = min(float(member.mean(pulls)) for member in family.members)
+    pulls = n if isinstance(n, int) and n >= 1 else checks.integer("n", n, least=1)
+    least = min(mean_at(member, pulls) for member in family.members)
     return max(mean_star(member, least) for member in family.members)

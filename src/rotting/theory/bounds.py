@@ -62,6 +62,16 @@ def wswa_regret_bound(
     return growth + 3.0 * arms * max_mean * (math.log2(horizon) + 1.0)
 
 
+def lower_bound_order(arms: int, horizon: int, sigma: float) -> float:
+    """sigma sqrt(K T): the order below which no policy's worst regret falls, without its constant.
+
+    For the non-parametric case. Not from the paper, which asks for it: from later work on FEWA and
+    RAW-UCB (Seznec et al. 2019 and 2020), which reach it up to logarithms.
+    """
+    _check(arms, horizon, sigma, 1.0, 1.0)
+    return sigma * math.sqrt(arms * horizon)
+
+
 def _growth(arms: int, horizon: int, sigma: float, alpha: float, max_mean: float) -> float:
     scale = sigma**2 * arms * horizon**2 * math.log(math.sqrt(2.0) * horizon)
     return float((alpha * max_mean + 1.0 / math.sqrt(alpha)) * scale ** (1 / 3))
@@ -78,6 +88,7 @@ def _check(arms: int, horizon: int, sigma: float, alpha: float, max_mean: float)
 __all__ = [
     "averaging_window",
     "best_alpha",
+    "lower_bound_order",
     "swa_precision",
     "swa_regret_bound",
     "trivial_regret_bound",

@@ -1,18 +1,6 @@
-"""Telling models apart by their sums: det, Ddet, misdetection probabilities, m* (section 4).
-
-Everything here is computed from closed-form sums (`rotting.theory.sums`). What is said of "all n"
-is said of all n up to a limit, which is a parameter: det and Ddet need not be monotone (the
-half-differences of two models may cross), so searches look for the last n that fails, never for the
-first that does not.
-"""
+"""Telling models apart by their sums: det, Ddet and misdetection probabilities (section 4)."""
 
 from __future__ import annotations
-
-import functools
-import itertools
-import math
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +9,8 @@ from rotting import checks
 from rotting.models import Family, FloatArray, Model
 from rotting.theory.sums import cumulative
 
-LIMIT = 1 << 22  # how far searches look unless told otherwise: 4,194,304 pulls
 RULES = ("sum", "difference")
 METHODS = ("exact", "bound")
-_BLOCK = 1 << 17
 
 
 def statistic(model: Model, n: npt.ArrayLike, rule: str = "sum") -> FloatArray:
@@ -70,27 +56,6 @@ def _separation(
         return np.asarray(pulls * sigma**2 / difference**2)
 
 
-@functools.lru_cache(maxsize=64)
-def ddet_star(family: Family, sigma: float, level: float, limit: int = LIMIT) -> int | None:
-    """The largest over all pairs of Ddet's star-down at a level: from there on Ddet <= level.
-
-    Looked at up to the limit; None if a pair still exceeds the level there. A family of one model
-    needs no detection: 1.
-    """
-    checks.number("level", level, above=0)
-    sigma = checks.number("sigma", sigma, above=0)
-    needed = 1
-    for n in _blocks_down(limit, 1):
-        values = [statistic(member, n, "difference") for member in family.members]
-        for a, b in itertools.combinations(values, 2):
-            above = np.flatnonzero(n * sigma**2 > level * (a - b) ** 2)
-            if above.size:
-                needed = max(needed, int(n[above[-1]]) + 1)
-        if needed > 1:
-            return None if needed > limit else needed
-    return needed
-
-
 def misdetection(
     family: Family,
     n: npt.ArrayLike,
@@ -114,14 +79,20 @@ def misdetection(
     >>> misdetection(family, [10, 100, 1000], sigma=1.0).round(4)[0]
     array([0.3221, 0.0131, 0.    ])
     """
-    from scipy import special
-
-    sigma = checks.number("sigma", sigma, above=0)
     checks.choice("method", method, METHODS)
     pulls = np.atleast_1d(np.asarray(n))
     values = np.stack([statistic(member, pulls, rule) for member in family.members])
-    spread = sigma * np.sqrt(pulls)
-    shift = np.where(pulls % 2 == 1, -constant, 0.0) if rule == "difference" else 0.0
+    spread = checks.number("sigma", sigma, above=0) * np.sqrt(pulls)
+    shift = np.where(pulls % 2 == 1, -constant, 0.0) if rule == "difference" else np.zeros(1)
+    return wrong_nearest(values, spread, shift, method)
+
+
+def wrong_nearest(
+    values: FloatArray, spread: FloatArray, shift: FloatArray, method: str
+) -> FloatArray:
+    """Misdetection of the nearest of `values` [theta, n] by a Gaussian around each, shifted."""
+    from scipy import special
+
     found = np.empty(values.shape)
     for k, own in enumerate(values):
         gaps = values - own
@@ -142,49 +113,3 @@ def misdetection(
 def _least(gaps: FloatArray) -> FloatArray:
     """The least of each column, infinite where there is none."""
     return np.asarray(np.where(np.isnan(gaps), np.inf, gaps).min(axis=0))
-
-
-def m_star(
-    family: Family,
-    p: float,
-    sigma: float,
-    rule: str = "sum",
-    method: str = "exact",
-    *,
-    even: bool = False,
-    constant: float = 0.0,
-    limit: int = LIMIT,
-) -> FloatArray:
-    """m*(p; theta), one per theta in Theta's order: pulls after which misdetection is at most p.
-
-    The smallest m such that the probability is at most p for every n from m to the limit (Eq. 11);
-    infinite where it still exceeds p there. `rule="difference"` gives m*_diff; `even=True` looks at
-    even n only, as the proof of Theorem 4.2 does. See `misdetection` for methods and constants.
-
-    >>> from rotting import models
-    >>> family = models.Plateau(length=100).over([0.1, 0.4])
-    >>> m_star(family, p=0.01, sigma=0.2 ** 0.5, limit=10_000)
-    array([264., 264.])
-    """
-    p = checks.number("p", p, above=0, below=1)
-    limit = checks.integer("limit", limit, least=2)
-    step = 2 if even else 1
-    found = np.full(len(family), math.nan)
-    top = limit - limit % step
-    for n in _blocks_down(limit, step):
-        probabilities = misdetection(family, n, sigma, rule, method, constant)
-        for k in np.flatnonzero(np.isnan(found)):
-            above = np.flatnonzero(probabilities[k] > p)
-            if above.size:
-                last = int(n[above[-1]])
-                found[k] = math.inf if last == top else last + step
-        if not np.any(np.isnan(found)):
-            break
-    return np.where(np.isnan(found), float(step), found)
-
-
-def _blocks_down(limit: int, step: int) -> Iterator[Any]:
-    """The numbers step, 2 step, ..., limit in blocks, the last block first."""
-    count = limit // step
-    for last in range(count, 0, -_BLOCK):
-        yield np.arange(max(1, last - _BLOCK + 1), last + 1, dtype=np.int64) * step

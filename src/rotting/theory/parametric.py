@@ -3,71 +3,109 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from rotting import checks
 from rotting.models import Family, Model
-from rotting.theory.balance import first_true, mean_star
+from rotting.theory.balance import bal, first_true, mean_at, mean_star
 from rotting.theory.bounds import trivial_regret_bound
-from rotting.theory.detection import m_star
+from rotting.theory.samples import m_star
+from rotting.theory.star import hardest_star
 from rotting.theory.sums import cumulative
-
-_SEARCH = 1 << 17  # pulls that m* is searched up to
 
 
 def t_sim(
-    arms: Sequence[float],
-    family: Family,
-    sigma: float,
-    farthest: int = 10**12,
-    search: int = _SEARCH,
+    arms: Sequence[float] | int, family: Family, sigma: float, farthest: int = 10**60
 ) -> float:
     """The bound on T*_SIM by the optimisation problem of Theorem 4.1.
 
-    `arms` are the arms' theta*. The least T such that every horizon from T to `farthest` leaves
-    enough pulls: with M the largest m*(1 / (K T^2); theta) of the arms' models, arm i needs
-    t_i >= M pulls, until mu(t_i + 1; theta_i) <= min over Theta of mu(M). The pulls needed never
-    fall as T grows, so going down from `farthest` by T <- pulls needed at T skips no failure.
-    Infinite if `farthest` itself is not enough. m* is exact for Gaussian noise, as far as
-    `search` pulls.
+    `arms` are the arms' theta*, or their number K, for the worst theta* that K arms can have. The
+    least T such that every horizon from T to `farthest` leaves enough pulls: with M the largest
+    m*(1 / (K T^2); theta) of the arms' models, arm i needs t_i >= M pulls, until
+    mu(t_i + 1; theta_i) <= min over Theta of mu(M). The pulls needed never fall as T grows, so
+    going down from `farthest` by T <- pulls needed at T skips no failure. Infinite if `farthest`
+    itself is not enough. m* is exact for Gaussian noise.
 
     >>> from rotting import models
     >>> family = models.Plateau(length=100).over([0.1, 0.4])
     >>> t_sim([0.1, 0.4], family, sigma=0.2 ** 0.5)
-    240630.0
+    240630
     """
-    thetas = [checks.number("theta", theta) for theta in arms]
-    for theta in thetas:
-        if theta not in family.thetas:
-            raise ValueError(f"arms must have their theta in Theta {family.thetas}, got {theta}")
-    places = sorted({family.thetas.index(theta) for theta in thetas})
+    count, places = _places(arms, family)
 
     def needed(horizon: int) -> float:
-        p = 1.0 / (len(thetas) * horizon**2)
-        detection = float(m_star(family, p, sigma, limit=search)[places].max())
+        p = 1.0 / (count * float(horizon) ** 2)
+        detection = float(m_star(family, p, sigma)[sorted(set(places))].max())
         if math.isinf(detection):
             return math.inf
-        level = min(float(member.mean(int(detection))) for member in family.members)
-        stars = {k: mean_star(family.members[k], level) for k in places}
-        return sum(max(detection, stars[family.thetas.index(theta)] - 1.0) for theta in thetas)
+        level = min(mean_at(member, int(detection)) for member in family.members)
+        stars = {k: mean_star(family.members[k], level) for k in set(places)}
+        pulls = [max(detection, stars[k] - 1.0) for k in places]
+        return count * max(pulls) if isinstance(arms, int) else sum(pulls)
 
-    horizon = checks.integer("farthest", farthest, least=2)
-    if needed(horizon) > horizon:
+    return _least_horizon(needed, farthest)
+
+
+def t_sim_by_balance(arms: int, family: Family, sigma: float, farthest: int = 10**100) -> float:
+    """Appendix D.1's other bound on T*_SIM: U(1 / (K sqrt(2K))) / sqrt(2K).
+
+    U(epsilon) is the least N such that bal(max over pairs of det*(1 / (16 ln n))) <= epsilon n for
+    all n >= N, looked at up to `farthest`. For n^-theta and plateaus the left side grows like a
+    power of ln n (Appendix E).
+
+    >>> from rotting import models
+    >>> family = models.Plateau(length=100).over([0.1, 0.4])
+    >>> round(t_sim_by_balance(2, family, sigma=0.2 ** 0.5))
+    819000
+    """
+    arms = checks.integer("arms", arms, least=1)
+    epsilon = 1.0 / (arms * math.sqrt(2.0 * arms))
+
+    def needed(n: int) -> float:
+        star = float(hardest_star(family, sigma, 1.0 / (16.0 * math.log(n))))
+        balanced = bal(family, star if math.isinf(star) else int(star))
+        return balanced if math.isinf(balanced) else math.ceil(balanced / epsilon)
+
+    return _least_horizon(needed, farthest) / math.sqrt(2.0 * arms)
+
+
+def _least_horizon(needed: Callable[[int], float], farthest: int) -> float:
+    """The least T with needed(T') <= T' for all T' from T to farthest; `needed` never falls."""
+    if farthest < 2:
+        raise ValueError(f"farthest must be an integer >= 2, got {farthest}")
+    if needed(farthest) > farthest:
         return math.inf
+    horizon = farthest
     while True:
         pulls = needed(horizon - 1) if horizon > 2 else math.inf
         if pulls > horizon - 1:
-            return float(horizon)
+            return horizon
         horizon = max(2, int(min(pulls, horizon - 1)))
 
 
-def cto_regret_bound(arms: Sequence[float], family: Family, sigma: float, horizon: int) -> float:
-    """Theorem 4.1: max mu(1; theta) from T*_SIM on, and the trivial bound before."""
-    members = dict(zip(family.thetas, family.members, strict=True))
-    start = t_sim(arms, family, sigma)
-    largest = max(float(members[theta].mean(1)) for theta in arms)
+def _places(arms: Sequence[float] | int, family: Family) -> tuple[int, list[int]]:
+    """The number of arms, and where the theta* they have, or can have, are in Theta."""
+    if isinstance(arms, (int, np.integer)):
+        return checks.integer("arms", arms, least=1), list(range(len(family)))
+    for theta in arms:
+        if checks.number("theta", theta) not in family.thetas:
+            raise ValueError(f"arms must have their theta in Theta {family.thetas}, got {theta}")
+    return len(arms), [family.thetas.index(float(theta)) for theta in arms]
+
+
+def cto_regret_bound(
+    arms: Sequence[float] | int, family: Family, sigma: float, horizon: int
+) -> float:
+    """Theorem 4.1: max mu(1; theta) from T*_SIM on, and the trivial bound before.
+
+    `arms` as for `t_sim`.
+    """
+    _, places = _places(arms, family)
+    largest = max(mean_at(family.members[k], 1) for k in places)
     trivial = trivial_regret_bound(horizon, largest)
-    return largest if horizon >= start else trivial
+    return largest if horizon >= t_sim(arms, family, sigma) else trivial
 
 
 def dcto_ucb_regret_bound(

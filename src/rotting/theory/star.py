@@ -1,70 +1,164 @@
-"""The star-down of det (Definitions 4.1 and 4.2), exact for answers of any size.
+"""The star-down operator (Definition 4.1), and that of det and Ddet for pulls of any number.
 
-For the models n^-theta and their plateaus det is bisected on its closed form, but only from a
-point on after which it is proved never to rise. Let a < b be the two thetas, d = mu(.; a) -
-mu(.; b), D(n) the sum of d up to n; det(n) = n sigma^2 / D(n)^2 does not rise from n to n + 1 if
-and only if D(n) <= d(n+1) g(n), with g(n) = n + sqrt(n^2 + n).
-
-*Polynomial, a <= 1/2: from n = 2 on.* sqrt(x) d(x) = x^(1/2-a) - x^(1/2-b) does not fall for
-x >= 1, since (1/2 - a) x^(b-a) >= 1/2 - b. So d(j) <= d(n+1) sqrt((n+1)/j) for j <= n, and because
-the sum of j^(-1/2) is at most 2 sqrt(n) - 1, D(n) <= d(n+1) sqrt(n+1) (2 sqrt(n) - 1) <=
-d(n+1) g(n); the last step is sqrt(n+1) - sqrt(n) <= sqrt((n+1)/n).
-
-*Plateaus of length L, a <= 1/2: from n = 9L on.* Let d_m be d on the m-th plateau. Inside a
-plateau a step that does not rise is followed by another, since D grows by d and g by more than 1.
-On entering plateau m + 1, at n = mL - 1, the first part gives D(n) = L (d_1 + ... + d_m) <=
-L d_{m+1} sqrt(m+1) (2 sqrt(m) - 1), and g(n) >= 2n = 2 (mL - 1); so it is enough that
-sqrt(m+1) (2 sqrt(m) - 1) <= 2 (m - 1/L), which holds for m >= 9 and every L >= 1.
-
-*a > 1/2:* D(n) is at most of order n^(1-a), so det grows without bound and no N will do.
+For n^-theta and its plateaus the answer is exact: `rotting.theory.decrease` proves from where on
+det and Ddet never rise, 60-digit sums are bisected beyond, and all before is looked at one by one.
+For other functions nothing is known of the tail, so the answer says up to where it looked.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from rotting import checks
-from rotting.models import Model, Plateau, Polynomial
+from rotting.models import Family, FloatArray, Model
+from rotting.theory import far
 from rotting.theory.balance import first_true
-from rotting.theory.detection import det
+from rotting.theory.decrease import decreasing_from
+from rotting.theory.detection import ddet, det
+
+LIMIT = 1 << 22  # how far searches look unless told otherwise: 4,194,304 pulls
+_BLOCK = 1 << 17
+_TOO_FAR = 10**40  # beyond, 60 digits may not tell neighbours apart: answers become intervals
 
 
-def det_star(first: Model, second: Model, sigma: float, level: float) -> float:
-    """The smallest N with det(n) <= level for all n >= N, or infinity.
+@dataclass(frozen=True)
+class StarDown:
+    """The smallest N with f(n) <= level for all n >= N: somewhere in [low, high].
 
-    For two `Polynomial` models or two `Plateau` models of the same length; see the module's
-    docstring for the proof. Exact up to the rounding of det itself, which matters for answers
-    beyond 10^14 or so; infinite also if the answer is beyond 2^62.
+    Exact if the two are equal, infinite if `low` is. `examined` is None for a proved answer; else
+    nothing is known beyond that n, and the answer is what holds up to it.
+
+    >>> float(StarDown(7, 7))
+    7.0
+    """
+
+    low: float
+    high: float
+    examined: int | None = None
+
+    def __float__(self) -> float:
+        """From here on it holds, as far as is known."""
+        return float(self.high)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the answer is one proved number (or proved infinite)."""
+        return self.low == self.high and self.examined is None
+
+
+def star_down(
+    function: Callable[[Any], Any], level: float, limit: int = LIMIT, vectorised: bool = True
+) -> StarDown:
+    """f's star-down at a level for any function of n = 1, 2, ..., as far as `limit`.
+
+    Looks for the last n that exceeds the level, never for the first that does not: functions need
+    not be monotone. Infinite if the limit itself exceeds it.
+
+    >>> star_down(lambda n: 10.0 / n + (n == 40), level=0.5)
+    StarDown(low=41, high=41, examined=4194304)
+    """
+    limit = checks.integer("limit", limit, least=1)
+    level = checks.number("level", level)
+    values = function if vectorised else lambda n: np.array([float(function(int(k))) for k in n])
+    found = last_above(values, level, limit) + 1
+    answer = math.inf if found > limit else found
+    return StarDown(answer, answer, limit)
+
+
+def last_above(function: Callable[[Any], Any], level: float, limit: int, step: int = 1) -> int:
+    """The last of step, 2 step, ..., limit at which the function exceeds the level, or 0."""
+    for n in blocks_down(limit, step):
+        above = np.flatnonzero(np.asarray(function(n)) > level)
+        if above.size:
+            return int(n[above[-1]])
+    return 0
+
+
+def blocks_down(limit: int, step: int = 1) -> Iterator[Any]:
+    """The numbers step, 2 step, ..., limit in blocks, the last block first."""
+    count = limit // step
+    for last in range(count, 0, -_BLOCK):
+        yield np.arange(max(1, last - _BLOCK + 1), last + 1, dtype=np.int64) * step
+
+
+def det_star(first: Model, second: Model, sigma: float, level: float) -> StarDown:
+    """det's star-down for two models.
 
     >>> from rotting import models
     >>> det_star(models.Polynomial(0.1), models.Polynomial(0.4), sigma=1.0, level=0.01)
-    473.0
+    StarDown(low=473, high=473, examined=None)
     """
+    return _star(first, second, sigma, level, "sum")
+
+
+def ddet_star(first: Model, second: Model, sigma: float, level: float) -> StarDown:
+    """Ddet's star-down for two models.
+
+    >>> from rotting import models
+    >>> ddet_star(models.Polynomial(0.1), models.Polynomial(0.4), sigma=1.0, level=0.01)
+    StarDown(low=6402, high=6402, examined=None)
+    """
+    return _star(first, second, sigma, level, "difference")
+
+
+def hardest_star(family: Family, sigma: float, level: float, rule: str = "sum") -> StarDown:
+    """The largest star-down of det ("sum") or Ddet ("difference") over a family's pairs.
+
+    A family of one model needs no detection: 1.
+    """
+    stars = [_star(a, b, sigma, level, rule) for a, b in itertools.combinations(family.members, 2)]
+    looked = [star.examined for star in stars if star.examined is not None]
+    return StarDown(
+        max([1, *(star.low for star in stars)]),
+        max([1, *(star.high for star in stars)]),
+        min(looked) if looked else None,
+    )
+
+
+def _star(first: Model, second: Model, sigma: float, level: float, rule: str) -> StarDown:
     level = checks.number("level", level, above=0)
-    start = _decreasing_from(first, second)
+    sigma = checks.number("sigma", sigma, above=0)
+    separation = det if rule == "sum" else ddet
+
+    def values(n: Any) -> FloatArray:
+        return separation(first, second, sigma, n)
+
+    start = decreasing_from(first, second, rule)
     if start is None:
-        return math.inf
-    beyond = first_true(lambda n: float(det(first, second, sigma, n)) <= level, start=start)
-    if beyond > start:
-        return beyond
-    above = np.flatnonzero(det(first, second, sigma, np.arange(1, start)) > level)
-    return float(above[-1] + 2) if above.size else 1.0
+        return star_down(values, level)
+    if math.isinf(start):
+        return StarDown(math.inf, math.inf)
+    ratio = far.DIGITS.divide(far.DIGITS.power(Decimal(sigma), 2), Decimal(level))
+
+    def below(n: int) -> bool:
+        square = far.DIGITS.power(far.gap(first, second, n, rule), 2)
+        return far.DIGITS.multiply(n, ratio) <= square
+
+    return StarDown(*last_failing(below, int(start), rule, lambda n: values(n) > level))
 
 
-def _decreasing_from(first: Any, second: Any) -> int | None:
-    """From where on det is proved never to rise; None if it grows without bound."""
-    plateaus = isinstance(first, Plateau) and isinstance(second, Plateau)
-    if plateaus and first.length != second.length:
-        raise ValueError(f"second must have the first's length {first.length}, got {second.length}")
-    if not plateaus and not (isinstance(first, Polynomial) and isinstance(second, Polynomial)):
-        raise ValueError(
-            f"first and second must be both Polynomial or both Plateau, got {second!r}"
-        )
-    if first.theta == second.theta:
-        raise ValueError(f"second must have another theta than the first, got {second.theta}")
-    if min(first.theta, second.theta) > 0.5:
-        return None
-    return 9 * first.length if plateaus else 2
+def last_failing(
+    holds: Callable[[int], bool], start: int, rule: str, fails: Callable[[Any], Any]
+) -> tuple[float, float]:
+    """Where a condition begins to hold for ever, if from `start` on it does so once it holds.
+
+    For half-differences that is true of even n and of odd n apart. If it holds at the start, what
+    is before it is looked at, by the vectorised `fails`, or, if that is too much, from LIMIT down.
+    """
+    step = 1 if rule == "sum" else 2
+    firsts = [first_true(holds, n, step) for n in range(start, start + step)]
+    late = [found - step for n, found in zip(range(start, start + step), firsts, strict=True)
+            if found > n]  # fmt: skip
+    if late:
+        found = max(late) + 1
+        # 60 digits tell n from n + 1 up to about here; beyond, the answer is an interval
+        return (found, found) if found < _TOO_FAR else (found * (1 - 1e-12), found * (1 + 1e-12))
+    before = last_above(fails, 0, min(start - 1, LIMIT)) + 1
+    return (before, before if start - 1 <= LIMIT else start)

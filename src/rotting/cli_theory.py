@@ -1,0 +1,151 @@
+"""`rotting theory`: what is guaranteed, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rotting import catalogue, checks, console, models, policies
+from rotting.bandits import Gaussian, RandomArms, Scenario
+from rotting.cli_base import AsJson, Runs, Seed, command
+from rotting.experiment import simulate
+
+MODELS = {
+    "plateau": models.Plateau,
+    "polynomial": models.Polynomial,
+    "exponential": models.Exponential,
+}
+
+
+@command("theory")
+def theory_command(
+    scenario: Annotated[
+        str | None,
+        typer.Option("--scenario", "-s", help="Take arms, noise and horizon from it, as anv."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="plateau:length=100, polynomial or exponential, with --thetas."),
+    ] = None,
+    thetas: Annotated[str | None, typer.Option(help="Theta, as 0.1,0.15,0.2.")] = None,
+    constants: Annotated[
+        float, typer.Option(help="Arms keep unknown constants up to this; 0: they vanish.")
+    ] = 0.0,
+    max_mean: Annotated[
+        float | None, typer.Option(help="The largest first mean, where no model is known.")
+    ] = None,
+    arms: Annotated[int | None, typer.Option(help="The number of arms, K.")] = None,
+    sigma: Annotated[float | None, typer.Option(help="Standard deviation of the noise.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="The horizon, T.")] = None,
+    delta: Annotated[float, typer.Option(help="How often D-CTO_UCB may fail.")] = 0.1,
+    alpha: Annotated[float | None, typer.Option(help="SWA's alpha; its best unless given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Draw bounds and simulated regret, as out.png.")
+    ] = None,
+    runs: Runs = 20,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """What is guaranteed for your arms, noise and horizon, and which guarantee says anything.
+
+    Example: rotting theory --scenario anv --out out/anv-bounds.png
+    """
+    from rotting.theory import advise
+    from rotting.theory.advice import HEADER
+    from rotting.theory.picture import draw_bounds
+
+    if out is not None and out.suffix not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"out must end in .png, .svg or .pdf, got {str(out)!r}")
+    asked: dict[str, Any] = {"delta": delta, "alpha": alpha}
+    played = None if scenario is None else catalogue.parse_scenario(scenario)
+    if played is not None:
+        asked |= _of_scenario(played)
+    given = {"arms": arms, "sigma": sigma, "horizon": horizon, "max_mean": max_mean}
+    asked |= {name: value for name, value in given.items() if value is not None}
+    if model is not None or thetas is not None:
+        asked["family"] = _family(model, thetas)
+        if played is None:
+            asked["constants"] = constants > 0
+            asked.setdefault("max_mean", float(asked["family"].table(1).max()) + constants)
+    for name in ("arms", "sigma", "horizon"):
+        if name not in asked:
+            raise ValueError(f"{name} must be given, or a --scenario that has it")
+    advice = advise(**asked)
+    measured: dict[str, Any] = {}
+    if out is not None:
+        if played is None and "family" in asked:
+            ends = (0.0, constants) if constants > 0 else None
+            drawn = RandomArms(asked["family"], advice.arms, *([ends] if ends else []))
+            played = Scenario(drawn, Gaussian(advice.sigma), advice.horizon)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if played is not None:
+            measured = _measure(played, advice, asked, runs, seed, as_json)
+        draw_bounds(advice, measured, out, alpha)
+    if as_json:
+        console.print_json(advice.data())
+        return
+    title = f"K = {advice.arms}, T = {advice.horizon:,}, trivial bound {advice.trivial:,.0f}"
+    console.table(HEADER[:-1], [row[:-1] for row in advice.rows()], title)
+    for guarantee in advice.guarantees:
+        console.say(f"{guarantee.algorithm}: {guarantee.note}")
+    for verdict in advice.assumptions:
+        console.say(str(verdict))
+    console.say(f"Use: {advice.use}")
+    for name, result in measured.items():
+        console.say(f"Measured: mean regret of {name} {result.mean_regret[-1]:.1f} "
+                    f"+- {result.standard_error[-1]:.1f} ({runs} runs)")  # fmt: skip
+    if out is not None:
+        console.say(f"Picture: {out}")
+
+
+def _of_scenario(scenario: Scenario) -> dict[str, Any]:
+    if not isinstance(scenario.noise, Gaussian) or callable(scenario.noise.sigma):
+        raise ValueError(f"scenario must have Gaussian noise of one sigma, got {scenario.noise!r}")
+    found: dict[str, Any] = {"arms": scenario.arm_count, "sigma": scenario.noise.sigma,
+                             "horizon": scenario.horizon}  # fmt: skip
+    if isinstance(scenario.arms, RandomArms):
+        family = scenario.arms.family
+        low, high = scenario.arms.constants
+        found |= {"family": family, "constants": high > 0 or low < 0}
+        return found | {"max_mean": float(family.table(1).max()) + high}
+    return found | {"max_mean": max(float(arm.mean(1)) for arm in scenario.arms)}
+
+
+def _family(model: str | None, thetas: str | None) -> models.Family:
+    if model is None or thetas is None:
+        raise ValueError("model and thetas must be given together, as --model polynomial "
+                         "--thetas 0.1,0.4")  # fmt: skip
+    name, settings = catalogue.split("model", model)
+    kind: Any = MODELS[checks.known("model", name, MODELS)]
+    for key in settings:
+        checks.known(f"parameter of {name}", key, ["length"] if name == "plateau" else [])
+    values = [catalogue.read_value(word) for word in thetas.split(",")]
+    family: models.Family = kind(**settings).over(values)
+    return family
+
+
+def _measure(
+    scenario: Scenario, advice: Any, asked: dict[str, Any], runs: int, seed: int, quiet: bool
+) -> dict[str, Any]:
+    """Simulated regret of the policies whose bounds are drawn."""
+    from rotting.theory import best_alpha
+
+    alpha = asked["alpha"] or best_alpha(advice.max_mean)
+    known: dict[str, policies.Policy] = {
+        "SWA": policies.SWA(alpha, advice.sigma),
+        "wSWA": policies.WSWA(alpha, advice.sigma),
+    }
+    if "family" in asked:
+        with_constants = policies.DCTO(asked["family"], advice.sigma)
+        known |= {"DCTO": with_constants} if asked["constants"] else {
+            "CTO": policies.CTO(asked["family"])
+        }  # fmt: skip
+    runs = checks.integer("runs", runs, least=1)
+    found = {}
+    with console.progress(runs * len(known), quiet) as advance:
+        for name, policy in known.items():
+            found[name] = simulate(policy, scenario, runs=runs, seed=seed)
+            advance(name, runs)
+    return found

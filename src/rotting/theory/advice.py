@@ -1,0 +1,222 @@
+"""What is guaranteed for my arms, noise and horizon, and which guarantee means anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rotting import checks
+from rotting.models import Family
+from rotting.theory.assumptions import Verdict, check_assumptions
+from rotting.theory.balance import first_true, mean_at
+from rotting.theory.bounds import (
+    best_alpha,
+    lower_bound_order,
+    swa_regret_bound,
+    trivial_regret_bound,
+    wswa_regret_bound,
+)
+from rotting.theory.parametric import dcto_ucb_regret_bound, t_sim
+from rotting.theory.samples import m_star
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What the paper guarantees for one algorithm at the horizon asked about.
+
+    `bound` is infinite where there is none; `useful_from` is the least horizon at which the bound
+    is below the trivial one; `detection` the pulls of an arm after which its model is known.
+    """
+
+    algorithm: str
+    source: str
+    bound: float
+    vacuous: bool
+    useful_from: float
+    detection: float | None
+    note: str
+
+    @property
+    def state(self) -> str:
+        """What the guarantee is worth, in a word."""
+        if self.vacuous:
+            return "vacuous"
+        return "no figure" if math.isinf(self.bound) else "meaningful"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The verdicts, and what to use. `print` it, or take `data()`."""
+
+    arms: int
+    sigma: float
+    horizon: int
+    delta: float
+    max_mean: float
+    trivial: float
+    lower_order: float
+    guarantees: tuple[Guarantee, ...]
+    assumptions: tuple[Verdict, ...]
+    use: str
+
+    def data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        found = asdict(self)
+        found["assumptions"] = [
+            {"assumption": v.assumption, "holds": v.holds, "why": v.why} for v in self.assumptions
+        ]
+        return found
+
+    def rows(self) -> list[list[str]]:
+        """The guarantees as a table, with the header `HEADER`."""
+        return [
+            [g.algorithm, g.source, number(g.bound), g.state,
+             number(g.useful_from), "" if g.detection is None else number(g.detection), g.note]
+            for g in self.guarantees
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        """The verdicts as text."""
+        lines = [
+            f"K = {self.arms}, sigma = {self.sigma:.4g}, T = {self.horizon:,}, "
+            f"delta = {self.delta:g}, largest mean {self.max_mean:g}",
+            f"Trivial bound: {number(self.trivial)}. Order of the least worst-case regret "
+            f"(later work, constant unknown): {number(self.lower_order)}.",
+        ]
+        for g in self.guarantees:
+            lines.append(
+                f"{g.algorithm} ({g.source}): bound {number(g.bound)}, {g.state} at this horizon, "
+                f"meaningful from T = {number(g.useful_from)}. {g.note}"
+            )
+        lines += [str(verdict) for verdict in self.assumptions]
+        return "\n".join([*lines, f"Use: {self.use}"])
+
+
+HEADER = ["algorithm", "from", "bound", "at this horizon", "useful from T", "detection", "note"]
+
+
+def number(value: float) -> str:
+    """A figure for people: digits while they can be read, powers of ten beyond."""
+    if math.isinf(value):
+        return "none"
+    return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.2e}"
+
+
+def advise(
+    *,
+    arms: int,
+    sigma: float,
+    horizon: int,
+    family: Family | None = None,
+    max_mean: float | None = None,
+    constants: bool | Sequence[float] = False,
+    thetas: Sequence[float] | None = None,
+    delta: float = 0.1,
+    alpha: float | None = None,
+) -> Advice:
+    """What each algorithm of the paper guarantees for K arms, noise sigma and a horizon.
+
+    With a `family` the parametric algorithms are judged too. `constants` says that arms keep an
+    unknown constant (or which ones, with the arms' `thetas`: then Theorem 4.2 gives a figure).
+    `max_mean`, the largest first mean, is the family's own unless given; `alpha` is the bounds'
+    best unless given. `delta` is the probability with which D-CTO_UCB may fail.
+
+    >>> from rotting import models
+    >>> advice = advise(arms=2, sigma=0.2 ** 0.5, horizon=30_000, max_mean=1.0, alpha=0.2)
+    >>> [(g.algorithm, round(g.bound), g.vacuous) for g in advice.guarantees]
+    [('SWA', 9615, False), ('wSWA', 30603, True)]
+    """
+    arms = checks.integer("arms", arms, least=1)
+    horizon = checks.integer("horizon", horizon, least=1)
+    sigma = checks.number("sigma", sigma, above=0)
+    delta = checks.number("delta", delta, above=0, below=1)
+    if max_mean is None:
+        if family is None:
+            raise ValueError("max_mean must be given where there is no family, got None")
+        given = [] if isinstance(constants, bool) else [float(c) for c in constants]
+        max_mean = max(mean_at(m, 1) for m in family.members) + max([0.0, *given])
+    top = checks.number("max_mean", max_mean, above=0)
+    alpha = best_alpha(top) if alpha is None else checks.number("alpha", alpha, above=0)
+    guarantees = _windows(arms, sigma, horizon, top, alpha)
+    use = "wSWA, whose regret is far below its bound in simulation: `rotting compare` shows it"
+    verdicts: tuple[Verdict, ...] = ()
+    if family is not None:
+        verdicts = tuple(check_assumptions(family))
+        if constants is False:
+            found = _cto(arms, sigma, horizon, family, thetas, top)
+            use = "CTO"
+            if found.vacuous:
+                use += ": its guarantee begins later, but it detects models as it plays"
+        else:
+            found = _dcto_ucb(arms, sigma, horizon, family, constants, thetas, delta, top)
+            use = ("D-CTO_UCB" if not found.vacuous else
+                   "DCTO, which detects models as it plays and needs no exploration phase (no "
+                   "proof), or wSWA")  # fmt: skip
+        guarantees.append(found)
+    order = lower_bound_order(arms, horizon, sigma)
+    trivial = trivial_regret_bound(horizon, top)
+    return Advice(
+        arms, sigma, horizon, delta, top, trivial, order, tuple(guarantees), verdicts, use
+    )
+
+
+def _windows(arms: int, sigma: float, horizon: int, top: float, alpha: float) -> list[Guarantee]:
+    found = []
+    for name, source, bound in (
+        ("SWA", "Theorem 3.1", swa_regret_bound),
+        ("wSWA", "Corollary 3.1.1", wswa_regret_bound),
+    ):
+        # both bounds over T fall from T = 4 on: so do ln(sqrt(2) T) / T and log2(T) / T
+        def useful(t: int, bound: Callable[..., float] = bound) -> bool:
+            return bound(arms, t, sigma, alpha, top) < t * top
+
+        start = first_true(useful, start=4, farthest=checks.LARGEST // 2)
+        value = bound(arms, horizon, sigma, alpha, top)
+        vacuous = value >= horizon * top
+        found.append(Guarantee(name, source, value, vacuous, start, None, f"alpha = {alpha:.3g}"))
+    return found
+
+
+def _cto(
+    arms: int, sigma: float, horizon: int, family: Family, thetas: Any, top: float
+) -> Guarantee:
+    start = t_sim(arms if thetas is None else thetas, family, sigma)
+    detection = float(m_star(family, 1.0 / (arms * float(horizon) ** 2), sigma).max())
+    vacuous = horizon < start
+    bound = horizon * top if vacuous else top
+    whose = "for any theta*" if thetas is None else "for the given theta*"
+    note = f"T*_SIM at most {number(start)} {whose}; detection with probability 1 - 1/(K T^2)"
+    return Guarantee("CTO_SIM", "Theorem 4.1", bound, vacuous, start, detection, note)
+
+
+def _dcto_ucb(
+    arms: int, sigma: float, horizon: int, family: Family, constants: Any, thetas: Any,
+    delta: float, top: float,
+) -> Guarantee:  # fmt: skip
+    pulls = float(m_star(family, delta / arms, sigma, "difference", even=True).max())
+    needed = arms * pulls
+    bound, start = math.inf, needed
+    if thetas is not None and not isinstance(constants, bool):
+        own = [family.members[family.thetas.index(float(theta))] for theta in thetas]
+
+        def at(t: int) -> float:
+            return dcto_ucb_regret_bound(own, constants, sigma, t, pulls)
+
+        bound = at(horizon) if horizon >= needed else math.inf
+        first = 1 if math.isinf(needed) else int(needed)
+        start = first_true(lambda t: at(t) < t * top, start=first, farthest=checks.LARGEST // 2)
+    if math.isinf(needed):
+        note = "cannot finish exploring: some models cannot be told apart"
+    elif needed > horizon:
+        note = (f"cannot finish exploring: {arms} arms x {number(pulls)} pulls = {number(needed)} "
+                f"decisions, {needed / horizon:,.0f} times the horizon")  # fmt: skip
+    elif math.isinf(bound) and start == needed:
+        note = f"explores for {number(needed)} decisions; the bound depends on the arms' constants"
+    elif math.isinf(bound):
+        note = f"explores for {number(needed)} decisions; no bound, another arm ties with the best"
+    else:
+        note = f"explores for {number(needed)} decisions; holds with probability {1 - delta:g}"
+    vacuous = needed > horizon or (math.isfinite(bound) and bound >= horizon * top)
+    return Guarantee("D-CTO_UCB", "Theorem 4.2", bound, vacuous, start, pulls, note)

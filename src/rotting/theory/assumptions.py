@@ -1,0 +1,175 @@
+"""The paper's Assumptions 2.1, 4.1, 4.2 and 4.3 as questions that get an answer with its reason.
+
+For n^-theta, its plateaus and exp(-theta (n-1)) the answers follow from their growth:
+
+- det of thetas a < b is of order n^(2a-1) for a < 1/2, tends to a positive limit for a = 1/2 and
+  to infinity for a > 1/2, since the sums are of order n^(1-a). det* at a level that falls like
+  1 / ln(zeta) is then of order ln(zeta)^(1 / (1-2a)), bal of a power of its argument (the largest
+  theta over the smallest), and a power of ln(zeta) is o(zeta): Assumption 4.2 holds if and only if
+  of any two models one has theta < 1/2, and none has theta = 0 (an arm that does not fade is
+  never balanced, bal is infinite).
+- Ddet is of the same order, with the smaller theta that is not 0 in place of a, because the half-
+  differences of a constant vanish: Assumption 4.3 holds if and only if that is < 1/2 for all pairs.
+- Sums of exp(-theta (n-1)) are bounded, so det and Ddet grow like n: both fail.
+
+Other models are looked at as far as `limit`: a counterexample decides, its absence does not.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rotting import checks
+from rotting.models import Constant, Exponential, Family, Model, Plateau, Polynomial, Step, Table
+from rotting.theory.star import LIMIT
+
+_PROVED = (Polynomial, Plateau, Exponential)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to "does this assumption hold?": True, False or None (not decided), and why.
+
+    A failure has a `witness`; an undecided answer has the pull up to which was looked.
+    """
+
+    assumption: str
+    holds: bool | None
+    why: str
+    witness: Any = None
+    examined: int | None = None
+
+    def __str__(self) -> str:
+        """One line."""
+        answer = {True: "holds", False: "fails", None: "not decided"}[self.holds]
+        return f"Assumption {self.assumption} {answer}: {self.why}"
+
+
+def check_rotting(*models: Model, constant: float = 0.0, limit: int = 1 << 16) -> Verdict:
+    """Assumption 2.1 for arms: every mean positive, never rising. `constant` is added to each.
+
+    >>> from rotting import models
+    >>> print(check_rotting(models.Polynomial(0.3), models.Constant(0.2)))
+    Assumption 2.1 holds: every mean is positive and never rises
+    """
+    return _positive("2.1", models, checks.number("constant", constant), limit)
+
+
+def check_rotting_models(family: Family, limit: int = 1 << 16) -> Verdict:
+    """Assumption 4.1 for a family: every model positive, never rising, and o(1).
+
+    >>> from rotting import models
+    >>> print(check_rotting_models(models.Polynomial().over([0.0, 0.3])))
+    Assumption 4.1 fails: with theta = 0 the mean stays at 1 and does not vanish
+    """
+    found = _positive("4.1", family.members, 0.0, limit)
+    if found.holds is False:
+        return found
+    for theta, member in zip(family.thetas, family.members, strict=True):
+        if isinstance(member, _PROVED) and theta == 0:
+            why = "with theta = 0 the mean stays at 1 and does not vanish"
+            return Verdict("4.1", False, why, witness=theta)
+    if all(isinstance(member, _PROVED) for member in family.members):
+        return Verdict("4.1", True, "every model is positive, never rises, and tends to zero")
+    last = max(float(member.mean(limit)) for member in family.members)
+    why = f"means are positive and do not rise up to n = {limit}, where the largest is {last:.4g}"
+    return Verdict("4.1", None, why, examined=limit)
+
+
+def check_simultaneous(family: Family) -> Verdict:
+    """Assumption 4.2 for a family: bal(max det*(1 / (16 ln zeta))) is o(zeta).
+
+    >>> from rotting import models
+    >>> check_simultaneous(models.Polynomial().over([0.01, 0.2, 0.49])).holds
+    True
+    """
+    return _detectable("4.2", family, "det")
+
+
+def check_difference_detection(family: Family) -> Verdict:
+    """Assumption 4.3 for a family: Ddet* is finite at every level, for all pairs.
+
+    >>> from rotting import models
+    >>> check_difference_detection(models.Polynomial().over([0.3, 0.6, 0.7])).witness
+    (0.6, 0.7)
+    """
+    return _detectable("4.3", family, "Ddet")
+
+
+def check_assumptions(family: Family) -> list[Verdict]:
+    """Assumptions 2.1, 4.1, 4.2 and 4.3 for a family."""
+    return [
+        check_rotting(*family.members),
+        check_rotting_models(family),
+        check_simultaneous(family),
+        check_difference_detection(family),
+    ]
+
+
+def _positive(name: str, models: tuple[Model, ...], constant: float, limit: int) -> Verdict:
+    limit = checks.integer("limit", limit, least=1)
+    decided = True
+    for model in models:
+        if isinstance(model, _PROVED):
+            lowest = 0.0 if model.theta else 1.0  # their infimum, not reached if 0
+            positive = lowest + constant > 0.0 or (constant == 0.0 and bool(model.theta))
+            place = limit
+        else:
+            place = _longest(model) or limit
+            lowest = float(model.mean(place))
+            positive = lowest + constant > 0.0
+            decided = decided and _longest(model) is not None
+        if positive:
+            continue
+        means = np.asarray(model.mean(np.arange(1, place + 1))) + constant
+        low = np.flatnonzero(means <= 0.0)
+        where = f"mu({low[0] + 1}) = {means[low[0]]:.4g}" if low.size else "its limit"
+        return Verdict(name, False, f"{model!r} plus {constant:g} is not positive: {where}",
+                       witness=(model, int(low[0]) + 1 if low.size else None))  # fmt: skip
+    # models refuse means that rise, as far as they are tabulated
+    if decided:
+        return Verdict(name, True, "every mean is positive and never rises")
+    return Verdict(name, None, f"means are positive and do not rise up to n = {limit}",
+                   examined=limit)  # fmt: skip
+
+
+def _longest(model: Model) -> int | None:
+    """The pull from which on a model stays as it is, if it is one of those."""
+    if isinstance(model, Constant):
+        return 1
+    if isinstance(model, Step):
+        return model.at + 1
+    return len(model.values) if isinstance(model, Table) else None
+
+
+def _detectable(name: str, family: Family, what: str) -> Verdict:
+    if not isinstance(family.model, _PROVED):
+        why = f"{what} of {family.model!r} is known only where it is computed, up to n = {LIMIT}"
+        return Verdict(name, None, why, examined=LIMIT)
+    if len(family) == 1:
+        return Verdict(name, True, "one model needs no detection")
+    if name == "4.2" and 0.0 in family.thetas:
+        return Verdict(name, False, "bal is infinite: theta = 0 never fades", witness=0.0)
+    for pair in itertools.combinations(sorted(family.thetas), 2):
+        if isinstance(family.model, Exponential):
+            if name == "4.3" or pair[0] > 0:
+                why = f"sums of exponentials are bounded, so {what} grows with n"
+                return Verdict(name, False, f"{why}, as for theta = {pair[0]:g}, {pair[1]:g}",
+                               witness=pair)  # fmt: skip
+            continue
+        lead = pair[0] or pair[1]
+        if lead >= 0.5:
+            end = "stays above a positive limit" if lead == 0.5 else "grows without bound"
+            why = f"{what} of theta = {pair[0]:g} and {pair[1]:g} {end}"
+            return Verdict(name, False, why, witness=pair)
+    leads = [a or b for a, b in itertools.combinations(sorted(family.thetas), 2)]
+    power = 1.0 / (1.0 - 2.0 * max(leads))
+    if name == "4.3":
+        why = f"Ddet falls like n^-{1.0 / power:.3g} for the hardest pair"
+        return Verdict(name, True, why)
+    balance = max(family.thetas) / min(family.thetas)
+    return Verdict(name, True, f"bal(det*) grows like ln(zeta)^{power * balance:.4g}, o(zeta)")

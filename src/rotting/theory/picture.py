@@ -1,0 +1,50 @@
+"""A picture of the bounds and of simulated regret against the horizon, on log axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from rotting.plots import COLOURS, new_figure, save_figure
+from rotting.results import Result
+from rotting.theory.advice import Advice, number
+from rotting.theory.bounds import best_alpha, swa_regret_bound, wswa_regret_bound
+
+
+def draw_bounds(
+    advice: Advice, measured: Mapping[str, Result], path: str | Path, alpha: float | None = None
+) -> Path:
+    """Bounds for a range of horizons, with the measured mean regret of some policies."""
+    figure, (axes,) = new_figure(8.0, 5.0)
+    alpha = best_alpha(advice.max_mean) if alpha is None else alpha
+    horizons = np.unique(np.geomspace(10, max(1e7, 100.0 * advice.horizon), 120).astype(np.int64))
+    axes.plot(horizons, horizons * advice.max_mean, color="#666666", label="trivial bound")
+    order = advice.sigma * np.sqrt(advice.arms * horizons)
+    axes.plot(horizons, order, color="#bbbbbb", linestyle=":",
+              label="order of the least worst case (later work)")  # fmt: skip
+    for place, (name, bound) in enumerate(
+        {"SWA": swa_regret_bound, "wSWA": wswa_regret_bound}.items()
+    ):
+        values = [bound(advice.arms, int(t), advice.sigma, alpha, advice.max_mean)
+                  for t in horizons]  # fmt: skip
+        axes.plot(horizons, values, color=COLOURS[place], linestyle="--", label=f"{name} bound")
+    for place, given in enumerate(advice.guarantees[2:], start=2):
+        if math.isinf(given.useful_from):
+            continue
+        label = f"{given.algorithm}: nothing before T = {number(given.useful_from)}"
+        if given.useful_from <= horizons[-1]:
+            axes.axvline(given.useful_from, color=COLOURS[place], linestyle="--", label=label)
+        else:
+            axes.plot([], [], color=COLOURS[place], linestyle="--", label=label)
+    for place, (name, result) in enumerate(measured.items(), start=3):
+        shown = result.mean_regret > 0
+        axes.plot(result.checkpoints[shown], result.mean_regret[shown],
+                  color=COLOURS[place % len(COLOURS)], label=f"{name}, measured")  # fmt: skip
+    axes.axvline(advice.horizon, color="#999999", linewidth=0.8)
+    axes.set(xscale="log", yscale="log", xlabel="horizon T", ylabel="regret")
+    axes.set_ylim(bottom=0.1)
+    axes.legend(frameon=False, fontsize=8)
+    return save_figure(figure, path)
