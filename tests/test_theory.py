@@ -191,6 +191,32 @@ def test_regret_stays_below_the_bounds(seed: int) -> None:
     assert wswa.mean_regret[-1] < theory.wswa_regret_bound(*case)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_regret_stays_below_the_parametric_bounds(seed: int) -> None:
+    """Two distant models and little noise: horizons that Theorems 4.1 and 4.2 speak about."""
+    rng = np.random.default_rng(seed)
+    family = models.Polynomial().over([rng.uniform(0.1, 0.2), rng.uniform(0.4, 0.49)])
+    sigma = rng.uniform(0.02, 0.06)
+    thetas = [family.thetas[k] for k in rng.integers(0, 2, size=2)]
+    own = [models.Polynomial(theta) for theta in thetas]
+    start = theory.t_sim(thetas, family, sigma)
+    assert start < 100_000
+    at_start = Scenario([Arm(model) for model in own], Gaussian(sigma), int(start))
+    cto = simulate(policies.CTO(family), at_start, runs=40, seed=seed, checkpoints=1)
+    bound = theory.cto_regret_bound(thetas, family, sigma, int(start))
+    assert bound == 1.0
+    assert cto.mean_regret[-1] <= bound
+    constants = [0.0, float(rng.uniform(0.2, 0.6))]
+    pulls = theory.m_star(family, 0.1 / 2, sigma, "difference", "bound").max()
+    horizon = int(6 * pulls) + 1000
+    arms = [Arm(model, constant=c) for model, c in zip(own, constants, strict=True)]
+    dcto = simulate(policies.DCTO_UCB(family, sigma, delta=0.1), Scenario(arms, Gaussian(sigma),
+                    horizon), runs=40, seed=seed, checkpoints=1)  # fmt: skip
+    # the bound holds with probability 1 - delta
+    known = theory.dcto_ucb_regret_bound(own, constants, sigma, horizon, float(pulls))
+    assert np.mean(dcto.final_regret > known) <= 0.1
+
+
 @pytest.mark.parametrize("length", [0, 1, 3, 10])
 @pytest.mark.parametrize(("a", "b"), [(0.1, 0.4), (0.3, 0.35), (0.45, 0.9), (0.0, 1.2), (0.5, 0.6)])
 def test_det_never_rises_from_the_proved_point_on(a: float, b: float, length: int) -> None:

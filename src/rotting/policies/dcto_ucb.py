@@ -139,8 +139,8 @@ class DCTO_UCB(Policy):
     1 - delta, and Theorem 4.2 bounds the regret.
 
     `exploration` is m; None takes it from `rotting.theory.m_star`: the bound on m*_diff(delta / K),
-    which needs no Gaussian noise. It is rounded up to even, so that the constants cancel. An exploration that does not fit the horizon is refused. Ties go to the
-    first arm.
+    which needs no Gaussian noise. It is rounded up to even, so that the constants cancel. An
+    exploration that does not fit the horizon is refused. Ties go to the first arm.
     """
 
     family: Family
