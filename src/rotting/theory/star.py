@@ -103,7 +103,7 @@ def ddet_star(first: Model, second: Model, sigma: float, level: float) -> StarDo
 
     >>> from rotting import models
     >>> ddet_star(models.Polynomial(0.1), models.Polynomial(0.4), sigma=1.0, level=0.01)
-    StarDown(low=6402, high=6402, examined=None)
+    StarDown(low=269650, high=269650, examined=None)
     """
     return _star(first, second, sigma, level, "difference")
 
