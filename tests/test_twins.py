@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import naive
+import naive_beyond
 from cases import name_of, scenarios
 from rotting import Arm, Scenario, models, policies
 from rotting.policies import POLICIES, Policy
@@ -70,6 +71,32 @@ TWINS: list[Twin] = [
          {**family_args(f), "sigma": 0.4, "exploration": m + m % 2})
         for f, m in ((SMALL, 9), (SMOOTH, 40), (SMALL, 2))
     ],
+    *[(policies.RAWUCB(sigma=0.5, alpha=a), naive_beyond.raw_ucb, {"sigma": 0.5, "alpha": a})
+      for a in (1.4, 0.05)],
+    *[
+        (policies.RAWUCBPP(sigma=0.5, alpha=a, beta=b), naive_beyond.raw_ucb_pp,
+         {"sigma": 0.5, "alpha": a, "beta": b})
+        for a, b in ((1.4, 0.0), (0.3, 0.7))
+    ],
+    *[(policies.FEWA(sigma=0.5, alpha=a), naive_beyond.fewa, {"sigma": 0.5, "alpha": a})
+      for a in (0.06, 1.0)],
+    *[
+        (kind(sigma=0.5, alpha=a, growth=m), rule, {"sigma": 0.5, "alpha": a, "growth": m})
+        for kind, rule in ((policies.EFFRAWUCB, naive_beyond.eff_raw_ucb),
+                           (policies.EFFFEWA, naive_beyond.eff_fewa))
+        for a, m in ((1.4, 1.1), (0.1, 2.0), (0.06, 3.0))
+    ],
+    *[
+        (policies.GLRUCB(sigma=s, delta=d, every=e), naive_beyond.glr_ucb,
+         {"sigma": s, "delta": d, "every": e})
+        for s, d, e in ((0.5, 0.5, 3), (0.3, 0.01, 10), (None, 0.3, 10))
+    ],
+    (policies.EXP3S(), naive_beyond.exp3s, {"gamma": 0.05, "alpha": 1e-4}),
+    (policies.EXP3S(gamma=0.4, alpha=0.01, low=-1.0, high=2.0), naive_beyond.exp3s,
+     {"gamma": 0.4, "alpha": 0.01, "low": -1.0, "high": 2.0}),
+    *[(policies.SWTS(tau=tau, sigma=0.4), naive_beyond.sw_ts, {"tau": tau, "sigma": 0.4})
+      for tau in (7, 60)],
+    (policies.DTS(gamma=0.95, sigma=0.4), naive_beyond.d_ts, {"gamma": 0.95, "sigma": 0.4}),
 ]  # fmt: skip
 
 
@@ -88,6 +115,15 @@ def rewards(scenario: Scenario, seed: int) -> Callable[[int, int], float]:
     return reward
 
 
+def numbers_ahead(rule: Callable[..., set[int]], player: policies.Player) -> dict[str, list[float]]:
+    """The random numbers that the next decision will draw, for the twins that take them."""
+    wanted = inspect.signature(rule).parameters
+    draw = player._draw.copy()
+    if "uniforms" in wanted:
+        return {"uniforms": [float(uniform(draw))]}
+    return {"normals": [float(normal(draw)) for _ in range(3)]} if "normals" in wanted else {}
+
+
 @pytest.mark.parametrize("kind", list(scenarios()))
 @pytest.mark.parametrize("twin", TWINS, ids=lambda twin: name_of(twin[0]))
 def test_same_arms(twin: Twin, kind: str) -> None:
@@ -96,7 +132,7 @@ def test_same_arms(twin: Twin, kind: str) -> None:
     player = policy.online(range(3), seed=5, horizon=HORIZON, compiled=False)
     history: naive.History = []
     for t in range(1, HORIZON + 1):
-        allowed = rule(history, 3, **arguments)
+        allowed = rule(history, 3, **arguments, **numbers_ahead(rule, player))
         decision = player.select()
         assert decision.arm in allowed, f"round {t}: chose {decision.arm}, allowed {allowed}"
         outcome = reward(decision.arm, decision.pull)
@@ -129,9 +165,9 @@ def test_every_policy_has_a_twin() -> None:
 
 
 def test_twins_are_independent() -> None:
-    assert "rotting" not in inspect.getsource(naive).replace("Rotting Bandits", "").replace(
-        "the rotting model of", ""
-    )
+    for module in (naive, naive_beyond):
+        imports = [line for line in inspect.getsource(module).splitlines() if "import" in line]
+        assert not any("rotting" in line for line in imports)
 
 
 def test_random_ties_of_cto_are_random() -> None:

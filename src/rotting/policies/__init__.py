@@ -8,12 +8,18 @@ from rotting.policies.cto import CTO
 from rotting.policies.dcto import DCTO
 from rotting.policies.dcto_ucb import DCTO_UCB
 from rotting.policies.ducb import DUCB
+from rotting.policies.eff import EFFFEWA, EFFRAWUCB
+from rotting.policies.exp3s import EXP3S
+from rotting.policies.fewa import FEWA
+from rotting.policies.glr import GLRUCB
 from rotting.policies.greedy import GreedyLast
 from rotting.policies.oracle import Oracle
 from rotting.policies.player import Decision, Player
+from rotting.policies.rawucb import RAWUCB, RAWUCBPP
 from rotting.policies.simple import RoundRobin, Uniform
 from rotting.policies.swa import SWA
 from rotting.policies.swucb import SWUCB
+from rotting.policies.thompson import DTS, SWTS
 from rotting.policies.ucb1 import UCB1
 from rotting.policies.wswa import WSWA
 
@@ -21,9 +27,18 @@ __all__ = [
     "CTO",
     "DCTO",
     "DCTO_UCB",
+    "DTS",
     "DUCB",
+    "EFFFEWA",
+    "EFFRAWUCB",
+    "EXP3S",
+    "FEWA",
+    "GLRUCB",
     "POLICIES",
+    "RAWUCB",
+    "RAWUCBPP",
     "SWA",
+    "SWTS",
     "SWUCB",
     "UCB1",
     "WSWA",

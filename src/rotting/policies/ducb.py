@@ -77,6 +77,15 @@ def _renew_unit(state: Any) -> None:
             state.width[i] = _width(state.weight[i])
 
 
+@shared
+def fade(state: Any, gamma: Any, arm: Any) -> None:
+    """A round passes: the arm is pulled, and all weights fade."""
+    state.pulls[arm] += 1
+    state.unit[0] *= gamma
+    if state.unit[0] < SMALLEST:
+        _renew_unit(state)
+
+
 def select(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then argmax of mean + 2 B sqrt(xi ln n_gamma / N_gamma), all discounted."""
     arm = -1
@@ -87,10 +96,7 @@ def select(params: Params, state: State, draw: Any) -> int:
         log_count = math.log(max(1.0, state.all_weight[0] * unit))
         bonus = 2.0 * params.B * math.sqrt(params.xi * log_count / unit)
         arm = argmax_padded(state.mean, state.width, bonus)
-    state.pulls[arm] += 1
-    state.unit[0] *= params.gamma
-    if state.unit[0] < SMALLEST:
-        _renew_unit(state)
+    fade(state, params.gamma, arm)
     return arm
 
 

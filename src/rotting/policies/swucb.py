@@ -98,19 +98,11 @@ def _sum_again(state: Any) -> None:
         _refresh(state, i)
 
 
-def select(params: Params, state: State, draw: Any) -> int:
-    """An arm absent from the window, else argmax of mean + B sqrt(xi ln min(t, tau) / N_tau)."""
-    t = state.time[0] + 1
-    state.time[0] = t
+@shared
+def enter(state: Any, tau: Any, t: Any, arm: Any) -> None:
+    """The window of the next round: the oldest round leaves it, this one enters."""
     place = (t - 1) % state.ring_arm.size
-    arm = -1
-    if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, 1)
-    if arm < 0:
-        bonus = padding_at(params.padding, params.c, min(t, params.tau))
-        arm = argmax_padded(state.mean, state.width, bonus)
-    # the window of the next round: the oldest round leaves it, this one enters
-    if t > params.tau:
+    if t > tau:
         _leave(state, place)
         if place == 0:
             _sum_again(state)
@@ -119,6 +111,19 @@ def select(params: Params, state: State, draw: Any) -> int:
     state.ring_arm[place] = arm
     state.ring_pull[place] = state.ever[arm]
     state.ring_reward[place] = math.nan
+
+
+def select(params: Params, state: State, draw: Any) -> int:
+    """An arm absent from the window, else argmax of mean + B sqrt(xi ln min(t, tau) / N_tau)."""
+    t = state.time[0] + 1
+    state.time[0] = t
+    arm = -1
+    if state.waiting[0] > 0:
+        arm = next_untried(state.pulls, state.observed, 1)
+    if arm < 0:
+        bonus = padding_at(params.padding, params.c, min(t, params.tau))
+        arm = argmax_padded(state.mean, state.width, bonus)
+    enter(state, params.tau, t, arm)
     return arm
 
 

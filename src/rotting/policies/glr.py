@@ -1,0 +1,201 @@
+"""GLR-klUCB (Besson & Kaufmann 2019): kl-UCB that restarts an arm when its mean has changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rotting import checks
+from rotting.compilable import shared
+from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
+from rotting.policies.choose import argmax
+from rotting.policies.history import CHUNK, empty_history, grow_history, remember
+
+_EDGE = 1e-12
+_STEPS = 45  # of bisection: 2^-45 of the unit interval
+
+
+class Params(NamedTuple):
+    """The test's level and rhythm; the noise, zero for Bernoulli rewards."""
+
+    delta: float
+    every: int
+    sigma: float
+
+
+class State(NamedTuple):
+    """Running sums of each arm's rewards since its restart (see `rotting.policies.history`).
+
+    Memory: two numbers per observed reward, as the test looks at all of them.
+    """
+
+    pulls: IntArray
+    observed: IntArray
+    waiting: IntArray
+    total: FloatArray
+    last: IntArray
+    free: IntArray
+    sums: FloatArray
+    pull: IntArray
+    before: IntArray
+    slope: FloatArray
+    top: FloatArray
+    low: FloatArray
+    time: IntArray
+    restart: IntArray  # the round after which an arm was begun anew
+    bound: FloatArray
+    ever: IntArray  # observed rewards, restarts aside
+
+
+def init(params: Params, arms: int, capacity: int) -> State:
+    """Nothing pulled, nothing observed."""
+    # each restart may leave a chunk that is not full
+    room = capacity + capacity // max(1, params.every) * CHUNK
+    return State(
+        *empty_history(arms, min(room, CHUNK * capacity)),
+        time=np.zeros(1, dtype=np.int64),
+        restart=np.zeros(arms, dtype=np.int64),
+        bound=np.zeros(arms),
+        ever=np.zeros(arms, dtype=np.int64),
+    )
+
+
+@shared
+def divergence(sigma: Any, x: Any, y: Any) -> Any:
+    """kl(x, y): (x - y)^2 / (2 sigma^2), or that of two Bernoulli laws if sigma is zero."""
+    if sigma > 0.0:
+        return (x - y) ** 2 / (2.0 * sigma**2)
+    x = min(1.0 - _EDGE, max(_EDGE, x))
+    y = min(1.0 - _EDGE, max(_EDGE, y))
+    return x * math.log(x / y) + (1.0 - x) * math.log((1.0 - x) / (1.0 - y))
+
+
+@shared
+def _upper(sigma: Any, mean: Any, level: Any) -> Any:
+    """The largest q with kl(mean, q) <= level."""
+    if sigma > 0.0:
+        return mean + sigma * math.sqrt(2.0 * level)
+    low, high = min(1.0, max(0.0, mean)), 1.0
+    for _ in range(_STEPS):
+        middle = 0.5 * (low + high)
+        if divergence(sigma, mean, middle) <= level:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@shared
+def _changed(params: Any, state: Any, arm: Any) -> Any:
+    """The generalised likelihood ratio test over all splits of the rewards since the restart."""
+    n = state.observed[arm]
+    total = state.total[arm]
+    mean = total / n
+    threshold = (1.0 + 1.0 / n) * math.log(2.0 * n**1.5 / params.delta)
+    chunk = state.last[arm]
+    split = n - 1
+    while split > 0:
+        place = split & (CHUNK - 1)
+        first = state.sums[chunk, place]
+        if params.sigma > 0.0:
+            gap = first - mean * split
+            value = gap * gap * n / (split * (n - split)) / (2.0 * params.sigma**2)
+        else:
+            value = split * divergence(0.0, first / split, mean)
+            value += (n - split) * divergence(0.0, (total - first) / (n - split), mean)
+        if value >= threshold:
+            return True
+        if place == 0:
+            chunk = state.before[chunk]
+        split -= 1
+    return False
+
+
+@shared
+def _begin_anew(state: Any, arm: Any) -> None:
+    """Forget the arm's rewards; its chunks stay unused."""
+    state.observed[arm] = 0
+    state.total[arm] = 0.0
+    state.last[arm] = -1
+    state.waiting[0] += 1
+    state.restart[arm] = state.time[0]
+
+
+def select(params: Params, state: State, draw: Any) -> int:
+    """An arm without rewards since its restart, else argmax of the kl upper bound."""
+    t = state.time[0] + 1
+    state.time[0] = t
+    arm = -1
+    if state.waiting[0] > 0:
+        for i in range(state.pulls.size):
+            # one that waits for a late reward is not pulled again for it
+            if state.observed[i] == 0 and state.pulls[i] == state.ever[i]:
+                arm = i
+                break
+    if arm < 0:
+        for i in range(state.pulls.size):
+            n = state.observed[i]
+            state.bound[i] = -math.inf
+            if n > 0:
+                level = math.log(max(1, t - state.restart[i])) / n
+                state.bound[i] = _upper(params.sigma, state.total[i] / n, level)
+        arm = argmax(state.bound)
+    state.pulls[arm] += 1
+    return arm
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """Remember the reward, and now and then test for a change."""
+    remember(state, arm, pull, reward)
+    state.ever[arm] += 1
+    n = state.observed[arm]
+    if n >= 2 and n % params.every == 0 and _changed(params, state, arm):
+        _begin_anew(state, arm)
+
+
+def grow(params: Params, state: State, arms: int, capacity: int) -> State:
+    """Room for more rewards."""
+    room = capacity + capacity // max(1, params.every) * CHUNK
+    grown: State = grow_history(state, arms, min(room, CHUNK * capacity))
+    return grown
+
+
+@dataclass(frozen=True)
+class GLRUCB(Policy):
+    """GLR-klUCB: kl-UCB on the rewards since an arm's last restart; a test decides on restarts.
+
+    An arm restarts when over some split s of its n rewards s kl(mean_{1:s}, mean) + (n - s)
+    kl(mean_{s+1:n}, mean) >= (1 + 1/n) ln(2 n^1.5 / delta); tested at every `every`-th reward. The
+    index is the largest q with n kl(mean, q) <= ln(t - tau), tau the restart. kl is Gaussian with
+    the given sigma, and Bernoulli's for sigma=None. Only the arm that changed restarts, and there
+    is no forced exploration: rested arms change only when pulled.
+
+    >>> GLRUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
+    'a'
+    """
+
+    sigma: float | None
+    delta: float = 0.01
+    every: int = 10
+
+    title: ClassVar[str] = "GLR-UCB"
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
+
+    def __post_init__(self) -> None:
+        if self.sigma is not None:
+            object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
+        object.__setattr__(self, "delta", checks.number("delta", self.delta, above=0, below=1))
+        object.__setattr__(self, "every", checks.integer("every", self.every, least=1))
+
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
+        """Nothing to tabulate."""
+        return Params(self.delta, self.every, self.sigma or 0.0)
+
+    @classmethod
+    def examples(cls) -> Sequence[Policy]:
+        """Gaussian and Bernoulli."""
+        return [cls(sigma=0.5, delta=0.2, every=3), cls(sigma=None, delta=0.3, every=5)]
