@@ -123,6 +123,53 @@ def test_likelihood_saves_pulls() -> None:
         theory.likelihood_savings(models.Constant(0.1), models.Constant(0.2), 0.01, 1.0)
 
 
+def test_no_guarantee_where_an_assumption_fails() -> None:
+    """0.6 and 0.7 are never told apart for good, however little noise there is."""
+    steep = models.Polynomial().over([0.6, 0.7])
+    assert np.all(np.isinf(theory.m_star(steep, 0.01, 1e-6)))
+    for constants in (False, True):
+        found = theory.advise(arms=2, sigma=1e-6, horizon=10**6, family=steep, constants=constants)
+        assert found.guarantees[-1].vacuous
+        assert "fails" in found.guarantees[-1].note
+    fading = models.Exponential().over([0.1, 0.2])
+    assert np.all(np.isinf(theory.m_star(fading, 0.01, 1e-4)))
+
+
+def test_m_star_looks_at_everything_before_its_proof_begins() -> None:
+    """Plateaus of a million: proved from 9 million on, but told apart soon after the first."""
+    long = models.Plateau(length=10**6).over([0.1, 0.4])
+    assert theory.m_star(long, 0.01, 0.01).max() == 1_000_265
+
+
+def test_functions_are_looked_at_one_by_one() -> None:
+    rising = models.Function(lambda n: np.where(n < 10_000, 0.5, 1.0))
+    assert theory.check_rotting(rising).witness[1] == 10_000
+    dip = models.Function(lambda n: np.where(n > 5000, -1.0, 1.0))
+    assert theory.check_rotting(dip).witness[1] == 5001
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"thetas": [0.1, 0.4], "arms": 5}, "thetas must be one for each of 5 arms"),
+        ({"constants": [0.1, 0.2, 0.3]}, "constants must be one for each of 2 arms"),
+        ({"constants": 0.5}, "constants must be True, False or a list"),
+        ({"constants": [math.nan, 0.2]}, "constants must be a number"),
+        ({"thetas": [0.1, 0.3]}, "thetas must be in the family's Theta, got 0.3"),
+        ({"sigma": 1e200}, "sigma must be a number > 0 and <= 1e"),
+        ({"delta": 5e-324}, "delta must be a number >= 1e-100"),
+        ({"max_mean": 1e308}, "max_mean must be a number"),
+        ({"family": models.Plateau(0.1)}, "family must be a Family"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_advice_refuses(wrong: dict[str, object], words: str) -> None:
+    asked: dict[str, object] = {"arms": 2, "sigma": 0.4, "horizon": 1000,
+                                "family": models.Plateau(length=100).over([0.1, 0.4])}  # fmt: skip
+    with pytest.raises(ValueError, match=words):
+        theory.advise(**(asked | wrong))  # type: ignore[arg-type]
+
+
 def test_lower_bound_order() -> None:
     assert theory.lower_bound_order(arms=4, horizon=25, sigma=0.5) == pytest.approx(5.0)
 
@@ -143,7 +190,7 @@ def test_theory_on_the_command_line(tmp_path: Path) -> None:
     for wrong, words in (
         (["theory"], "arms must be given"),
         (["theory", "--model", "polynomial"], "model and thetas must be given together"),
-        (["theory", "-s", "anv", "--delta", "2"], "delta must be a number > 0 and < 1"),
+        (["theory", "-s", "anv", "--delta", "2"], "delta must be a number >= 1e-100 and < 1"),
         (["theory", "-s", "anv", "--out", "x.txt"], "out must end in"),
         (["theory", "--model", "square", "--thetas", "1"], "unknown model 'square'"),
     ):

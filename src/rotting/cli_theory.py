@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,7 +59,10 @@ def theory_command(
 
     if out is not None and out.suffix not in (".png", ".svg", ".pdf"):
         raise ValueError(f"out must end in .png, .svg or .pdf, got {str(out)!r}")
-    asked: dict[str, Any] = {"delta": delta, "alpha": alpha}
+    checks.number("constants", constants, least=0, most=1e100)
+    if constants > 0 and (model is None or scenario is not None):
+        raise ValueError("constants must come with --model and --thetas, and without --scenario")
+    asked: dict[str, Any] = {"delta": delta, "alpha": alpha, "constants": False}
     played = None if scenario is None else catalogue.parse_scenario(scenario)
     if played is not None:
         asked |= _of_scenario(played)
@@ -79,6 +83,8 @@ def theory_command(
             ends = (0.0, constants) if constants > 0 else None
             drawn = RandomArms(asked["family"], advice.arms, *([ends] if ends else []))
             played = Scenario(drawn, Gaussian(advice.sigma), advice.horizon)
+        elif played is not None:
+            played = _with_changes(played, advice)
         out.parent.mkdir(parents=True, exist_ok=True)
         if played is not None:
             measured = _measure(played, advice, asked, runs, seed, as_json)
@@ -111,6 +117,16 @@ def _of_scenario(scenario: Scenario) -> dict[str, Any]:
         found |= {"family": family, "constants": high > 0 or low < 0}
         return found | {"max_mean": float(family.table(1).max()) + high}
     return found | {"max_mean": max(float(arm.mean(1)) for arm in scenario.arms)}
+
+
+def _with_changes(scenario: Scenario, advice: Any) -> Scenario | None:
+    """The scenario with the noise, horizon and arms that were asked about, if it can have them."""
+    changed = dataclasses.replace(scenario, noise=Gaussian(advice.sigma), horizon=advice.horizon)
+    if changed.arm_count == advice.arms:
+        return changed
+    if not isinstance(scenario.arms, RandomArms):
+        return None
+    return dataclasses.replace(changed, arms=dataclasses.replace(scenario.arms, count=advice.arms))
 
 
 def _family(model: str | None, thetas: str | None) -> models.Family:

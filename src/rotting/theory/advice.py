@@ -9,7 +9,7 @@ from typing import Any
 
 from rotting import checks
 from rotting.models import Family
-from rotting.theory.assumptions import Verdict, check_assumptions
+from rotting.theory.assumptions import Verdict, check_assumptions, check_rotting
 from rotting.theory.balance import first_true, mean_at
 from rotting.theory.bounds import (
     best_alpha,
@@ -27,7 +27,8 @@ class Guarantee:
     """What the paper guarantees for one algorithm at the horizon asked about.
 
     `bound` is infinite where there is none; `useful_from` is the least horizon at which the bound
-    is below the trivial one; `detection` the pulls of an arm after which its model is known.
+    is below the trivial one (or can be, where it depends on constants that are not given);
+    `detection` the pulls of an arm after which its model is known.
     """
 
     algorithm: str
@@ -130,36 +131,84 @@ def advise(
     """
     arms = checks.integer("arms", arms, least=1)
     horizon = checks.integer("horizon", horizon, least=1)
-    sigma = checks.number("sigma", sigma, above=0)
-    delta = checks.number("delta", delta, above=0, below=1)
+    sigma = checks.number("sigma", sigma, above=0, most=1e100)
+    delta = checks.number("delta", delta, least=1e-100, below=1)
+    given = _check_arms(arms, family, constants, thetas)
     if max_mean is None:
         if family is None:
             raise ValueError("max_mean must be given where there is no family, got None")
-        given = [] if isinstance(constants, bool) else [float(c) for c in constants]
         max_mean = max(mean_at(m, 1) for m in family.members) + max([0.0, *given])
-    top = checks.number("max_mean", max_mean, above=0)
+    top = checks.number("max_mean", max_mean, above=0, most=1e100)
     alpha = best_alpha(top) if alpha is None else checks.number("alpha", alpha, above=0)
     guarantees = _windows(arms, sigma, horizon, top, alpha)
     use = "wSWA, whose regret is far below its bound in simulation: `rotting compare` shows it"
     verdicts: tuple[Verdict, ...] = ()
     if family is not None:
         verdicts = tuple(check_assumptions(family))
+        if given:
+            arms_own = check_rotting(*family.members, constant=min(given))
+            verdicts = (arms_own, *verdicts[1:])
         if constants is False:
-            found = _cto(arms, sigma, horizon, family, thetas, top)
+            failed = _failed(verdicts, "4.1", "4.2")
+            found = (
+                _none("CTO_SIM", "Theorem 4.1", failed)
+                if failed
+                else _cto(arms, sigma, horizon, family, thetas, top)
+            )
             use = "CTO"
             if found.vacuous:
-                use += ": its guarantee begins later, but it detects models as it plays"
+                use += ": no guarantee at this horizon, but it detects models as it plays"
         else:
-            found = _dcto_ucb(arms, sigma, horizon, family, constants, thetas, delta, top)
-            use = ("D-CTO_UCB" if not found.vacuous else
-                   "DCTO, which detects models as it plays and needs no exploration phase (no "
-                   "proof), or wSWA")  # fmt: skip
+            failed = _failed(verdicts, "4.1", "4.3")
+            found = (
+                _none("D-CTO_UCB", "Theorem 4.2", failed)
+                if failed
+                else _dcto_ucb(arms, sigma, horizon, family, constants, thetas, delta, top)
+            )
+            use = "D-CTO_UCB"
+            if found.vacuous or (given and math.isinf(found.bound)):
+                use = (
+                    "DCTO, which detects models as it plays and needs no exploration phase (no "
+                    "proof), or wSWA"
+                )
         guarantees.append(found)
     order = lower_bound_order(arms, horizon, sigma)
     trivial = trivial_regret_bound(horizon, top)
     return Advice(
         arms, sigma, horizon, delta, top, trivial, order, tuple(guarantees), verdicts, use
     )
+
+
+def _check_arms(arms: int, family: Any, constants: Any, thetas: Any) -> list[float]:
+    """The constants as numbers; refuses what does not go together."""
+    if family is not None and not isinstance(family, Family):
+        raise ValueError(f"family must be a Family, as model.over([...]), got {family!r}")
+    given: list[float] = []
+    if not isinstance(constants, bool):
+        if isinstance(constants, str) or not isinstance(constants, Sequence):
+            raise ValueError(
+                f"constants must be True, False or a list of numbers, got {constants!r}"
+            )
+        given = [checks.number("constants", c, least=-1e100, most=1e100) for c in constants]
+    for name, values in (("constants", constants), ("thetas", thetas)):
+        if values is None or isinstance(values, bool):
+            continue
+        if not isinstance(values, Sequence) or len(values) != arms:
+            raise ValueError(f"{name} must be one for each of {arms} arms, got {values!r}")
+    for theta in thetas or []:
+        if family is None or checks.number("thetas", theta) not in family.thetas:
+            raise ValueError(f"thetas must be in the family's Theta, got {theta!r}")
+    return given
+
+
+def _failed(verdicts: Sequence[Verdict], *names: str) -> list[str]:
+    return [v.assumption for v in verdicts if v.assumption in names and v.holds is False]
+
+
+def _none(algorithm: str, source: str, failed: list[str]) -> Guarantee:
+    """A guarantee is none where an assumption of its theorem fails."""
+    note = f"no guarantee: Assumption {' and '.join(failed)} fails"
+    return Guarantee(algorithm, source, math.inf, True, math.inf, None, note)
 
 
 def _windows(arms: int, sigma: float, horizon: int, top: float, alpha: float) -> list[Guarantee]:
@@ -182,12 +231,15 @@ def _windows(arms: int, sigma: float, horizon: int, top: float, alpha: float) ->
 def _cto(
     arms: int, sigma: float, horizon: int, family: Family, thetas: Any, top: float
 ) -> Guarantee:
-    start = t_sim(arms if thetas is None else thetas, family, sigma)
-    detection = float(m_star(family, 1.0 / (arms * float(horizon) ** 2), sigma).max())
+    start = t_sim(arms if thetas is None else list(thetas), family, sigma)
+    p = 1.0 / (arms * float(horizon) ** 2)
+    detection = float(m_star(family, p, sigma).max()) if p < 1.0 else 1.0
     vacuous = horizon < start
     bound = horizon * top if vacuous else top
     whose = "for any theta*" if thetas is None else "for the given theta*"
     note = f"T*_SIM at most {number(start)} {whose}; detection with probability 1 - 1/(K T^2)"
+    if math.isinf(start):
+        note = f"T*_SIM is not known to be finite {whose}"
     return Guarantee("CTO_SIM", "Theorem 4.1", bound, vacuous, start, detection, note)
 
 
@@ -205,13 +257,15 @@ def _dcto_ucb(
             return dcto_ucb_regret_bound(own, constants, sigma, t, pulls)
 
         bound = at(horizon) if horizon >= needed else math.inf
-        first = 1 if math.isinf(needed) else int(needed)
-        start = first_true(lambda t: at(t) < t * top, start=first, farthest=checks.LARGEST // 2)
+        if needed < checks.LARGEST // 4:
+            start = first_true(
+                lambda t: at(t) < t * top, start=int(needed), farthest=checks.LARGEST // 2
+            )
     if math.isinf(needed):
         note = "cannot finish exploring: some models cannot be told apart"
     elif needed > horizon:
         note = (f"cannot finish exploring: {arms} arms x {number(pulls)} pulls = {number(needed)} "
-                f"decisions, {needed / horizon:,.0f} times the horizon")  # fmt: skip
+                f"decisions, {number(needed / horizon)} times the horizon")  # fmt: skip
     elif math.isinf(bound) and start == needed:
         note = f"explores for {number(needed)} decisions; the bound depends on the arms' constants"
     elif math.isinf(bound):

@@ -25,6 +25,7 @@ import numpy as np
 
 from rotting import checks
 from rotting.models import Constant, Exponential, Family, Model, Plateau, Polynomial, Step, Table
+from rotting.theory.detection import ddet, det
 from rotting.theory.star import LIMIT
 
 _PROVED = (Polynomial, Plateau, Exponential)
@@ -111,45 +112,49 @@ def check_assumptions(family: Family) -> list[Verdict]:
 
 
 def _positive(name: str, models: tuple[Model, ...], constant: float, limit: int) -> Verdict:
-    limit = checks.integer("limit", limit, least=1)
+    limit = checks.integer("limit", limit, least=1, most=LIMIT)
     decided = True
     for model in models:
+        pulls = _telling_pulls(model, limit)
+        means = np.asarray(model.mean(pulls)) + constant
+        proved = isinstance(model, _PROVED) and constant >= 0.0  # positive, whatever underflows
+        low = np.flatnonzero((means <= 0.0) & (not proved))
+        rising = np.flatnonzero(means[1:] > means[:-1])
+        if rising.size:
+            n = int(pulls[rising[0] + 1])
+            return Verdict(name, False, f"{model!r} rises at n = {n}", witness=(model, n))
+        if low.size:
+            n = int(pulls[low[0]])
+            why = f"{model!r} plus {constant:g} is not positive: mu({n}) = {means[low[0]]:.4g}"
+            return Verdict(name, False, why, witness=(model, n))
         if isinstance(model, _PROVED):
-            lowest = 0.0 if model.theta else 1.0  # their infimum, not reached if 0
-            positive = lowest + constant > 0.0 or (constant == 0.0 and bool(model.theta))
-            place = limit
-        else:
-            place = _longest(model) or limit
-            lowest = float(model.mean(place))
-            positive = lowest + constant > 0.0
-            decided = decided and _longest(model) is not None
-        if positive:
-            continue
-        means = np.asarray(model.mean(np.arange(1, place + 1))) + constant
-        low = np.flatnonzero(means <= 0.0)
-        where = f"mu({low[0] + 1}) = {means[low[0]]:.4g}" if low.size else "its limit"
-        return Verdict(name, False, f"{model!r} plus {constant:g} is not positive: {where}",
-                       witness=(model, int(low[0]) + 1 if low.size else None))  # fmt: skip
-    # models refuse means that rise, as far as they are tabulated
+            if constant < 0.0 and model.theta:
+                why = f"{model!r} plus {constant:g} is not positive in the end"
+                return Verdict(name, False, why, witness=(model, None))
+        elif not isinstance(model, (Constant, Step, Table)):
+            decided = False
     if decided:
         return Verdict(name, True, "every mean is positive and never rises")
     return Verdict(name, None, f"means are positive and do not rise up to n = {limit}",
                    examined=limit)  # fmt: skip
 
 
-def _longest(model: Model) -> int | None:
-    """The pull from which on a model stays as it is, if it is one of those."""
+def _telling_pulls(model: Model, limit: int) -> Any:
+    """The pulls to look at: all that differ, if they are few, or those up to the limit."""
     if isinstance(model, Constant):
-        return 1
+        return np.array([1])
     if isinstance(model, Step):
-        return model.at + 1
-    return len(model.values) if isinstance(model, Table) else None
+        return np.array([1, model.at, model.at + 1])
+    return np.arange(1, (len(model.values) if isinstance(model, Table) else limit) + 1)
 
 
 def _detectable(name: str, family: Family, what: str) -> Verdict:
     if not isinstance(family.model, _PROVED):
-        why = f"{what} of {family.model!r} is known only where it is computed, up to n = {LIMIT}"
-        return Verdict(name, None, why, examined=LIMIT)
+        separation, n = (det if what == "det" else ddet), 1 << 16
+        pairs = itertools.combinations(family.members, 2)
+        largest = max([float(separation(a, b, 1.0, n)) for a, b in pairs], default=0.0)
+        why = f"the largest {what} is {largest:.4g} sigma^2 at n = {n}; beyond, nothing is known"
+        return Verdict(name, None, why, examined=n)
     if len(family) == 1:
         return Verdict(name, True, "one model needs no detection")
     if name == "4.2" and 0.0 in family.thetas:

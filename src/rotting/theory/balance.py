@@ -46,6 +46,7 @@ def mean_star(model: Model, level: float) -> float:
     """
     level = checks.number("level", level)
     if far.known(model):
+        # as floats: 2^-0.4 and 16^-0.1 are equal, and so they should be here
         return first_true(lambda n: float(far.mean(model, n)) <= level)
     return first_true(lambda n: float(model.mean(n)) <= level, farthest=1 << 62)
 

@@ -80,9 +80,9 @@ def _growth(arms: int, horizon: int, sigma: float, alpha: float, max_mean: float
 def _check(arms: int, horizon: int, sigma: float, alpha: float, max_mean: float) -> None:
     checks.integer("arms", arms, least=1)
     checks.integer("horizon", horizon, least=1)
-    checks.number("sigma", sigma, above=0)
-    checks.number("alpha", alpha, above=0)
-    checks.number("max_mean", max_mean, above=0)
+    checks.number("sigma", sigma, above=0, most=1e100)
+    checks.number("alpha", alpha, above=0, most=1e100)
+    checks.number("max_mean", max_mean, above=0, most=1e100)
 
 
 __all__ = [

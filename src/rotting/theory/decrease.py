@@ -31,8 +31,8 @@ Sums are integrals up to 1 + L: |S(n) - L G(n/L)| <= 1 + L for n >= L, G(x) = x^
     E(n) <= c_a n^(1-a) - c_b n^(1-b) + W,   W = L (zeta(a) - zeta(b)) + 6 (1+L) + 1,
 
 the last 1 for odd n. If b >= 1, or a = 0 (the leading theta is then b, and E is taken with the
-other sign), the other model's half-difference is only known to be at least -1, and its terms go.
-Divided by z^(1-a), the inequality n eps(n) >= E(n) follows from
+other sign), the other model's half-difference is only known to be at least -1, and its c and zeta
+go. Divided by z^(1-a), the inequality n eps(n) >= E(n) follows from
 
     2 L^a (2^a - 1) - c_a  >=  max(0, 2 L^b (2^b - 1) - c_b) z^(a-b) + 2 L^b b (1+L) z^(a-b-1)
                                + 2 L^a (2^a - 1 + 2^a a (1+2L)) / z + (c_b + max(0, W)) z^(a-1),
@@ -81,7 +81,7 @@ def decreasing_from(
     lead, other = (low, high) if low > 0 else (high, None)
     if lead > 0.5:
         return math.inf
-    if lead == 0.5:
+    if lead == 0.5 or high > _STEEP:
         return None
     start = _halves_from(lead, other, length, abs(constant))
     if math.isinf(start):
@@ -92,6 +92,9 @@ def decreasing_from(
         return all(sign * far.gap(first, second, m, "difference") > 0 for m in (n, n + 1))
 
     return first_true(positive, start=int(start))
+
+
+_STEEP = 30.0  # thetas beyond this overflow the inequality, and are nobody's models
 
 
 def _theta(model: Any) -> float:

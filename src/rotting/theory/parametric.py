@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from rotting import checks
 from rotting.models import Family, Model
-from rotting.theory.balance import bal, first_true, mean_at, mean_star
+from rotting.theory import far
+from rotting.theory.balance import FARTHEST, bal, first_true, mean_at, mean_star
 from rotting.theory.bounds import trivial_regret_bound
 from rotting.theory.samples import m_star
 from rotting.theory.star import hardest_star
@@ -34,6 +33,8 @@ def t_sim(
     240630
     """
     count, places = _places(arms, family)
+    if not 2 <= farthest <= 10**140:
+        raise ValueError(f"farthest must be an integer from 2 to 10**140, got {farthest}")
 
     def needed(horizon: int) -> float:
         p = 1.0 / (count * float(horizon) ** 2)
@@ -43,7 +44,7 @@ def t_sim(
         level = min(mean_at(member, int(detection)) for member in family.members)
         stars = {k: mean_star(family.members[k], level) for k in set(places)}
         pulls = [max(detection, stars[k] - 1.0) for k in places]
-        return count * max(pulls) if isinstance(arms, int) else sum(pulls)
+        return sum(pulls) if isinstance(arms, Sequence) else count * max(pulls)
 
     return _least_horizon(needed, farthest)
 
@@ -73,8 +74,6 @@ def t_sim_by_balance(arms: int, family: Family, sigma: float, farthest: int = 10
 
 def _least_horizon(needed: Callable[[int], float], farthest: int) -> float:
     """The least T with needed(T') <= T' for all T' from T to farthest; `needed` never falls."""
-    if farthest < 2:
-        raise ValueError(f"farthest must be an integer >= 2, got {farthest}")
     if needed(farthest) > farthest:
         return math.inf
     horizon = farthest
@@ -87,8 +86,10 @@ def _least_horizon(needed: Callable[[int], float], farthest: int) -> float:
 
 def _places(arms: Sequence[float] | int, family: Family) -> tuple[int, list[int]]:
     """The number of arms, and where the theta* they have, or can have, are in Theta."""
-    if isinstance(arms, (int, np.integer)):
+    if not isinstance(arms, Sequence):
         return checks.integer("arms", arms, least=1), list(range(len(family)))
+    if not arms:
+        raise ValueError("arms must be at least one theta, got none")
     for theta in arms:
         if checks.number("theta", theta) not in family.thetas:
             raise ValueError(f"arms must have their theta in Theta {family.thetas}, got {theta}")
@@ -124,9 +125,10 @@ def dcto_ucb_regret_bound(
     its last falls with N, so the least of their maximum is found by bisection.
     """
     horizon = checks.integer("horizon", horizon, least=1)
-    sigma = checks.number("sigma", sigma, above=0)
+    sigma = checks.number("sigma", sigma, above=0, most=1e100)
     if len(models) != len(constants) or not models:
         raise ValueError(f"constants must be one an arm, got {len(constants)} for {len(models)}")
+    constants = [checks.number("constant", constant) for constant in constants]
     best = max(range(len(models)), key=lambda i: constants[i])
     top = float(models[best].mean(1))
     total = 0.0
@@ -140,21 +142,27 @@ def dcto_ucb_regret_bound(
         star = mean_star(model, gap)
         if math.isinf(star) or math.isinf(pulls):
             return math.inf
-        early = float(cumulative(model, int(star))) + constant * star
+        early = sum_at(model, int(star)) + constant * star
         total += (pulls + (math.pi**2 + 3.0) / 3.0) * (gap + top) + early
     return total
+
+
+def sum_at(model: Model, n: int) -> float:
+    """The sum of the first n means, for n of any size where the model is known well enough."""
+    return float(far.cumulative(model, n)) if far.known(model) else float(cumulative(model, n))
 
 
 def _pulls_of_other_arm(model: Model, gap: float, sigma: float, horizon: int) -> float:
     """The least of max(mu*(epsilon), 32 sigma^2 ln T / (gap - epsilon)^2) over epsilon < gap."""
 
     def last_term(n: int) -> float:
-        epsilon = float(model.mean(n))
+        epsilon = mean_at(model, n)
         if epsilon >= gap:
             return math.inf
         return 32.0 * sigma**2 * math.log(horizon) / (gap - epsilon) ** 2
 
-    crossing = first_true(lambda n: n >= last_term(n))
+    known = far.known(model)
+    crossing = first_true(lambda n: n >= last_term(n), farthest=FARTHEST if known else 1 << 62)
     if math.isinf(crossing):
         return math.inf
     before = last_term(int(crossing) - 1) if crossing > 1 else math.inf

@@ -20,7 +20,9 @@ def draw_bounds(
     """Bounds for a range of horizons, with the measured mean regret of some policies."""
     figure, (axes,) = new_figure(8.0, 5.0)
     alpha = best_alpha(advice.max_mean) if alpha is None else alpha
-    horizons = np.unique(np.geomspace(10, max(1e7, 100.0 * advice.horizon), 120).astype(np.int64))
+    horizons = np.unique(
+        np.geomspace(10, min(1e17, max(1e7, 100.0 * advice.horizon)), 120).astype(np.int64)
+    )
     axes.plot(horizons, horizons * advice.max_mean, color="#666666", label="trivial bound")
     order = advice.sigma * np.sqrt(advice.arms * horizons)
     axes.plot(horizons, order, color="#bbbbbb", linestyle=":",

@@ -19,7 +19,7 @@ import numpy as np
 from rotting import checks
 from rotting.models import Family, FloatArray, Model
 from rotting.theory import far
-from rotting.theory.balance import first_true
+from rotting.theory.balance import FARTHEST, first_true
 from rotting.theory.decrease import decreasing_from
 from rotting.theory.detection import ddet, det
 
@@ -124,7 +124,7 @@ def hardest_star(family: Family, sigma: float, level: float, rule: str = "sum") 
 
 def _star(first: Model, second: Model, sigma: float, level: float, rule: str) -> StarDown:
     level = checks.number("level", level, above=0)
-    sigma = checks.number("sigma", sigma, above=0)
+    sigma = checks.number("sigma", sigma, above=0, most=1e100)
     separation = det if rule == "sum" else ddet
 
     def values(n: Any) -> FloatArray:
@@ -156,6 +156,8 @@ def last_failing(
     firsts = [first_true(holds, n, step) for n in range(start, start + step)]
     late = [found - step for n, found in zip(range(start, start + step), firsts, strict=True)
             if found > n]  # fmt: skip
+    if late and math.isinf(max(late)):
+        return FARTHEST, math.inf  # not below the level as far as floats go; perhaps never
     if late:
         found = max(late) + 1
         # 60 digits tell n from n + 1 up to about here; beyond, the answer is an interval

@@ -122,7 +122,8 @@ def _beginning(theta: float) -> tuple[FloatArray, float]:
 def _euler_maclaurin(n: Any, theta: float) -> Any:
     """The sum of j^-theta up to n, but for a constant."""
     x = np.asarray(n, dtype=np.float64)
-    integral = np.log(x) if theta == 1.0 else x ** (1.0 - theta) / (1.0 - theta)
+    # (x^(1-theta) - 1) / (1 - theta), which keeps its digits near theta = 1
+    integral = np.log(x) if theta == 1.0 else np.expm1((1.0 - theta) * np.log(x)) / (1.0 - theta)
     third = theta * (theta + 1.0) * (theta + 2.0)
     tail = x**-theta * (0.5 - theta / (12.0 * x) + third / (720.0 * x**3))
     return integral + tail
