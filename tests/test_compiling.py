@@ -124,7 +124,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     run(here, script)
     second = run(here, script)
     assert second["misses"] == 0
-    assert second["hits"] >= 2 * len(policies.POLICIES)
+    assert second["hits"] >= 2 * len({kind.verbs for kind in policies.POLICIES.values()})
 
 
 def test_import_is_light() -> None:

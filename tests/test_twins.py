@@ -96,6 +96,22 @@ TWINS: list[Twin] = [
      {"gamma": 0.4, "alpha": 0.01, "low": -1.0, "high": 2.0}),
     *[(policies.SWTS(tau=tau, sigma=0.4), naive_beyond.sw_ts, {"tau": tau, "sigma": 0.4})
       for tau in (7, 60)],
+    *[(policies.LCTO(f), naive_beyond.likelihood_cto, family_args(f)) for f in (SMALL, SMOOTH)],
+    *[
+        (policies.LDCTO(f, sigma=0.4, c=c, start=n), naive_beyond.likelihood_dcto,
+         {**family_args(f), "sigma": 0.4, "c": c, "start": n})
+        for f, c, n in ((SMALL, 1.0, 2), (SMOOTH, 0.3, 3))
+    ],
+    *[
+        (policies.Posterior(f, sigma=s, constants=c, rule=r, z=z), naive_beyond.posterior,
+         {**family_args(f), "sigma": s, "constants": c, "rule": r, "z": z})
+        for f, s, c, r, z in (
+            (SMOOTH, 0.4, False, "mean", 1.0), (SMALL, 0.4, True, "mean", 1.0),
+            (SMOOTH, 0.4, True, "upper", 2.0), (SMALL, 0.4, False, "upper", 1.0),
+            (SMOOTH, None, False, "mean", 1.0), (SMOOTH, None, True, "upper", 1.0),
+            (SMOOTH, 0.4, False, "thompson", 1.0), (SMALL, 0.4, True, "thompson", 1.0),
+        )
+    ],
     (policies.DTS(gamma=0.95, sigma=0.4), naive_beyond.d_ts, {"gamma": 0.95, "sigma": 0.4}),
 ]  # fmt: skip
 
@@ -121,6 +137,16 @@ def numbers_ahead(rule: Callable[..., set[int]], player: policies.Player) -> dic
     draw = player._draw.copy()
     if "uniforms" in wanted:
         return {"uniforms": [float(uniform(draw))]}
+    if "numbers" in wanted:
+        if player.policy.rule != "thompson":  # type: ignore[attr-defined]
+            return {}
+        constants = player.policy.constants  # type: ignore[attr-defined]
+        found = []
+        for _ in range(3):
+            found.append(float(uniform(draw)))
+            if constants:
+                found.append(float(normal(draw)))
+        return {"numbers": found}
     return {"normals": [float(normal(draw)) for _ in range(3)]} if "normals" in wanted else {}
 
 

@@ -13,8 +13,10 @@ from rotting.policies.exp3s import EXP3S
 from rotting.policies.fewa import FEWA
 from rotting.policies.glr import GLRUCB
 from rotting.policies.greedy import GreedyLast
+from rotting.policies.lcto import LCTO, LDCTO
 from rotting.policies.oracle import Oracle
 from rotting.policies.player import Decision, Player
+from rotting.policies.posterior import Posterior
 from rotting.policies.rawucb import RAWUCB, RAWUCBPP
 from rotting.policies.simple import RoundRobin, Uniform
 from rotting.policies.swa import SWA
@@ -34,6 +36,8 @@ __all__ = [
     "EXP3S",
     "FEWA",
     "GLRUCB",
+    "LCTO",
+    "LDCTO",
     "POLICIES",
     "RAWUCB",
     "RAWUCBPP",
@@ -47,6 +51,7 @@ __all__ = [
     "Oracle",
     "Player",
     "Policy",
+    "Posterior",
     "RoundRobin",
     "Uniform",
     "Verbs",

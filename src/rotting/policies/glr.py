@@ -48,7 +48,7 @@ class State(NamedTuple):
     time: IntArray
     restart: IntArray  # the round after which an arm was begun anew
     bound: FloatArray
-    ever: IntArray  # observed rewards, restarts aside
+    asked: IntArray  # pulls since the restart
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -60,7 +60,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         time=np.zeros(1, dtype=np.int64),
         restart=np.zeros(arms, dtype=np.int64),
         bound=np.zeros(arms),
-        ever=np.zeros(arms, dtype=np.int64),
+        asked=np.zeros(arms, dtype=np.int64),
     )
 
 
@@ -122,7 +122,25 @@ def _begin_anew(state: Any, arm: Any) -> None:
     state.total[arm] = 0.0
     state.last[arm] = -1
     state.waiting[0] += 1
+    state.asked[arm] = 0
     state.restart[arm] = state.time[0]
+
+
+@shared
+def _without_rewards(state: Any) -> Any:
+    """The arm without rewards since its restart that was asked least, the first if several, or -1.
+
+    One that waits for late rewards is pulled no more often than the least pulled arm.
+    """
+    least = state.pulls[0]
+    for i in range(1, state.pulls.size):
+        least = min(least, state.pulls[i])
+    arm = -1
+    for i in range(state.pulls.size):
+        asked = state.asked[i]
+        if state.observed[i] == 0 and asked <= least and (arm < 0 or asked < state.asked[arm]):
+            arm = i
+    return arm
 
 
 def select(params: Params, state: State, draw: Any) -> int:
@@ -131,11 +149,7 @@ def select(params: Params, state: State, draw: Any) -> int:
     state.time[0] = t
     arm = -1
     if state.waiting[0] > 0:
-        for i in range(state.pulls.size):
-            # one that waits for a late reward is not pulled again for it
-            if state.observed[i] == 0 and state.pulls[i] == state.ever[i]:
-                arm = i
-                break
+        arm = _without_rewards(state)
     if arm < 0:
         for i in range(state.pulls.size):
             n = state.observed[i]
@@ -145,13 +159,13 @@ def select(params: Params, state: State, draw: Any) -> int:
                 state.bound[i] = _upper(params.sigma, state.total[i] / n, level)
         arm = argmax(state.bound)
     state.pulls[arm] += 1
+    state.asked[arm] += 1
     return arm
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Remember the reward, and now and then test for a change."""
     remember(state, arm, pull, reward)
-    state.ever[arm] += 1
     n = state.observed[arm]
     if n >= 2 and n % params.every == 0 and _changed(params, state, arm):
         _begin_anew(state, arm)

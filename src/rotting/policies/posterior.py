@@ -1,0 +1,218 @@
+"""Bayesian policies for arms of a known family, with and without unknown constants.
+
+The prior is uniform on Theta, and flat on the constants if there are any. The posterior weight of
+theta is proportional to exp(-misfit / (2 sigma^2)), see `rotting.policies.fit`. What the next pull
+is worth under theta is c_theta + mu(N + 1; theta), c_theta the mean residual. The rules differ in
+what they make of that distribution: its mean, a draw, or the mean plus z standard deviations.
+
+Sigma may be unknown: it is then estimated from the best fits of all arms, anew for an arm whenever
+a reward of it arrives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rotting import checks, random
+from rotting.compilable import shared
+from rotting.models import Family, Plateau, Polynomial
+from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
+from rotting.policies.choose import argmax, next_untried
+from rotting.policies.cto import check_family, table_of
+from rotting.policies.fit import add_to_fit, best_fit, misfit, no_fit
+
+normal = random.normal
+uniform = random.uniform
+
+RULES = ("mean", "thompson", "upper")
+
+
+class Params(NamedTuple):
+    """The family as a table mu[n, theta]; sigma^2, zero if unknown; the rule."""
+
+    mu: FloatArray
+    variance: float
+    constants: bool
+    thompson: bool
+    z: float
+
+
+class State(NamedTuple):
+    """See `rotting.policies.fit`; weights and what follows from them."""
+
+    pulls: IntArray
+    observed: IntArray
+    waiting: IntArray
+    residual: FloatArray
+    squares: FloatArray
+    least: FloatArray  # each arm's least misfit, and their sum
+    unexplained: FloatArray
+    freedom: IntArray  # observed rewards less those that the fits use up
+    weight: FloatArray  # [arm, theta], adding up to one
+    spread: FloatArray  # each arm's sigma^2, as it was known at its last reward
+    value: FloatArray
+
+
+def init(params: Params, arms: int, capacity: int) -> State:
+    """Nothing pulled, nothing observed."""
+    thetas = params.mu.shape[1]
+    return State(
+        *no_fit(arms, thetas),
+        least=np.zeros(arms),
+        unexplained=np.zeros(1),
+        freedom=np.zeros(1, dtype=np.int64),
+        weight=np.full((arms, thetas), 1.0 / thetas),
+        spread=np.ones(arms),
+        value=np.full(arms, -math.inf),
+    )
+
+
+@shared
+def _worth(params: Any, state: Any, arm: Any, k: Any) -> Any:
+    """What the arm's next pull is worth under a theta."""
+    worth = params.mu[state.pulls[arm] + 1, k]
+    if params.constants:
+        worth += state.residual[arm, k] / state.observed[arm]
+    return worth
+
+
+@shared
+def _judge(params: Any, state: Any, arm: Any) -> None:
+    """The arm's value: the posterior mean, and z standard deviations more."""
+    mean = 0.0
+    for k in range(params.mu.shape[1]):
+        mean += state.weight[arm, k] * _worth(params, state, arm, k)
+    if params.z != 0.0:
+        variance = 0.0
+        for k in range(params.mu.shape[1]):
+            variance += state.weight[arm, k] * (_worth(params, state, arm, k) - mean) ** 2
+        if params.constants:
+            variance += state.spread[arm] / state.observed[arm]
+        mean += params.z * math.sqrt(variance)
+    state.value[arm] = mean
+
+
+@shared
+def _drawn(params: Any, state: Any, arm: Any, draw: Any) -> Any:
+    """A draw from the arm's posterior: one number for theta, one for the constant."""
+    u = uniform(draw)
+    last = params.mu.shape[1] - 1
+    k = 0
+    reached = state.weight[arm, 0]
+    while k < last and reached <= u:
+        k += 1
+        reached += state.weight[arm, k]
+    worth = _worth(params, state, arm, k)
+    if params.constants:
+        worth += math.sqrt(state.spread[arm] / state.observed[arm]) * normal(draw)
+    return worth
+
+
+def select(params: Params, state: State, draw: Any) -> int:
+    """Each arm as often as the fit needs, then the highest value; the first if several."""
+    arm = -1
+    need = 2 if params.constants else 1
+    if state.waiting[0] > 0:
+        arm = next_untried(state.pulls, state.observed, need)
+    if arm < 0:
+        if params.thompson:
+            for i in range(state.pulls.size):
+                if state.observed[i] >= need:
+                    state.value[i] = _drawn(params, state, i, draw)
+        arm = argmax(state.value)
+    state.pulls[arm] += 1
+    if not params.thompson and state.observed[arm] >= need:
+        _judge(params, state, arm)
+    return arm
+
+
+@shared
+def _weigh(params: Any, state: Any, arm: Any) -> None:
+    """The posterior weights of an arm's models."""
+    total = 0.0
+    for k in range(params.mu.shape[1]):
+        worse = misfit(state, arm, k, params.constants) - state.least[arm]
+        weight = math.exp(-worse / (2.0 * state.spread[arm]))
+        state.weight[arm, k] = weight
+        total += weight
+    for k in range(params.mu.shape[1]):
+        state.weight[arm, k] /= total
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """Take the reward into the fit and weigh the models again."""
+    need = 2 if params.constants else 1
+    n = add_to_fit(params.mu, state, arm, pull, reward, need)
+    least = misfit(state, arm, best_fit(state, arm, params.constants), params.constants)
+    state.unexplained[0] += least - state.least[arm]
+    state.least[arm] = least
+    state.freedom[0] += 1 - need if n == 1 else 1
+    state.spread[arm] = params.variance
+    if params.variance == 0.0:
+        state.spread[arm] = 1.0
+        if state.freedom[0] > 0 and state.unexplained[0] > 1e-12 * state.freedom[0]:
+            state.spread[arm] = state.unexplained[0] / state.freedom[0]
+    _weigh(params, state, arm)
+    if n >= need and not params.thompson:
+        _judge(params, state, arm)
+
+
+@dataclass(frozen=True)
+class Posterior(Policy):
+    """Bayes on a finite Theta: play the arm whose next reward looks best under the posterior.
+
+    The weight of theta is proportional to exp(-RSS / (2 sigma^2)), RSS the squared distance of the
+    arm's rewards from the model (from the model plus the best constant, with `constants=True`).
+    rule="mean" is greedy on the posterior mean of mu(N_i + 1); "thompson" draws from the posterior;
+    "upper" adds z posterior standard deviations. sigma=None estimates it. Without constants greed
+    explores enough, because means fall to zero; with constants use "upper". Ties go to the first
+    arm. No bound is proved.
+
+    >>> from rotting import models
+    >>> family = models.Plateau(length=100).over([0.1, 0.2])
+    >>> Posterior(family, sigma=0.4).online(range(10), compiled=False).select().arm
+    0
+    """
+
+    family: Family
+    sigma: float | None = None
+    constants: bool = False
+    rule: str = "mean"
+    z: float = 2.0
+
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+
+    def __post_init__(self) -> None:
+        check_family("Posterior", self.family)
+        if self.sigma is not None:
+            object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
+        if not isinstance(self.constants, bool):
+            raise ValueError(f"constants must be True or False, got {self.constants!r}")
+        checks.choice("rule", self.rule, RULES)
+        object.__setattr__(self, "z", checks.number("z", self.z, least=0))
+
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
+        """Tabulate the family."""
+        mu = table_of("Posterior", self.family, reach)
+        variance = 0.0 if self.sigma is None else self.sigma**2
+        z = self.z if self.rule == "upper" else 0.0
+        return Params(mu, variance, self.constants, self.rule == "thompson", z)
+
+    @classmethod
+    def examples(cls) -> Sequence[Policy]:
+        """Every rule, with and without constants and a known sigma."""
+        smooth = Polynomial().over([0.1, 0.25, 0.4])
+        plateau = Plateau(length=20).over([0.4, 0.1, 0.2])
+        return [
+            cls(smooth, sigma=0.5),
+            cls(plateau),
+            cls(smooth, sigma=0.4, constants=True, rule="upper"),
+            cls(plateau, sigma=0.4, constants=True, rule="thompson"),
+            cls(smooth, sigma=0.4, rule="thompson"),
+            cls(smooth, constants=True, rule="upper", z=1.0),
+        ]
