@@ -503,3 +503,81 @@ def posterior(
         worst.append(min(scores))
         best.append(max(scores))
     return {arm for arm in range(arms) if best[arm] >= max(worst) - TOLERANCE}
+
+
+# ---------------------------------------------------------------------- theta in an interval
+
+
+def interpolated(nodes: list[float], theta: float, values: list[float]) -> float:
+    """The value at theta of the broken line through (node, value)."""
+    for left, right, a, b in zip(nodes, nodes[1:], values, values[1:], strict=False):
+        if theta <= right:
+            return a + (b - a) * (theta - left) / (right - left)
+    return values[-1]
+
+
+def interval_cto(history: History, arms: int, thetas: list[float], mu: Model) -> set[int]:
+    """CTO with theta-hat anywhere between the nodes: where the broken line of sums meets the sum.
+
+    Beyond the ends theta-hat is at the end; where all sums are equal, at the first node. Ties go
+    to the fewest pulls.
+    """
+    start = unpulled(history, arms)
+    if start:
+        return start
+    values = []
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        n, total = len(rewards), sum(rewards)
+        sums = [sum(mu(j, theta) for j in range(1, n + 1)) for theta in thetas]
+        theta = thetas[0]
+        if total <= sums[-1] < sums[0]:
+            theta = thetas[-1]
+        elif sums[-1] < total < sums[0]:
+            for left, right, a, b in zip(thetas, thetas[1:], sums, sums[1:], strict=False):
+                if b <= total <= a and a > b:
+                    theta = left + (right - left) * (a - total) / (a - b)
+                    break
+        values.append(interpolated(thetas, theta, [mu(n + 1, node) for node in thetas]))
+    best = {arm for arm in range(arms) if values[arm] >= max(values) - TOLERANCE}
+    counts = pull_counts(history, arms)
+    return {arm for arm in best if counts[arm] == min(counts[i] for i in best)} | (
+        best if any(values[i] != values[j] for i in best for j in best) else set()
+    )
+
+
+def interval_posterior(
+    history: History,
+    arms: int,
+    low: float,
+    high: float,
+    mu: Model,
+    sigma: float,
+    constants: bool = False,
+    points: int = 400,
+    tolerance: float = 2e-3,
+) -> set[int]:
+    """Posterior mean of the next reward, theta uniform on [low, high], by a sum over many points.
+
+    All arms within the tolerance of the best are allowed: policies may integrate less finely.
+    """
+    need = 2 if constants else 1
+    counts = pull_counts(history, arms)
+    if min(counts) < need:
+        return {counts.index(min(counts))}
+    values = []
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        n = len(rewards)
+        fits, worths = [], []
+        for k in range(points + 1):
+            theta = low + (high - low) * k / points
+            residuals = [r - mu(j, theta) for j, r in enumerate(rewards, start=1)]
+            constant = sum(residuals) / n if constants else 0.0
+            fits.append(sum((x - constant) ** 2 for x in residuals))
+            worths.append(constant + mu(n + 1, theta))
+        weights = [math.exp(-(fit - min(fits)) / (2 * sigma**2)) for fit in fits]
+        weights[0] /= 2
+        weights[-1] /= 2
+        values.append(sum(w * x for w, x in zip(weights, worths, strict=True)) / sum(weights))
+    return {arm for arm in range(arms) if values[arm] >= max(values) - tolerance}

@@ -112,6 +112,9 @@ TWINS: list[Twin] = [
             (SMOOTH, 0.4, False, "thompson", 1.0), (SMALL, 0.4, True, "thompson", 1.0),
         )
     ],
+    *[(policies.CCTO(f), naive_beyond.interval_cto, family_args(f.family))
+      for f in (models.Plateau(length=7).between(0.1, 0.4, 6),
+                models.Polynomial().between(0.1, 0.4, 9))],
     (policies.DTS(gamma=0.95, sigma=0.4), naive_beyond.d_ts, {"gamma": 0.95, "sigma": 0.4}),
 ]  # fmt: skip
 
@@ -161,6 +164,28 @@ def test_same_arms(twin: Twin, kind: str) -> None:
         allowed = rule(history, 3, **arguments, **numbers_ahead(rule, player))
         decision = player.select()
         assert decision.arm in allowed, f"round {t}: chose {decision.arm}, allowed {allowed}"
+        outcome = reward(decision.arm, decision.pull)
+        player.update(decision, outcome)
+        history.append((decision.arm, outcome))
+
+
+@pytest.mark.parametrize("kind", ["random", "constants"])
+@pytest.mark.parametrize("constants", [False, True])
+def test_posterior_on_an_interval(kind: str, constants: bool) -> None:
+    """Against sums over 400 thetas; little noise, so that the posterior gets narrow."""
+    model = models.Plateau(length=10)
+    sigma = 0.1
+    policy = policies.Posterior(model.between(0.1, 0.45, nodes=17), sigma, constants=constants)
+    reward = rewards(scenarios(HORIZON)[kind], seed=len(kind))
+    player = policy.online(range(3), seed=5, horizon=HORIZON, compiled=False)
+    history: naive.History = []
+    for t in range(1, 121):
+        decision = player.select()
+        if t % 4 == 1:
+            allowed = naive_beyond.interval_posterior(
+                history, 3, 0.1, 0.45, lambda n, theta: naive.plateau(n, theta, 10), sigma,
+                constants)  # fmt: skip
+            assert decision.arm in allowed, f"round {t}: chose {decision.arm}, allowed {allowed}"
         outcome = reward(decision.arm, decision.pull)
         player.update(decision, outcome)
         history.append((decision.arm, outcome))

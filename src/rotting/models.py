@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks
+from rotting.families import Family, Interval, check_positive
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -55,6 +56,12 @@ class Model:
         if isinstance(thetas, str) or not isinstance(thetas, Iterable):
             raise ValueError(f"Theta must be a list of numbers, got {thetas!r}")
         return Family(self, tuple(thetas))
+
+    def between(self, low: float, high: float, nodes: int = 33) -> Interval:
+        """This model with theta anywhere between two numbers, as an `Interval`."""
+        if not any(field.name == "theta" for field in dataclasses.fields(self)):  # type: ignore[arg-type]
+            raise ValueError(f"{type(self).__name__} has no theta to put an interval over")
+        return Interval(self, low, high, nodes)
 
 
 def _table(model: Model, length: int) -> FloatArray:
@@ -206,6 +213,27 @@ class Step(Model):
 
 
 @dataclass(frozen=True)
+class Scaled(Model):
+    """mu(n) = factor times another model's: a click rate that starts at 3 %, say.
+
+    >>> Scaled(Exponential(0.001), factor=0.03).mean([1, 1001])
+    array([0.03      , 0.01103638])
+    """
+
+    model: Model
+    factor: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, Model):
+            raise ValueError(f"model of Scaled must be a model, got {self.model!r}")
+        factor = checks.number("factor of Scaled", self.factor, above=0)
+        object.__setattr__(self, "factor", factor)
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return self.factor * self.model.mean(n)
+
+
+@dataclass(frozen=True)
 class Table(Model):
     """mu(n) = values[n - 1]; pulls beyond the table keep its last value.
 
@@ -263,89 +291,8 @@ class Function(Model):
         return means
 
 
-@dataclass(frozen=True)
-class Family:
-    """A model with a finite set Theta: the prior knowledge of the parametric case.
-
-    >>> family = Polynomial().over([0.1, 0.4])
-    >>> family.table(3).shape, len(family)
-    ((2, 3), 2)
-    """
-
-    model: Model
-    thetas: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if not hasattr(self.model, "theta"):
-            raise ValueError(f"model of Family must have a theta, got {self.model!r}")
-        thetas = tuple(checks.number("theta", theta) for theta in self.thetas)
-        if not thetas:
-            raise ValueError("Theta must hold at least one theta, got none")
-        if len(set(thetas)) < len(thetas):
-            raise ValueError(f"Theta must hold different thetas, got {list(thetas)}")
-        object.__setattr__(self, "thetas", thetas)
-        _ = self.members  # each member checks its own theta
-
-    def __len__(self) -> int:
-        return len(self.thetas)
-
-    @functools.cached_property
-    def members(self) -> tuple[Model, ...]:
-        """The models of the family, in Theta's order."""
-        return tuple(dataclasses.replace(self.model, theta=t) for t in self.thetas)  # type: ignore[type-var]
-
-    def table(self, length: int) -> FloatArray:
-        """mu(n; theta) for n = 1..length, of shape [theta, n]."""
-        return np.stack([member.table(length) for member in self.members])
-
-    def sums(self, length: int) -> FloatArray:
-        """Cumulative sums of the table: the sum over j <= n of mu(j; theta), for n = 0..length."""
-        return np.pad(np.cumsum(self.table(length), axis=1), ((0, 0), (1, 0)))
-
-    def by_pull(self, length: int) -> FloatArray:
-        """The table as [n, theta], n = 0..length: what a policy reads at one pull lies together.
-
-        Row 0 stands for no pull and is zero.
-        """
-        return _rows(self, length)[0]
-
-    def sums_by_pull(self, length: int) -> FloatArray:
-        """The cumulative sums as [n, theta], n = 0..length."""
-        return _rows(self, length)[1]
-
-    def ordered(self, length: int) -> bool:
-        """Whether at every n <= length the cumulative sums rise, fall or are equal along Theta."""
-        return _rows(self, length)[2]
-
-
-def _make_rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, bool]:
-    rows = np.ascontiguousarray(np.pad(family.table(length), ((0, 0), (1, 0))).T)
-    sums = np.cumsum(rows, axis=0)
-    steps = np.diff(sums, axis=1)
-    one_way = np.all(steps > 0, axis=1) | np.all(steps < 0, axis=1) | np.all(steps == 0, axis=1)
-    rows.flags.writeable = sums.flags.writeable = False
-    return rows, sums, bool(np.all(one_way))
-
-
-_cached_rows = functools.lru_cache(maxsize=8)(_make_rows)
-
-
-def _rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, bool]:
-    return (_cached_rows if length <= _CACHED else _make_rows)(family, length)
-
-
-def check_positive(who: str, family: Family, length: int) -> None:
-    """Refuse a family that is not positive up to `length`, as Assumption 4.1 asks of it.
-
-    A mean that has faded below the smallest float reads as zero and is let pass.
-    """
-    for theta, member in zip(family.thetas, family.members, strict=True):
-        means = member.table(length)
-        before = np.concatenate([[1.0], means[:-1]])
-        low = np.flatnonzero((means < 0.0) | ((means == 0.0) & (before > 1e-300)))
-        if low.size:
-            n = int(low[0]) + 1
-            raise ValueError(
-                f"{who} needs a positive family (Assumption 4.1), "
-                f"but mu({n}; {theta:g}) = {means[n - 1]:g}"
-            )
+__all__ = [
+    "PROBE", "Constant", "Exponential", "Family", "FloatArray", "Function", "Interval", "Model",
+    "Plateau", "Polynomial", "Scaled", "Step", "Table", "check_means", "check_positive",
+    "function_name",
+]  # fmt: skip

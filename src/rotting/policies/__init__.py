@@ -4,6 +4,7 @@
 """
 
 from rotting.policies.base import POLICIES, Policy, Verbs
+from rotting.policies.ccto import CCTO
 from rotting.policies.cto import CTO
 from rotting.policies.dcto import DCTO
 from rotting.policies.dcto_ucb import DCTO_UCB
@@ -26,6 +27,7 @@ from rotting.policies.ucb1 import UCB1
 from rotting.policies.wswa import WSWA
 
 __all__ = [
+    "CCTO",
     "CTO",
     "DCTO",
     "DCTO_UCB",

@@ -115,7 +115,7 @@ def _closest_from(total: Any, sums: Any, row: Any, start: Any) -> Any:
 
 
 @shared
-def _count_gaps(params: Any, state: Any, arm: Any, pull: Any, n: Any) -> None:
+def count_gaps(params: Any, state: Any, arm: Any, pull: Any, n: Any) -> None:
     """Keep the sums over the observed pulls explicitly, once they are not simply 1..n."""
     if state.gaps[arm] == 0:
         state.gaps[arm] = 1
@@ -139,7 +139,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         else:
             closest = _closest(total, params.sums, n)
     else:
-        _count_gaps(params, state, arm, pull, n)
+        count_gaps(params, state, arm, pull, n)
         closest = _closest(total, state.expected, arm)
     state.closest[arm] = closest
     state.next_mean[arm] = params.mu[state.pulls[arm] + 1, closest]

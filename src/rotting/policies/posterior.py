@@ -5,6 +5,10 @@ theta is proportional to exp(-misfit / (2 sigma^2)), see `rotting.policies.fit`.
 is worth under theta is c_theta + mu(N + 1; theta), c_theta the mean residual. The rules differ in
 what they make of that distribution: its mean, a draw, or the mean plus z standard deviations.
 
+Theta may be anywhere in an interval. The integrals over it are sums over its nodes while the
+posterior is wider than they are apart; once it is narrower, a parabola through the best node and
+its neighbours gives its mode and its width, and the worth there is interpolated.
+
 Sigma may be unknown: it is then estimated from the best fits of all arms, anew for an arm whenever
 a reward of it arrives.
 """
@@ -20,7 +24,7 @@ import numpy as np
 
 from rotting import checks, random
 from rotting.compilable import shared
-from rotting.models import Family, Plateau, Polynomial
+from rotting.models import Family, Interval, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax, next_untried
 from rotting.policies.cto import check_family, table_of
@@ -28,6 +32,8 @@ from rotting.policies.fit import add_to_fit, best_fit, misfit, no_fit
 
 normal = random.normal
 uniform = random.uniform
+
+_NARROW = 0.5  # variance of the posterior, in squared distances of nodes, below which it is fitted
 
 RULES = ("mean", "thompson", "upper")
 
@@ -40,6 +46,7 @@ class Params(NamedTuple):
     constants: bool
     thompson: bool
     z: float
+    interval: bool
 
 
 class State(NamedTuple):
@@ -50,6 +57,7 @@ class State(NamedTuple):
     waiting: IntArray
     residual: FloatArray
     squares: FloatArray
+    closest: IntArray
     least: FloatArray  # each arm's least misfit, and their sum
     unexplained: FloatArray
     freedom: IntArray  # observed rewards less those that the fits use up
@@ -63,6 +71,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
     thetas = params.mu.shape[1]
     return State(
         *no_fit(arms, thetas),
+        closest=np.zeros(arms, dtype=np.int64),
         least=np.zeros(arms),
         unexplained=np.zeros(1),
         freedom=np.zeros(1, dtype=np.int64),
@@ -84,6 +93,8 @@ def _worth(params: Any, state: Any, arm: Any, k: Any) -> Any:
 @shared
 def _judge(params: Any, state: Any, arm: Any) -> None:
     """The arm's value: the posterior mean, and z standard deviations more."""
+    if params.interval and _narrow(params, state, arm):
+        return
     mean = 0.0
     for k in range(params.mu.shape[1]):
         mean += state.weight[arm, k] * _worth(params, state, arm, k)
@@ -95,6 +106,38 @@ def _judge(params: Any, state: Any, arm: Any) -> None:
             variance += state.spread[arm] / state.observed[arm]
         mean += params.z * math.sqrt(variance)
     state.value[arm] = mean
+
+
+@shared
+def _narrow(params: Any, state: Any, arm: Any) -> Any:
+    """The arm's value if its posterior is narrower than the nodes are apart; whether it is.
+
+    In units of that distance the misfit near the best node is bend/2 (x - x0)^2, so the posterior
+    is Normal(x0, 2 sigma^2 / bend); the worth is interpolated by a parabola, too.
+    """
+    k = state.closest[arm]
+    if k == 0 or k == params.mu.shape[1] - 1:
+        return False
+    below = misfit(state, arm, k - 1, params.constants)
+    here = misfit(state, arm, k, params.constants)
+    above = misfit(state, arm, k + 1, params.constants)
+    bend = below - 2.0 * here + above
+    if bend <= 0.0 or 2.0 * state.spread[arm] > _NARROW * bend:
+        return False
+    x0 = 0.5 * (below - above) / bend
+    width = 2.0 * state.spread[arm] / bend
+    low = _worth(params, state, arm, k - 1)
+    mid = _worth(params, state, arm, k)
+    high = _worth(params, state, arm, k + 1)
+    slope, curve = 0.5 * (high - low), high - 2.0 * mid + low
+    value = mid + slope * x0 + 0.5 * curve * (x0 * x0 + width)
+    if params.z != 0.0:
+        variance = width * (slope + curve * x0) ** 2
+        if params.constants:
+            variance += state.spread[arm] / state.observed[arm]
+        value += params.z * math.sqrt(variance)
+    state.value[arm] = value
+    return True
 
 
 @shared
@@ -135,9 +178,12 @@ def select(params: Params, state: State, draw: Any) -> int:
 def _weigh(params: Any, state: Any, arm: Any) -> None:
     """The posterior weights of an arm's models."""
     total = 0.0
+    last = params.mu.shape[1] - 1
     for k in range(params.mu.shape[1]):
         worse = misfit(state, arm, k, params.constants) - state.least[arm]
         weight = math.exp(-worse / (2.0 * state.spread[arm]))
+        if params.interval and (k == 0 or k == last):
+            weight *= 0.5  # the trapezoidal rule
         state.weight[arm, k] = weight
         total += weight
     for k in range(params.mu.shape[1]):
@@ -148,7 +194,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Take the reward into the fit and weigh the models again."""
     need = 2 if params.constants else 1
     n = add_to_fit(params.mu, state, arm, pull, reward, need)
-    least = misfit(state, arm, best_fit(state, arm, params.constants), params.constants)
+    state.closest[arm] = best_fit(state, arm, params.constants)
+    least = misfit(state, arm, state.closest[arm], params.constants)
     state.unexplained[0] += least - state.least[arm]
     state.least[arm] = least
     state.freedom[0] += 1 - need if n == 1 else 1
@@ -164,14 +211,15 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 @dataclass(frozen=True)
 class Posterior(Policy):
-    """Bayes on a finite Theta: play the arm whose next reward looks best under the posterior.
+    """Bayes on a finite Theta or an interval: play the arm that the posterior likes best.
 
     The weight of theta is proportional to exp(-RSS / (2 sigma^2)), RSS the squared distance of the
     arm's rewards from the model (from the model plus the best constant, with `constants=True`).
     rule="mean" is greedy on the posterior mean of mu(N_i + 1); "thompson" draws from the posterior;
     "upper" adds z posterior standard deviations. sigma=None estimates it. Without constants greed
-    explores enough, because means fall to zero; with constants use "upper". Ties go to the first
-    arm. No bound is proved.
+    explores enough, because means fall to zero; with constants use "upper". With an `Interval`
+    theta may be any number in it ("mean" and "upper"). Ties go to the first arm. No bound is
+    proved.
 
     >>> from rotting import models
     >>> family = models.Plateau(length=100).over([0.1, 0.2])
@@ -179,7 +227,7 @@ class Posterior(Policy):
     0
     """
 
-    family: Family
+    family: Family | Interval
     sigma: float | None = None
     constants: bool = False
     rule: str = "mean"
@@ -188,20 +236,27 @@ class Posterior(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
 
     def __post_init__(self) -> None:
-        check_family("Posterior", self.family)
+        check_family("Posterior", self._nodes)
         if self.sigma is not None:
             object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
         if not isinstance(self.constants, bool):
             raise ValueError(f"constants must be True or False, got {self.constants!r}")
         checks.choice("rule", self.rule, RULES)
+        if isinstance(self.family, Interval) and self.rule == "thompson":
+            raise ValueError("rule must be 'mean' or 'upper' for an Interval, got 'thompson'")
         object.__setattr__(self, "z", checks.number("z", self.z, least=0))
+
+    @property
+    def _nodes(self) -> Family:
+        return self.family.family if isinstance(self.family, Interval) else self.family
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the family."""
-        mu = table_of("Posterior", self.family, reach)
+        mu = table_of("Posterior", self._nodes, reach)
         variance = 0.0 if self.sigma is None else self.sigma**2
         z = self.z if self.rule == "upper" else 0.0
-        return Params(mu, variance, self.constants, self.rule == "thompson", z)
+        interval = isinstance(self.family, Interval)
+        return Params(mu, variance, self.constants, self.rule == "thompson", z, interval)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
@@ -215,4 +270,6 @@ class Posterior(Policy):
             cls(plateau, sigma=0.4, constants=True, rule="thompson"),
             cls(smooth, sigma=0.4, rule="thompson"),
             cls(smooth, constants=True, rule="upper", z=1.0),
+            cls(Polynomial().between(0.1, 0.4, nodes=9), sigma=0.2),
+            cls(Plateau(length=20).between(0.1, 0.4, nodes=9), 0.2, constants=True, rule="upper"),
         ]

@@ -21,6 +21,7 @@ from rotting.models import (
     Model,
     Plateau,
     Polynomial,
+    Scaled,
     Step,
     Table,
 )
@@ -81,6 +82,11 @@ def _(model: Exponential, n: Any) -> Any:
 @_sum.register
 def _(model: Constant, n: Any) -> Any:
     return model.value * n
+
+
+@_sum.register
+def _(model: Scaled, n: Any) -> Any:
+    return model.factor * _sum(model.model, n)
 
 
 @_sum.register
