@@ -112,6 +112,11 @@ TWINS: list[Twin] = [
             (SMOOTH, 0.4, False, "thompson", 1.0), (SMALL, 0.4, True, "thompson", 1.0),
         )
     ],
+    *[
+        (policies.SteadyUCB(sigma=s, alpha=a, c=c, few=f), naive_beyond.steady_ucb,
+         {"sigma": s, "alpha": a, "c": c, "few": f})
+        for s, a, c, f in ((0.5, 3.0, 0.8, 0.3), (0.4, 0.5, 0.3, 0.0), (None, 1.0, 0.8, 0.3))
+    ],
     *[(policies.CCTO(f), naive_beyond.interval_cto, family_args(f.family))
       for f in (models.Plateau(length=7).between(0.1, 0.4, 6),
                 models.Polynomial().between(0.1, 0.4, 9))],

@@ -216,7 +216,9 @@ def run(
 
 @command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Which paper: levine2017.")] = "levine2017",
+    paper: Annotated[
+        str, typer.Argument(help="Which paper: levine2017 or seznec2019.")
+    ] = "levine2017",
     runs: Annotated[
         int, typer.Option("--runs", "-r", help="Trajectories of the evaluation.")
     ] = 100,
@@ -231,12 +233,19 @@ def reproduce(
 
     Example: rotting reproduce levine2017 --runs 100 --out out/levine2017
     """
-    from rotting.papers.levine2017 import published, reproduction, tables, writing
-
-    checks.known("paper", paper, ["levine2017"])
+    checks.known("paper", paper, ["levine2017", "seznec2019"])
     checks.integer("runs", runs, least=2)
     folder = out or Path("out") / paper
     command = f"rotting reproduce {paper} --runs {runs} --seed {seed}"
+    work = _reproduce_levine if paper == "levine2017" else _reproduce_seznec
+    work(runs, seed, folder, force, as_json, command)
+
+
+def _reproduce_levine(
+    runs: int, seed: int, folder: Path, force: bool, as_json: bool, command: str
+) -> None:
+    from rotting.papers.levine2017 import published, reproduction, tables, writing
+
     total = reproduction.decisions(runs)
     with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
         found = reproduction.reproduce(runs=runs, seed=seed, report=advance)
@@ -249,6 +258,24 @@ def reproduce(
         header, rows = tables.matrix(setup, comparison)
         console.table(header, rows, f"{published.SETUPS[setup]}: wins under the diagonal, p-values "
                       "above; in parentheses the paper's")  # fmt: skip
+    console.say(f"{found.seconds:.1f} s. Report: {folder / 'report.html'}")
+
+
+def _reproduce_seznec(
+    runs: int, seed: int, folder: Path, force: bool, as_json: bool, command: str
+) -> None:
+    from rotting.papers.seznec2019 import reproduction
+
+    steps = reproduction.steps()
+    with output_folder(folder, force) as work, console.progress(steps, as_json) as advance:
+        found = reproduction.reproduce(runs=runs, seed=seed, report=advance)
+        reproduction.write(found, work, command)
+    if as_json:
+        console.print_json(reproduction.as_data(found, command))
+        return
+    console.table(*reproduction.rows(found), "mean regret; in parentheses the reference")
+    for line in reproduction.far_off(found):
+        console.say(f"Not within four standard errors: {line}")
     console.say(f"{found.seconds:.1f} s. Report: {folder / 'report.html'}")
 
 

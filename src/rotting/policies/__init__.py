@@ -20,6 +20,7 @@ from rotting.policies.player import Decision, Player
 from rotting.policies.posterior import Posterior
 from rotting.policies.rawucb import RAWUCB, RAWUCBPP
 from rotting.policies.simple import RoundRobin, Uniform
+from rotting.policies.steady import SteadyUCB
 from rotting.policies.swa import SWA
 from rotting.policies.swucb import SWUCB
 from rotting.policies.thompson import DTS, SWTS
@@ -55,6 +56,7 @@ __all__ = [
     "Policy",
     "Posterior",
     "RoundRobin",
+    "SteadyUCB",
     "Uniform",
     "Verbs",
 ]

@@ -98,7 +98,7 @@ def _value(params: Any, state: Any, arm: Any, scale: Any, log_x: Any) -> Any:
 
 
 @shared
-def _look(params: Any, state: Any, arm: Any, scale: Any, log_x: Any) -> None:
+def find_window(params: Any, state: Any, arm: Any, scale: Any, log_x: Any) -> None:
     """Find the arm's best window, starting from the one it had."""
     n = state.observed[arm]
     total = state.total[arm]
@@ -156,7 +156,7 @@ def select(params: Params, state: State, draw: Any) -> int:
                     arm = i
             if state.seen[arm] == t or state.observed[arm] == 0:
                 break
-            _look(params, state, arm, scale, log_x)
+            find_window(params, state, arm, scale, log_x)
             state.seen[arm] = t
     state.pulls[arm] += 1
     return arm
