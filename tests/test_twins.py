@@ -117,6 +117,12 @@ TWINS: list[Twin] = [
          {"sigma": s, "alpha": a, "c": c, "few": f})
         for s, a, c, f in ((0.5, 3.0, 0.8, 0.3), (0.4, 0.5, 0.3, 0.0), (None, 1.0, 0.8, 0.3))
     ],
+    *[
+        (policies.Guarded(f, sigma=s, constants=c, doubt=d), naive_beyond.guarded,
+         {**family_args(f), "sigma": s, "constants": c, "doubt": d})
+        for f, s, c, d in ((SMOOTH, 0.4, False, 2.0), (SMOOTH, 0.4, True, 2.0),
+                           (SMALL, 0.3, False, 0.3), (SMOOTH, 0.2, True, 0.3))
+    ],
     *[(policies.CCTO(f), naive_beyond.interval_cto, family_args(f.family))
       for f in (models.Plateau(length=7).between(0.1, 0.4, 6),
                 models.Polynomial().between(0.1, 0.4, 9))],

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import rotting
-from rotting import catalogue, checks, cli_theory, console, plots
+from rotting import catalogue, checks, cli_league, cli_theory, console, plots
 from rotting.cli_base import (
     AsJson,
     Engine,
@@ -28,7 +28,7 @@ from rotting.output import output_folder
 from rotting.papers import levine2017
 from rotting.tuning import tune
 
-__all__ = ["app", "cli_theory", "main"]
+__all__ = ["app", "cli_league", "cli_theory", "main"]
 
 
 def _version(wanted: bool) -> None:

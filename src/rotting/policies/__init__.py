@@ -5,6 +5,7 @@
 
 from rotting.policies.base import POLICIES, Policy, Verbs
 from rotting.policies.ccto import CCTO
+from rotting.policies.choice import recommended
 from rotting.policies.cto import CTO
 from rotting.policies.dcto import DCTO
 from rotting.policies.dcto_ucb import DCTO_UCB
@@ -14,6 +15,7 @@ from rotting.policies.exp3s import EXP3S
 from rotting.policies.fewa import FEWA
 from rotting.policies.glr import GLRUCB
 from rotting.policies.greedy import GreedyLast
+from rotting.policies.guarded import Guarded
 from rotting.policies.lcto import LCTO, LDCTO
 from rotting.policies.oracle import Oracle
 from rotting.policies.player import Decision, Player
@@ -51,6 +53,7 @@ __all__ = [
     "WSWA",
     "Decision",
     "GreedyLast",
+    "Guarded",
     "Oracle",
     "Player",
     "Policy",
@@ -59,4 +62,5 @@ __all__ = [
     "SteadyUCB",
     "Uniform",
     "Verbs",
+    "recommended",
 ]

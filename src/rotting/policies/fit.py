@@ -38,16 +38,22 @@ def no_fit(arms: int, thetas: int) -> Fit:
 
 
 @shared
+def add_residuals(mu: Any, state: Any, arm: Any, pull: Any, reward: Any) -> None:
+    """Add a reward's residual under every model, and its square."""
+    for k in range(mu.shape[1]):
+        off = reward - mu[pull, k]
+        state.residual[arm, k] += off
+        state.squares[arm, k] += off * off
+
+
+@shared
 def add_to_fit(mu: Any, state: Any, arm: Any, pull: Any, reward: Any, need: Any) -> Any:
     """Take a reward in; returns how many the arm has shown."""
     n = state.observed[arm] + 1
     state.observed[arm] = n
     if n == need:
         state.waiting[0] -= 1
-    for k in range(mu.shape[1]):
-        off = reward - mu[pull, k]
-        state.residual[arm, k] += off
-        state.squares[arm, k] += off * off
+    add_residuals(mu, state, arm, pull, reward)
     return n
 
 

@@ -16,7 +16,7 @@ from rotting.policies.choose import next_untried
 from rotting.policies.history import CHUNK, empty_history, grow_history, remember
 from rotting.policies.rawucb import find_window, square_roots
 
-_LATER = 10.0  # added to t in ln t: the first rounds know little, and false alarms cost most
+LATER = 10.0  # added to t in ln t: the first rounds know little, and false alarms cost most
 
 
 class Params(NamedTuple):
@@ -103,7 +103,7 @@ def select(params: Params, state: State, draw: Any) -> int:
     if state.waiting[0] > 0:
         arm = next_untried(state.pulls, state.observed, 1)
     if arm < 0:
-        padding = params.explore * _noise(params, state) * math.sqrt(math.log(t + _LATER))
+        padding = params.explore * _noise(params, state) * math.sqrt(math.log(t + LATER))
         highest = -math.inf
         arm = 0
         for i in range(state.pulls.size):
@@ -126,7 +126,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         scatter = max(0.0, state.squares[arm] - state.total[arm] ** 2 / n)
         state.scattered[0] += scatter - state.scatter[arm]
         state.scatter[arm] = scatter
-    log_t = math.log(state.time[0] + _LATER)
+    log_t = math.log(state.time[0] + LATER)
     find_window(params, state, arm, params.forget * _noise(params, state) * math.sqrt(log_t), 0.0)
     h = n - state.start[arm]
     gained = state.total[arm] - state.sums[state.chunk[arm], state.start[arm] & (CHUNK - 1)]
@@ -159,7 +159,7 @@ class SteadyUCB(Policy):
 
     sigma: float | None
     alpha: float = 3.0
-    c: float = 0.8
+    c: float = 0.9
     few: float = 0.3
 
     title: ClassVar[str] = "SteadyUCB"

@@ -74,7 +74,7 @@ def far_off(found: Reproduction) -> list[str]:
 
 
 def rows(found: Reproduction) -> tuple[list[str], list[list[str]]]:
-    """The table as text: ours, and the reference in parentheses."""
+    """The table as text: ours, and the reference's mean in parentheses."""
     header = ["policy", *published.SETUPS.values()]
     lines = []
     for name, cells in found.table.items():
@@ -82,7 +82,7 @@ def rows(found: Reproduction) -> tuple[list[str], list[list[str]]]:
         for setup, (mean, error) in cells.items():
             reference = published.FIGURES.get(name, {}).get(setup)
             shown = f"{mean:.1f} +- {error:.1f}"
-            line.append(shown + (f" ({reference[0]:g} +- {reference[1]:g})" if reference else ""))
+            line.append(shown + (f" ({reference[0]:g})" if reference else ""))
         lines.append(line)
     return header, lines
 
@@ -117,7 +117,7 @@ def write(found: Reproduction, folder: Path, command: str) -> None:
         f'<p class="lead">{found.runs} runs with common noise. {escape(verdict)}</p>',
         "<h2>Mean regret</h2>",
         html.table(header, lines),
-        '<p class="note">In parentheses the reference, with its standard error.</p>',
+        '<p class="note">In parentheses the reference.</p>',
         "<h2>Over the whole family of Fig. 1</h2>",
         html.figures([(plots.svg_text(drawn), "Mean regret against L for five policies")]),
         f"<p><code>{escape(command)}</code>, {found.seconds:.0f} s.</p>",

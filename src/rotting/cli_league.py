@@ -1,0 +1,46 @@
+"""`rotting league`: every policy on every scenario, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rotting import console
+from rotting.cli_base import AsJson, Force, Seed, command
+from rotting.output import output_folder
+
+
+@command("league")
+def league_command(
+    runs: Annotated[int, typer.Option("--runs", "-r", help="Runs of each cell.")] = 200,
+    seed: Seed = 0,
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="Scenarios that no policy was designed on.")
+    ] = False,
+    scenario: Annotated[
+        list[str] | None, typer.Option("--scenario", "-s", help="Only these of its scenarios.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="The folder to write.")] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play all policies over a fixed set of scenarios: which one should you use?
+
+    Example: rotting league --runs 200 --out out/league
+    """
+    from rotting.league import playing, report
+
+    folder = out or Path("out/league-held-out" if held_out else "out/league")
+    words = f"rotting league --runs {runs} --seed {seed}" + (" --held-out" if held_out else "")
+    words += "".join(f" --scenario {name}" for name in scenario or [])
+    total = playing.matches(held_out, scenario)
+    with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
+        found = playing.play(runs, seed, held_out=held_out, scenarios=scenario, progress=advance)
+        report.write(found, work, words)
+    if as_json:
+        console.print_json(report.as_data(found, words))
+        return
+    console.table(*report.standing_rows(found), f"{len(found.cells)} scenarios, {runs} runs each")
+    console.say(f"{found.seconds:.0f} s. Page: {folder / 'league.html'}")

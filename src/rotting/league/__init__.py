@@ -1,0 +1,13 @@
+"""The league: every policy on every scenario, with nothing tuned per scenario."""
+
+from rotting.league.playing import League, geometric_mean, play
+from rotting.league.scenarios import HELD_OUT, SCENARIOS, Entry
+
+__all__ = [
+    "HELD_OUT",
+    "SCENARIOS",
+    "Entry",
+    "League",
+    "geometric_mean",
+    "play",
+]

@@ -1,0 +1,70 @@
+"""Who plays: every registered policy, with parameters that are the same for all scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rotting import policies
+from rotting.bandits import Gaussian
+from rotting.league.scenarios import Entry
+from rotting.policies import Policy
+
+Maker = Callable[[Entry], Policy]
+
+
+def sigma_of(entry: Entry) -> float:
+    """What users know of the noise: its sigma, or 1/2, which covers all of [0, 1]."""
+    noise = entry.scenario.noise
+    if isinstance(noise, Gaussian) and not callable(noise.sigma):
+        return noise.sigma
+    return 0.5
+
+
+def _kl_sigma(entry: Entry) -> float | None:
+    """Sigma for a policy that knows Bernoulli rewards when it sees them: None for those."""
+    return sigma_of(entry) if isinstance(entry.scenario.noise, Gaussian) else None
+
+
+# for scenarios of any kind
+NON_PARAMETRIC: dict[str, Maker] = {
+    "SteadyUCB": lambda e: policies.SteadyUCB(_kl_sigma(e)),
+    "RAWUCB": lambda e: policies.RAWUCB(sigma_of(e)),
+    "RAWUCBPP": lambda e: policies.RAWUCBPP(sigma_of(e)),
+    "EFFRAWUCB": lambda e: policies.EFFRAWUCB(sigma_of(e)),
+    "FEWA": lambda e: policies.FEWA(sigma_of(e)),
+    "EFFFEWA": lambda e: policies.EFFFEWA(sigma_of(e)),
+    "GLRUCB": lambda e: policies.GLRUCB(_kl_sigma(e)),
+    "WSWA": lambda e: policies.WSWA(0.2, sigma_of(e)),
+    "WSWA keep": lambda e: policies.WSWA(0.2, sigma_of(e), restart="keep"),
+    "SWA": lambda e: policies.SWA(0.2, sigma_of(e)),
+    "UCB1": lambda e: policies.UCB1(),
+    "DUCB": lambda e: policies.DUCB(gamma=0.999),
+    "SWUCB": lambda e: policies.SWUCB(tau=4000),
+    "SWTS": lambda e: policies.SWTS(tau=4000, sigma=sigma_of(e)),
+    "DTS": lambda e: policies.DTS(gamma=0.999, sigma=sigma_of(e)),
+    "EXP3S": lambda e: policies.EXP3S(),
+    "GreedyLast": lambda e: policies.GreedyLast(),
+    "Uniform": lambda e: policies.Uniform(),
+    "RoundRobin": lambda e: policies.RoundRobin(),
+}
+
+
+def _parametric(make: Callable[..., Policy]) -> Maker:
+    def maker(entry: Entry) -> Policy:
+        return make(entry.family, entry)
+
+    return maker
+
+
+# for scenarios that come with a family
+PARAMETRIC: dict[str, Maker] = {
+    "CTO": _parametric(lambda f, e: policies.CTO(f)),
+    "LCTO": _parametric(lambda f, e: policies.LCTO(f)),
+    "CCTO": _parametric(lambda f, e: policies.CCTO(f.model.between(min(f.thetas), max(f.thetas)))),
+    "Posterior": _parametric(lambda f, e: policies.Posterior(f, sigma_of(e))),
+    "DCTO": _parametric(lambda f, e: policies.DCTO(f, sigma_of(e))),
+    "LDCTO": _parametric(lambda f, e: policies.LDCTO(f, sigma_of(e))),
+    "Posterior upper": _parametric(
+        lambda f, e: policies.Posterior(f, sigma_of(e), constants=True, rule="upper", z=2.5)),
+    "Guarded": _parametric(lambda f, e: policies.Guarded(f, sigma_of(e), constants=e.constants)),
+}  # fmt: skip

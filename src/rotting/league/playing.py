@@ -1,0 +1,127 @@
+"""Playing the league: mean, tail, worst run and cost of every policy on every scenario."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rotting import checks
+from rotting.experiment import simulate
+from rotting.league.contestants import NON_PARAMETRIC, PARAMETRIC
+from rotting.league.scenarios import HELD_OUT, SCENARIOS, Entry
+from rotting.policies import Policy
+
+Cell = dict[str, float]
+RIVAL = "RAWUCB"  # the best published all-rounder, which others are measured against
+
+
+@dataclass(frozen=True)
+class League:
+    """`cells[scenario][policy]`: mean, standard_error, p95, max, nanoseconds."""
+
+    cells: dict[str, dict[str, Cell]]
+    entries: Mapping[str, Entry]
+    runs: int
+    seed: int
+    seconds: float
+
+    def relative(self, policy: str, to: str = "") -> dict[str, float]:
+        """Mean regret relative to the best of each scenario, or to one policy."""
+        found = {}
+        for scenario, row in self.cells.items():
+            if policy not in row or (to and to not in row):
+                continue
+            best = row[to]["mean"] if to else min(cell["mean"] for cell in row.values())
+            found[scenario] = row[policy]["mean"] / max(best, 1e-9)
+        return found
+
+    def ratio(self, policy: str, what: str = "mean", to: str = RIVAL) -> dict[str, float]:
+        """A figure relative to the rival's, scenario by scenario."""
+        return {
+            scenario: row[policy][what] / max(row[to][what], 1e-9)
+            for scenario, row in self.cells.items()
+            if policy in row and to in row
+        }
+
+    def ranks(self) -> dict[str, float]:
+        """The mean rank of each policy over the scenarios that it plays."""
+        places: dict[str, list[int]] = {}
+        for row in self.cells.values():
+            order = sorted(row, key=lambda name: row[name]["mean"])
+            for place, name in enumerate(order, start=1):
+                places.setdefault(name, []).append(place)
+        return {name: float(np.mean(found)) for name, found in places.items()}
+
+    def standing(self) -> list[str]:
+        """The policies, best first: those that play everywhere by their mean ratio to the rival."""
+        return sorted(self.ranks(), key=lambda name: geometric_mean(self.ratio(name).values()))
+
+
+def geometric_mean(values: Any) -> float:
+    """The geometric mean; negative or zero regrets, which pure luck can give, count as 0.001."""
+    logs = [math.log(max(value, 1e-3)) for value in values]
+    return math.exp(sum(logs) / len(logs)) if logs else math.nan
+
+
+def contestants(entry: Entry) -> dict[str, Policy]:
+    """The policies that can play a scenario."""
+    makers = {**NON_PARAMETRIC, **(PARAMETRIC if entry.family is not None else {})}
+    return {name: make(entry) for name, make in makers.items()}
+
+
+def play(
+    runs: int = 200,
+    seed: int = 0,
+    *,
+    held_out: bool = False,
+    scenarios: list[str] | None = None,
+    progress: Callable[[str, int], None] | None = None,
+) -> League:
+    """Play every policy on every scenario (or on the named ones, or on those held out)."""
+    runs = checks.integer("runs", runs, least=2)
+    chosen = dict(HELD_OUT if held_out else SCENARIOS)
+    for name in scenarios or []:
+        checks.known("scenario", name, chosen)
+    entries = {name: entry for name, entry in chosen.items() if not scenarios or name in scenarios}
+    started = time.perf_counter()
+    cells: dict[str, dict[str, Cell]] = {}
+    for name, entry in entries.items():
+        cells[name] = {}
+        for title, policy in contestants(entry).items():
+            if progress is not None:
+                progress(f"{name}: {title}", 0)
+            cells[name][title] = _cell(policy, entry, runs, seed)
+            if progress is not None:
+                progress(f"{name}: {title}", 1)
+    return League(cells, entries, runs, seed, time.perf_counter() - started)
+
+
+def matches(held_out: bool = False, scenarios: list[str] | None = None) -> int:
+    """How many cells there are."""
+    chosen = HELD_OUT if held_out else SCENARIOS
+    return sum(
+        len(NON_PARAMETRIC) + (len(PARAMETRIC) if entry.family is not None else 0)
+        for name, entry in chosen.items()
+        if not scenarios or name in scenarios
+    )
+
+
+def _cell(policy: Policy, entry: Entry, runs: int, seed: int) -> Cell:
+    # one short run first, so that compiling is not timed
+    simulate(policy, entry.scenario, runs=1, seed=seed, checkpoints=1)
+    cpu = time.process_time()
+    result = simulate(policy, entry.scenario, runs=runs, seed=seed, checkpoints=1)
+    spent = time.process_time() - cpu
+    regret = result.final_regret
+    return {
+        "mean": float(regret.mean()),
+        "standard_error": float(regret.std(ddof=1) / math.sqrt(runs)),
+        "p95": float(np.quantile(regret, 0.95)),
+        "max": float(regret.max()),
+        "nanoseconds": spent / (runs * entry.scenario.horizon) * 1e9,
+    }

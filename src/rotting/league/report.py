@@ -1,0 +1,97 @@
+"""The league as tables, a picture, a page and plain data."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from rotting import html, plots
+from rotting.league.playing import RIVAL, League, geometric_mean
+from rotting.policies.choice import CHOICES
+
+
+def standing_rows(league: League) -> tuple[list[str], list[list[str]]]:
+    """One line a policy: how far from the best, its tail, its rank, its price."""
+    header = ["policy", "mean / RAW's", "mean / best", "worst of these", "95th pc. / RAW's",
+              "mean rank", "ns a decision", "scenarios"]  # fmt: skip
+    ranks = league.ranks()
+    lines = []
+    for name in league.standing():
+        best = league.relative(name)
+        cost = [row[name]["nanoseconds"] for row in league.cells.values() if name in row]
+        lines.append([
+            name, f"{geometric_mean(league.ratio(name).values()):.2f}",
+            f"{geometric_mean(best.values()):.2f}", f"{max(best.values()):.3g}",
+            f"{geometric_mean(league.ratio(name, 'p95').values()):.2f}", f"{ranks[name]:.1f}",
+            f"{sum(cost) / len(cost):.0f}", str(len(best)),
+        ])  # fmt: skip
+    return header, lines
+
+
+def cell_rows(league: League, what: str) -> tuple[list[str], list[list[str]]]:
+    """One figure of every policy on every scenario."""
+    names = league.standing()
+    header = ["scenario", *names]
+    lines = [
+        [scenario, *(f"{row[name][what]:.4g}" if name in row else "" for name in names)]
+        for scenario, row in league.cells.items()
+    ]
+    return header, lines
+
+
+def figure(league: League, most: int = 10) -> Any:
+    """Mean regret relative to RAW-UCB's on every scenario, for the best policies, on a log axis."""
+    names = [name for name in league.standing() if name != RIVAL][:most]
+    drawn, (axes,) = plots.new_figure(8.0, 0.32 * len(league.cells) + 1.8)
+    scenarios = list(league.cells)
+    axes.axvline(1.0, color="#888888", linewidth=1)
+    for place, name in enumerate(names):
+        ratios = league.ratio(name)
+        shown = [k for k, scenario in enumerate(scenarios) if scenario in ratios]
+        axes.plot([max(0.02, ratios[scenarios[k]]) for k in shown], shown, "os^vD<>Pp*"[place % 10],
+                  color=plots.COLOURS[place % len(plots.COLOURS)], label=name,
+                  markersize=5, alpha=0.85)  # fmt: skip
+    axes.set_yticks(range(len(scenarios)), scenarios, fontsize=8)
+    axes.invert_yaxis()
+    axes.set(xscale="log", xlabel="mean regret / that of RAW-UCB (alpha = 1.4)")
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return drawn
+
+
+def as_data(league: League, command: str) -> dict[str, Any]:
+    """What `league.json` holds."""
+    return {
+        "scenarios": league.cells,
+        "recommended": CHOICES,
+        "about": {name: entry.about for name, entry in league.entries.items()},
+        "runs": league.runs, "seed": league.seed, "seconds": league.seconds, "command": command,
+    }  # fmt: skip
+
+
+def write(league: League, folder: Path, command: str) -> None:
+    """`league.json`, a page and a picture."""
+    (folder / "league.json").write_text(json.dumps(as_data(league, command), indent=1) + "\n")
+    drawn = figure(league)
+    for ending in ("png", "svg"):
+        plots.save_figure(drawn, folder / f"league.{ending}")
+    about = [[name, entry.about, str(entry.scenario.arm_count), f"{entry.scenario.horizon:,}"]
+             for name, entry in league.entries.items()]  # fmt: skip
+    body = [
+        "<h1>The league of rotting bandits</h1>",
+        f'<p class="lead">{league.runs} runs of every policy on every scenario; no parameter is '
+        "tuned per scenario, and policies know only what a user would.</p>",
+        html.figures([(plots.svg_text(drawn), "Mean regret relative to RAW-UCB, by scenario")]),
+        "<h2>Standing</h2>",
+        html.table(*standing_rows(league)),
+        '<p class="note">Geometric means over the scenarios that a policy plays; parametric ones '
+        "play where a family is given, right or wrong.</p>",
+        "<h2>Mean regret</h2>", html.table(*cell_rows(league, "mean")),
+        "<h2>95th percentile</h2>", html.table(*cell_rows(league, "p95")),
+        "<h2>Worst run</h2>", html.table(*cell_rows(league, "max")),
+        "<h2>Nanoseconds a decision</h2>", html.table(*cell_rows(league, "nanoseconds")),
+        "<h2>The scenarios</h2>", html.table(["scenario", "what", "arms", "horizon"], about),
+        f"<p><code>{escape(command)}</code>, {league.seconds:.0f} s.</p>",
+    ]  # fmt: skip
+    (folder / "league.html").write_text(html.page("The league of rotting bandits", body))

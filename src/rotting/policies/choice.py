@@ -1,0 +1,53 @@
+"""Which policy to use: one choice for each situation, justified by the league."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rotting import checks
+from rotting.models import Family
+from rotting.policies.base import Policy
+from rotting.policies.guarded import Guarded
+from rotting.policies.steady import SteadyUCB
+
+# the league's names of what `recommended` returns
+CHOICES = {
+    "nothing_known": "SteadyUCB",
+    "family": "Guarded",
+    "family_and_constants": "Guarded",
+    "bernoulli": "SteadyUCB",
+    "many_arms": "SteadyUCB",
+}
+
+
+def recommended(
+    *,
+    sigma: float | None = None,
+    family: Family | None = None,
+    constants: bool = False,
+    rewards: str = "gaussian",
+    arms: int = 10,
+) -> Policy:
+    """The policy to use, by what is known.
+
+    - Nothing known but, perhaps, the noise: `SteadyUCB(sigma)`; sigma=None estimates it.
+    - A family of models: `Guarded(family, sigma)`, which plays by the posterior mean while the
+      family fits and falls back to `SteadyUCB` when it does not; `constants=True` if arms may keep
+      a constant.
+    - rewards="bernoulli": `SteadyUCB(None)`: the scatter of click rates is far below 1/2.
+    - Many arms: `SteadyUCB` too. Above a million stored rewards an arm's history may weigh;
+      `EFFRAWUCB` keeps O(log t) an arm.
+
+    The league (`docs/league.md`) has the figures behind each choice.
+
+    >>> recommended(sigma=0.5).label
+    'SteadyUCB(sigma=0.5)'
+    """
+    checks.choice("rewards", rewards, ("gaussian", "bernoulli"))
+    checks.integer("arms", arms, least=1)
+    if family is None:
+        return SteadyUCB(None if rewards == "bernoulli" else sigma)
+    known: Any = sigma if sigma is not None else (0.5 if rewards == "bernoulli" else None)
+    if known is None:
+        raise ValueError("sigma must be given with a family, got None")
+    return Guarded(family, known, constants=constants)
