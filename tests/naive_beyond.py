@@ -605,7 +605,7 @@ def steady_ucb(
     arms: int,
     sigma: float | None,
     alpha: float = 3.0,
-    c: float = 0.9,
+    c: float = 0.87,
     few: float = 0.3,
 ) -> set[int]:
     """Each arm once; then mean(h) + (1 + few/h) sqrt(2 c s^2 ln(t+10) / h), s = sigma.

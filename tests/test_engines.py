@@ -148,7 +148,7 @@ def test_a_player_is_simulated_from_where_it_stands() -> None:
     ("wrong", "words"),
     [
         ({"runs": 0}, "runs must be an integer >= 1, got 0"),
-        ({"engine": "gpu"}, "engine must be one of 'cpu', 'reference', got 'gpu'"),
+        ({"engine": "gpu"}, "engine must be one of 'cpu', 'reference', 'cuda', got 'gpu'"),
         ({"noise": "none"}, "noise must be one of"),
         ({"threads": 0}, "threads must be an integer >= 1"),
         ({"seed": -1}, "seed must be an integer from 0"),

@@ -12,7 +12,8 @@ import math
 import pytest
 
 from rotting import Scenario, policies, simulate
-from rotting.papers import levine2017
+from rotting.papers import levine2017, seznec2019
+from rotting.papers.seznec2019 import published
 from rotting.policies import Policy
 
 SIGMA = levine2017.SIGMA
@@ -30,6 +31,8 @@ TABLE = {
     "wSWA 0.2 keep": (32, 146, 159),
     "wSWA 0.4 keep": (48, 119, 136),
     "CTO": (None, 13, None),
+    "RAW-UCB": (43, None, None),
+    "EFF-RAW-UCB": (50, 171, 184),
     "D-CTO": (None, None, 178),
 }
 CELLS = [
@@ -43,6 +46,10 @@ CELLS = [
 def policy_of(name: str, setup: str) -> Policy:
     if name.endswith("keep"):
         return policies.WSWA(alpha=float(name.split()[1]), sigma=SIGMA, restart="keep")
+    if name == "RAW-UCB":
+        return policies.RAWUCB(SIGMA)
+    if name == "EFF-RAW-UCB":
+        return policies.EFFRAWUCB(SIGMA)
     return levine2017.reported_policies(SETUPS[setup])[name]
 
 
@@ -50,6 +57,21 @@ def their_error(name: str, setup: str, value: float) -> float:
     if name == "CTO":
         return 0.05 * value
     return 1.2 if setup == "NP" else 0.015 * value
+
+
+@pytest.mark.parametrize("name", list(published.FIGURES))
+def test_seznec2019(name: str) -> None:
+    """Its two benchmarks: within four standard errors, theirs (100 runs) and ours combined."""
+    scenarios = {"L11": seznec2019.two_arms(11), "L24": seznec2019.two_arms(24)}
+    if name in ("RAW-UCB 1.4", "EFF-RAW 1.4, m = 2", "wSWA .02"):
+        scenarios["ten"] = seznec2019.ten_arms()  # the others take long: `rotting reproduce`
+    for setup, scenario in scenarios.items():
+        mean, error = published.FIGURES[name][setup]
+        result = simulate(seznec2019.policies()[name], scenario, runs=100, seed=1, noise="common",
+                          checkpoints=1)  # fmt: skip
+        off = abs(result.mean_regret[-1] - mean)
+        rounding = 0.5 if mean >= 20 else 0.05
+        assert off < 4 * math.hypot(result.standard_error[-1], error) + rounding, setup
 
 
 @pytest.mark.parametrize(("name", "setup", "value"), CELLS)

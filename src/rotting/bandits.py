@@ -145,6 +145,8 @@ class World(NamedTuple):
     sums: FloatArray  # [model, n]: the sum of the first n means
     sigma: FloatArray  # [n - 1], or one value for all
     noise: int
+    edge: FloatArray  # the tables of `rotting.random`'s normals
+    height: FloatArray
 
 
 class Bandits(NamedTuple):
@@ -226,7 +228,8 @@ class Scenario:
     def world(self) -> World:
         """The tables engines read."""
         means, sums = world_tables(self._models, self.horizon)
-        return World(means, sums, self.noise.scale(self.horizon), self.noise.code)
+        scale = self.noise.scale(self.horizon)
+        return World(means, sums, scale, self.noise.code, random.EDGE, random.HEIGHT)
 
     def bandits(self, seed: int, first: int, last: int) -> Bandits:
         """The bandits of the runs first..last-1 of a seed.

@@ -19,7 +19,7 @@ from rotting.engines.plan import Plan, Progress, empty_outcome, make_oracle, str
 from rotting.policies.base import Policy
 from rotting.results import Result
 
-ENGINES = ("cpu", "reference")
+ENGINES = ("cpu", "reference", "cuda")
 NOISES = ("independent", "common")
 
 
@@ -44,7 +44,7 @@ def simulate(
                  would repeat them: give a function that makes one from a seed
     runs         how many independent bandits are played
     seed         the same seed gives the same bits, whatever engine, threads or chunks
-    engine       "cpu" (compiled, all cores) or "reference" (plain Python)
+    engine       "cpu" (compiled, all cores), "reference" (plain Python) or "cuda" (an NVIDIA GPU)
     threads      how many threads the cpu engine may use; all cores if None
     noise        "independent": policies share the bandits but not the noise, as in the paper;
                  "common": all policies see the same rewards
@@ -90,6 +90,10 @@ def simulate(
             from rotting.engines import cpu
 
             cpu.simulate(plan, outcome, threads or _cores(), report)
+        elif engine == "cuda":
+            from rotting.engines import cuda
+
+            cuda.simulate(plan, outcome, report)
         else:
             from rotting.engines import reference
 

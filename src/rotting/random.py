@@ -80,8 +80,8 @@ def _ziggurat() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     return np.array(edges), np.array(heights)
 
 
-_EDGE, _HEIGHT = _ziggurat()
-_TAIL = float(_EDGE[1])
+EDGE, HEIGHT = _ziggurat()
+_TAIL = float(EDGE[1])
 
 
 def seed_word(seed: int) -> np.uint64:
@@ -134,16 +134,22 @@ def to_unit(bits: Any) -> Any:
 @wrapping
 def normal_at(key: Any, step: Any, counter: Any) -> Any:
     """The standard normal at a counter of the stream (key, step)."""
-    bits = mix(key + counter * step)
-    layer = np.int64(bits & _LAYER_MASK)
-    x = np.float64(np.int64(bits) >> 10) * _TO_UNIT * _EDGE[layer]
-    if abs(x) < _EDGE[layer + 1]:
-        return x
-    return _normal_retry(bits, layer, x)
+    return normal_from(EDGE, HEIGHT, key, step, counter)
 
 
 @wrapping
-def _normal_retry(bits: Any, layer: Any, x: Any) -> Any:
+def normal_from(edge: Any, height: Any, key: Any, step: Any, counter: Any) -> Any:
+    """The same with the ziggurat's tables given: a GPU reads them faster than constants."""
+    bits = mix(key + counter * step)
+    layer = np.int64(bits & _LAYER_MASK)
+    x = np.float64(np.int64(bits) >> 10) * _TO_UNIT * edge[layer]
+    if abs(x) < edge[layer + 1]:
+        return x
+    return _normal_retry(edge, height, bits, layer, x)
+
+
+@wrapping
+def _normal_retry(edge: Any, height: Any, bits: Any, layer: Any, x: Any) -> Any:
     """The rare rest of the ziggurat; its further words are a stream started by the first."""
     key = bits ^ _M3
     step = step_of(bits)
@@ -160,13 +166,13 @@ def _normal_retry(bits: Any, layer: Any, x: Any) -> Any:
             return _TAIL + a if x > 0.0 else -_TAIL - a
         u = to_unit(mix(key + counter * step))
         counter = counter + _ONE
-        if _HEIGHT[layer] + u * (_HEIGHT[layer + 1] - _HEIGHT[layer]) < math.exp(-0.5 * x * x):
+        if height[layer] + u * (height[layer + 1] - height[layer]) < math.exp(-0.5 * x * x):
             return x
         bits = mix(key + counter * step)
         counter = counter + _ONE
         layer = np.int64(bits & _LAYER_MASK)
-        x = np.float64(np.int64(bits) >> 10) * _TO_UNIT * _EDGE[layer]
-        if abs(x) < _EDGE[layer + 1]:
+        x = np.float64(np.int64(bits) >> 10) * _TO_UNIT * edge[layer]
+        if abs(x) < edge[layer + 1]:
             return x
 
 

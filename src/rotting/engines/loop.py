@@ -22,7 +22,7 @@ from rotting.models import FloatArray
 INTERRUPTED, NO_SUCH_ARM = 1, 2  # why a run was stopped
 
 fold = random.fold
-normal_at = random.normal_at
+normal_from = random.normal_from
 start = random.start
 step_of = random.step_of
 to_unit = random.to_unit
@@ -56,7 +56,7 @@ def reward_of(world: Any, model: Any, constant: Any, key: Any, step: Any, pull: 
     mean = constant + world.means[model, pull - 1]
     if world.noise == GAUSSIAN:
         sigma = world.sigma[min(pull, world.sigma.size) - 1]
-        return mean + sigma * normal_at(key, step, np.uint64(pull))
+        return mean + sigma * normal_from(world.edge, world.height, key, step, np.uint64(pull))
     if world.noise == BERNOULLI:
         return 1.0 if to_unit(word(key, step, np.uint64(pull))) < mean else 0.0
     return mean

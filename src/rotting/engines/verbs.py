@@ -97,3 +97,12 @@ def register() -> None:
         while PENDING:
             outer, body = PENDING.pop()
             overload(outer, strict=False, jit_options=_INLINED)(lambda *args, _body=body: _body)
+
+
+@functools.cache
+def register_loops(loops: tuple[Callable[..., Any], ...]) -> None:
+    """Let compiled code call these loops: the CUDA engine's kernels do."""
+    from numba.extending import overload
+
+    for loop in loops:
+        overload(loop, strict=False)(lambda *args, _body=loop: _body)

@@ -159,7 +159,7 @@ class SteadyUCB(Policy):
 
     sigma: float | None
     alpha: float = 3.0
-    c: float = 0.9
+    c: float = 0.87
     few: float = 0.3
 
     title: ClassVar[str] = "SteadyUCB"

@@ -15,6 +15,8 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray
 
+_FRESHEN = 16  # rings' lengths of rewards between two fresh sums; a power of two
+
 
 class Window(NamedTuple):
     """The fields that a windowed policy's state starts with."""
@@ -101,7 +103,8 @@ def observe(state: Any, arm: Any, pull: Any, reward: Any, window: Any) -> None:
     state.observed[arm] = n + 1
     if n == 0:
         state.waiting[0] -= 1
-    if place < n or (n & mask) == 0:
+    # now and then the sum is made afresh, lest rounding piles up
+    if place < n or (n & (_FRESHEN * size - 1)) == 0:
         sum_again(state, arm, window)
         return
     state.total[arm] += reward - leaving

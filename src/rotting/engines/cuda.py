@@ -1,0 +1,269 @@
+"""The CUDA engine: one thread a run, with the same loops and policies as everywhere else.
+
+A thread's small arrays lie in shared memory; larger ones get the thread as their last axis, so that
+neighbouring threads touch neighbouring memory. Runs go to the device in portions; only outcomes
+come back. The portions and the block size change nothing: a run depends on its number alone.
+
+What pi_max collects depends on the bandits and not on the policy, so it is worked out once for all
+policies that are compared on the same runs.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from rotting.bandits import Bandits
+from rotting.engines.loop import Keys, Outcome, Scratch, Standard, benchmark, play
+from rotting.engines.plan import Plan, Progress
+from rotting.engines.verbs import register, register_loops
+
+MOST_RUNS = 1 << 18  # a portion: enough to fill any device
+SHARED = 46_000  # bytes of shared memory that a block may use without asking for more
+_PROCESSOR = 227 * 1024  # and what a processor has of it, on the devices this was tuned for
+_THREADS = 256  # a processor's threads: more would wait less for each other, but more for memory
+_MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
+SPENT = [0.0]  # seconds in kernels, compiling them included when they are new
+_STANDARDS: dict[Any, Standard] = {}
+
+
+def require() -> Any:
+    """numba's CUDA target with a device, or a clear error that says what is missing."""
+    try:
+        import numba.cuda as cuda
+    except ImportError:  # numba without its CUDA target
+        raise ValueError(_missing("numba-cuda is not installed")) from None
+    try:
+        available = cuda.is_available()
+    except Exception as error:
+        raise ValueError(_missing(f"CUDA does not start ({error})")) from None
+    if not available:
+        try:
+            cuda.cudadrv.driver.driver.ensure_initialized()
+            reason = "no GPU was found"
+        except Exception as error:
+            reason = " ".join(str(error).split()) or "no CUDA driver was found"
+        raise ValueError(_missing(reason))
+    return cuda
+
+
+def _missing(reason: str) -> str:
+    return (f"engine must be one that can run here, got 'cuda': {reason}; it needs an NVIDIA GPU "
+            "with its driver and pip install 'rotting[cuda]'. engine='cpu' needs neither")  # fmt: skip
+
+
+def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) -> None:
+    """Play all runs of a plan on the device."""
+    cuda = require()
+    register()
+    register_loops((play, benchmark))
+    kernel, shared = _kernel(cuda, "play", plan.fresh, plan.scenario.arm_count, block)
+    device = _on_device(cuda, plan)
+    size = min(MOST_RUNS, plan.runs)
+    blocks = _blocks(cuda, plan, size, block, shared)
+    work = _repeated(cuda, plan.fresh, blocks * block)
+    scratch = _repeated(cuda, Scratch.empty(plan.scenario.arm_count), blocks * block)
+    stop = cuda.to_device(np.zeros(1, dtype=np.int64))
+    for first in range(0, plan.runs, size):
+        last = min(first + size, plan.runs)
+        run = plan.first_run + first
+        models, constants = _bandits(cuda, plan, run, last - first)
+        standard = _standard(cuda, plan, device, first, last, models, constants, block)
+        rows = Outcome(*(cuda.device_array((last - first, *array.shape[1:]), array.dtype)
+                         for array in outcome))  # fmt: skip
+        begun = time.perf_counter()
+        kernel[blocks, block](
+            device["params"], device["fresh"], work, scratch, device["world"], models, constants,
+            plan.keys.noise, plan.keys.draw, run, device["checkpoints"], *standard, *rows, stop,
+        )  # fmt: skip
+        _wait(cuda, begun)
+        for target, source in zip(outcome, rows, strict=True):
+            source.copy_to_host(target[first:last])
+        if stop.copy_to_host()[0] != 0:
+            arms = plan.scenario.arm_count
+            raise ValueError(f"select must return an arm from 0 to {arms - 1}; the policy did not")
+        progress(last, plan.runs)
+
+
+def _kernel(cuda: Any, loop: str, fresh: Any, arms: int, block: int) -> tuple[Any, int]:
+    """The kernel that plays one loop for policies of one kind, and the shared memory of a block.
+
+    Its source is written here because arrays in shared memory need their sizes in it. Compiled
+    when it is first used.
+    """
+    shapes = tuple((array.shape, array.dtype.str) for array in fresh)
+    key = (loop, type(fresh), shapes, arms, block)
+    if key not in _COMPILED:
+        source, scope, size = _source(loop, fresh, arms, block)
+        scope |= {"cuda": cuda, "State": type(fresh)}
+        exec(source, scope)
+        _COMPILED[key] = cuda.jit(scope["kernel"], shared_memory_carveout=100), size
+    found: tuple[Any, int] = _COMPILED[key]
+    return found
+
+
+def _wait(cuda: Any, begun: float) -> None:
+    """Wait for a kernel and note how long it took, for those who measure."""
+    cuda.synchronize()
+    SPENT[0] += time.perf_counter() - begun
+
+
+_COMPILED: dict[Any, Any] = {}
+
+_PLAY = """
+def kernel(params, fresh, work, room, world, models, constants, noise, draw, first, checkpoints,
+           optimal, single, regret, pulls, total, adversarial, stop):
+    slot = cuda.grid(1)
+    lane = cuda.threadIdx.x
+    {locals}
+    for r in range(slot, models.shape[0], cuda.gridsize(1)):
+        {bandit}
+        own = r if optimal.shape[0] > 1 else 0
+        play(params, fresh, State({state}), Scratch({scratch}), world, Bandits({bandits}),
+             Keys(noise, draw), first + r, checkpoints,
+             Standard(optimal[own:own + 1], single[own:own + 1]),
+             Outcome(regret[r:r + 1], pulls[r:r + 1], total[r:r + 1], adversarial[r:r + 1]), stop)
+"""
+
+_BENCHMARK = """
+def kernel(params, fresh, work, room, world, models, constants, checkpoints, optimal, single):
+    slot = cuda.grid(1)
+    lane = cuda.threadIdx.x
+    {locals}
+    for r in range(slot, models.shape[0], cuda.gridsize(1)):
+        {bandit}
+        benchmark(params, fresh, State({state}), Scratch({scratch}), world, Bandits({bandits}),
+                  checkpoints, Standard(optimal[r:r + 1], single[r:r + 1]))
+"""
+
+
+def _source(loop: str, fresh: Any, arms: int, block: int) -> tuple[str, dict[str, Any], int]:
+    """The text of a kernel, the names it uses, and its shared memory in bytes."""
+    scope: dict[str, Any] = {
+        "play": play, "benchmark": benchmark, "Scratch": Scratch, "Bandits": Bandits, "Keys": Keys,
+        "Standard": Standard, "Outcome": Outcome,
+    }  # fmt: skip
+    own = {"models": np.zeros((1, arms), np.int64), "constants": np.zeros((1, arms))}
+    holders = {"work": fresh._asdict(), "room": Scratch.empty(arms)._asdict(), "own": own}
+    inside = small_arrays(holders, block)
+    lines: list[str] = []
+
+    def place(holder: str, name: str, array: Any) -> str:
+        axes = ", ".join([":"] * array.ndim)
+        if (holder, name) not in inside:
+            return f"{name}[r:r + 1]" if holder == "own" else f"{holder}.{name}[{axes}, slot]"
+        kind = f"kind_{array.dtype.name}"
+        scope[kind] = array.dtype.type
+        shape = (*array.shape, block)
+        lines.append(f"{holder}_{name} = cuda.shared.array({shape}, {kind})[{axes}, lane]")
+        return f"{holder}_{name}"
+
+    parts = {holder: ", ".join(place(holder, name, array) for name, array in arrays.items())
+             for holder, arrays in holders.items()}  # fmt: skip
+    bandit = ["pass"]
+    for name in own:
+        if ("own", name) in inside:
+            bandit.append(f"for i in range({arms}):")
+            bandit.append(f"    own_{name}[0, i] = {name}[r, i]")
+    text = {"play": _PLAY, "benchmark": _BENCHMARK}[loop].format(
+        locals="\n    ".join(lines), bandit="\n        ".join(bandit), state=parts["work"],
+        scratch=parts["room"], bandits=parts["own"],
+    )  # fmt: skip
+    size = sum(holders[holder][name].nbytes for holder, name in inside) * block
+    return text, scope, size
+
+
+def small_arrays(holders: dict[str, dict[str, Any]], block: int) -> set[tuple[str, str]]:
+    """The arrays that go into shared memory: the smallest first, as many as a block may have.
+
+    There an element of every thread has its own bank, whichever arm each thread is at. Anywhere
+    else threads at different arms wait for each other, and that is most of the time a run takes.
+    """
+    every = [(array.nbytes, holder, name)
+             for holder, arrays in holders.items() for name, array in arrays.items()]  # fmt: skip
+    inside, used = set(), 0
+    for size, holder, name in sorted(every):
+        used += size * block
+        if used > SHARED:
+            break
+        inside.add((holder, name))
+    return inside
+
+
+def _to_device(cuda: Any, values: Any) -> Any:
+    """A NamedTuple with its arrays on the device."""
+    return type(values)(*(cuda.to_device(np.ascontiguousarray(value))
+                          if isinstance(value, np.ndarray) else value for value in values))  # fmt: skip
+
+
+def _on_device(cuda: Any, plan: Plan) -> dict[str, Any]:
+    return {
+        "params": _to_device(cuda, plan.params),
+        "fresh": _to_device(cuda, plan.fresh),
+        "world": _to_device(cuda, plan.world),
+        "checkpoints": cuda.to_device(plan.checkpoints),
+    }
+
+
+def _repeated(cuda: Any, state: Any, threads: int) -> Any:
+    """Room for every thread's state, the thread last; written before it is read."""
+    # what lies in shared memory is not read here, but is small
+    return type(state)(*(cuda.device_array((*array.shape, threads), array.dtype)
+                         for array in state))  # fmt: skip
+
+
+def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:
+    """How many blocks to start: as many as find room at once. A thread plays run after run."""
+    arrays = (*plan.fresh, *plan.oracle_fresh, *Scratch.empty(plan.scenario.arm_count))
+    each = sum(array.nbytes for array in arrays)
+    free = cuda.current_context().get_memory_info()[0]
+    fits = int(free * _MEMORY) // (each * block)
+    if fits < 1:
+        raise ValueError(f"the device must have room for {block} runs of {each:,} bytes, got "
+                         f"{free:,} bytes free")  # fmt: skip
+    a_processor = max(1, min(_THREADS // block, _PROCESSOR // (shared + 1024)))
+    most = cuda.get_current_device().MULTIPROCESSOR_COUNT * a_processor
+    blocks = min(fits, most, -(-runs // block))
+    rounds = -(-runs // (blocks * block))
+    return -(-runs // (rounds * block))  # so that all threads play equally many
+
+
+def _bandits(cuda: Any, plan: Plan, run: int, count: int) -> tuple[Any, Any]:
+    """Models and constants as [run, arm], the runs next to each other in memory."""
+    bandits = plan.scenario.bandits(plan.seed, run, run + count)
+    return tuple(cuda.to_device(np.asfortranarray(array)) for array in bandits)  # type: ignore[return-value]
+
+
+def _standard(
+    cuda: Any, plan: Plan, device: dict[str, Any], first: int, last: int, models: Any,
+    constants: Any, block: int,
+) -> Standard:  # fmt: skip
+    """What pi_max and the best single arm expect, on the device; kept for the next policy."""
+    scenario = plan.scenario
+    run = plan.first_run + first
+    key = (repr(scenario), scenario.horizon, plan.seed, run, last - first,
+           plan.checkpoints.tobytes())  # fmt: skip
+    if scenario.fixed:
+        key, models, constants = (*key[:3], 0, 1, key[5]), models[:1], constants[:1]
+    found = _STANDARDS.get(key)
+    if found is None:
+        count = models.shape[0]
+        shape = (count, plan.checkpoints.size)
+        found = Standard(cuda.device_array(shape, np.float64), cuda.device_array(shape, np.float64))
+        kernel, shared = _kernel(cuda, "benchmark", plan.oracle_fresh, scenario.arm_count, block)
+        blocks = _blocks(cuda, plan, count, block, shared)
+        begun = time.perf_counter()
+        kernel[blocks, block](
+            _to_device(cuda, plan.oracle), _to_device(cuda, plan.oracle_fresh),
+            _repeated(cuda, plan.oracle_fresh, blocks * block), _repeated(
+                cuda, Scratch.empty(scenario.arm_count), blocks * block), device["world"], models,
+            constants, device["checkpoints"], *found,
+        )  # fmt: skip
+        _wait(cuda, begun)
+        held = sum(array.nbytes for standard in _STANDARDS.values() for array in standard)
+        if held > 1 << 33:
+            _STANDARDS.clear()
+        _STANDARDS[key] = found
+    return found
