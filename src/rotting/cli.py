@@ -10,7 +10,9 @@ import typer
 import rotting
 from rotting import catalogue, checks, cli_league, cli_theory, console, plots
 from rotting.cli_base import (
+    Address,
     AsJson,
+    Backend,
     Engine,
     Force,
     NoiseKind,
@@ -81,6 +83,8 @@ def simulate_command(
     seed: Seed = 0,
     noise: NoiseKind = "independent",
     engine: Engine = "cpu",
+    backend: Backend = "threads",
+    address: Address = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Save the result to this .npz file.")
     ] = None,
@@ -96,7 +100,8 @@ def simulate_command(
     (name,) = named
     if out is not None:
         _check_result_file(out, force)
-    found = _compare(named, chosen, as_json, runs=runs, seed=seed, noise=noise, engine=engine)
+    found = _compare(named, chosen, as_json, runs=runs, seed=seed, noise=noise, engine=engine,
+                     backend=backend, address=address)  # fmt: skip
     result = found[name]
     if out is not None:
         result.save(out)
@@ -119,6 +124,8 @@ def compare_command(
     seed: Seed = 0,
     noise: NoiseKind = "independent",
     engine: Engine = "cpu",
+    backend: Backend = "threads",
+    address: Address = None,
     out: OutFolder = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -129,7 +136,8 @@ def compare_command(
     """
     chosen = catalogue.parse_scenario(scenario)
     named = catalogue.parse_policies(policies, chosen)
-    options = {"runs": runs, "seed": seed, "noise": noise, "engine": engine}
+    options = {"runs": runs, "seed": seed, "noise": noise, "engine": engine, "backend": backend,
+               "address": address}  # fmt: skip
     _compare_and_write(named, chosen, as_json, out, force, **options)
 
 
@@ -223,6 +231,9 @@ def reproduce(
         int, typer.Option("--runs", "-r", help="Trajectories of the evaluation.")
     ] = 100,
     seed: Seed = 0,
+    engine: Engine = "cpu",
+    backend: Backend = "threads",
+    address: Address = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="The folder to write; out/PAPER if not given.")
     ] = None,
@@ -237,18 +248,25 @@ def reproduce(
     checks.integer("runs", runs, least=2)
     folder = out or Path("out") / paper
     command = f"rotting reproduce {paper} --runs {runs} --seed {seed}"
+    if engine == "cuda":
+        from rotting.engines import cuda
+
+        cuda.require()  # before any work
+        command += " --engine cuda"
+    options = {"engine": engine, "backend": backend, "address": address}
     work = _reproduce_levine if paper == "levine2017" else _reproduce_seznec
-    work(runs, seed, folder, force, as_json, command)
+    work(runs, seed, folder, force, as_json, command, options)
 
 
 def _reproduce_levine(
-    runs: int, seed: int, folder: Path, force: bool, as_json: bool, command: str
-) -> None:
+    runs: int, seed: int, folder: Path, force: bool, as_json: bool, command: str,
+    options: dict[str, Any],
+) -> None:  # fmt: skip
     from rotting.papers.levine2017 import published, reproduction, tables, writing
 
     total = reproduction.decisions(runs)
     with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
-        found = reproduction.reproduce(runs=runs, seed=seed, report=advance)
+        found = reproduction.reproduce(runs=runs, seed=seed, report=advance, **options)
         advance("writing the report", 0)
         writing.write(found, work, command)
     if as_json:
@@ -262,13 +280,14 @@ def _reproduce_levine(
 
 
 def _reproduce_seznec(
-    runs: int, seed: int, folder: Path, force: bool, as_json: bool, command: str
-) -> None:
+    runs: int, seed: int, folder: Path, force: bool, as_json: bool, command: str,
+    options: dict[str, Any],
+) -> None:  # fmt: skip
     from rotting.papers.seznec2019 import reproduction
 
     steps = reproduction.steps()
     with output_folder(folder, force) as work, console.progress(steps, as_json) as advance:
-        found = reproduction.reproduce(runs=runs, seed=seed, report=advance)
+        found = reproduction.reproduce(runs, seed, advance, **options)
         reproduction.write(found, work, command)
     if as_json:
         console.print_json(reproduction.as_data(found, command))

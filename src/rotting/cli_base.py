@@ -31,7 +31,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines."
 NoiseKind = Annotated[
     str, typer.Option(help="independent (as in the paper) or common to all policies.")
 ]
-Engine = Annotated[str, typer.Option(help="cpu, or reference (plain Python, slow).")]
+Engine = Annotated[
+    str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or reference (plain Python, slow).")
+]
+Backend = Annotated[
+    str, typer.Option(help="threads of this machine, or a dask or ray cluster of many.")
+]
+Address = Annotated[str | None, typer.Option(help="The cluster's address, as tcp://host:8786.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files in a folder that holds some.")]
 OutFolder = Annotated[
     Path | None, typer.Option("--out", help="A folder for results and a picture.")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import rotting
 from rotting import checks
 from rotting.bandits import IntArray, Scenario
+from rotting.engines.cluster import BACKENDS
 from rotting.engines.plan import Plan, Progress, empty_outcome, make_oracle, stream_keys
 from rotting.policies.base import Policy
 from rotting.results import Result
@@ -35,6 +36,8 @@ def simulate(
     checkpoints: int | npt.ArrayLike = 100,
     progress: bool | Progress = False,
     first_run: int = 0,
+    backend: str = "threads",
+    address: str | None = None,
 ) -> Result:
     """Play a policy on many bandits of a scenario and keep its regret.
 
@@ -51,6 +54,8 @@ def simulate(
     checkpoints  how many rounds, evenly spread, to keep the regret at; or the rounds themselves
     progress     True for a bar in the terminal, or a function called with (runs done, runs)
     first_run    the number of the first run: play runs 100 to 199 apart from runs 0 to 99
+    backend      "threads" of this machine, or "dask" or "ray": a cluster, with the same bits
+    address      the cluster's; without one a cluster is started on this machine
 
     >>> from rotting import Arm, NoNoise, Scenario, models, policies
     >>> scenario = Scenario([Arm(models.Constant(1.0)), Arm(models.Constant(0.0))],
@@ -64,6 +69,7 @@ def simulate(
     first_run = checks.integer("first_run", first_run, least=0, most=2**62)
     checks.choice("engine", engine, ENGINES)
     checks.choice("noise", noise, NOISES)
+    _check_backend(backend, address, engine, policy)
     if threads is not None:
         threads = checks.integer("threads", threads, least=1)
     times = checkpoint_times(checkpoints, scenario.horizon)
@@ -86,7 +92,12 @@ def simulate(
     )  # fmt: skip
     outcome = empty_outcome(runs, times.size, scenario.arm_count)
     with _reporter(progress, name) as report:
-        if engine == "cpu":
+        if backend != "threads":
+            from rotting.engines import cluster
+
+            asked = {"seed": seed, "noise": noise, "checkpoints": times, "first_run": first_run}
+            cluster.simulate(policy, scenario, outcome, backend, address, asked, report)
+        elif engine == "cpu":
             from rotting.engines import cpu
 
             cpu.simulate(plan, outcome, threads or _cores(), report)
@@ -108,12 +119,23 @@ def simulate(
         "seed": int(seed),
         "noise": noise,
         "engine": engine,
+        "backend": backend,
         "seconds": time.perf_counter() - started,
         "rotting": rotting.__version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
     }
     return Result(checkpoints=times, provenance=provenance, **outcome._asdict())
+
+
+def _check_backend(backend: str, address: str | None, engine: str, policy: Any) -> None:
+    checks.choice("backend", backend, BACKENDS)
+    if backend == "threads":
+        if address is not None:
+            raise ValueError(f"address must be given with backend 'dask' or 'ray', got {address!r}")
+    elif engine != "cpu" or not isinstance(policy, Policy):
+        raise ValueError(f"backend must be 'threads' for other engines than 'cpu' and for players "
+                         f"that are not a Policy, got {backend!r}")  # fmt: skip
 
 
 def checkpoint_times(checkpoints: int | npt.ArrayLike, horizon: int) -> IntArray:

@@ -292,7 +292,6 @@ class Function(Model):
 
 
 __all__ = [
-    "PROBE", "Constant", "Exponential", "Family", "FloatArray", "Function", "Interval", "Model",
-    "Plateau", "Polynomial", "Scaled", "Step", "Table", "check_means", "check_positive",
-    "function_name",
+    "Constant", "Exponential", "Family", "Function", "Interval", "Model", "Plateau", "Polynomial",
+    "Scaled", "Step", "Table", "check_means", "check_positive", "function_name",
 ]  # fmt: skip

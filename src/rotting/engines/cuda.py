@@ -46,12 +46,17 @@ def require() -> Any:
         except Exception as error:
             reason = " ".join(str(error).split()) or "no CUDA driver was found"
         raise ValueError(_missing(reason))
+    from numba import config
+
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # few runs are few runs
     return cuda
 
 
 def _missing(reason: str) -> str:
-    return (f"engine must be one that can run here, got 'cuda': {reason}; it needs an NVIDIA GPU "
-            "with its driver and pip install 'rotting[cuda]'. engine='cpu' needs neither")  # fmt: skip
+    return (
+        f"engine must be one that can run here, got 'cuda': {reason}; it needs an NVIDIA GPU with "
+        "its driver and pip install 'rotting[cuda]'. engine='cpu' needs neither"
+    )
 
 
 def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) -> None:
@@ -80,7 +85,7 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
         )  # fmt: skip
         _wait(cuda, begun)
         for target, source in zip(outcome, rows, strict=True):
-            source.copy_to_host(target[first:last])
+            target[first:last] = source.copy_to_host()  # type: ignore[attr-defined]
         if stop.copy_to_host()[0] != 0:
             arms = plan.scenario.arm_count
             raise ValueError(f"select must return an arm from 0 to {arms - 1}; the policy did not")
@@ -194,8 +199,11 @@ def small_arrays(holders: dict[str, dict[str, Any]], block: int) -> set[tuple[st
 
 def _to_device(cuda: Any, values: Any) -> Any:
     """A NamedTuple with its arrays on the device."""
-    return type(values)(*(cuda.to_device(np.ascontiguousarray(value))
-                          if isinstance(value, np.ndarray) else value for value in values))  # fmt: skip
+    moved = [
+        cuda.to_device(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
+        for value in values
+    ]
+    return type(values)(*moved)
 
 
 def _on_device(cuda: Any, plan: Plan) -> dict[str, Any]:
@@ -224,7 +232,7 @@ def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:
         raise ValueError(f"the device must have room for {block} runs of {each:,} bytes, got "
                          f"{free:,} bytes free")  # fmt: skip
     a_processor = max(1, min(_THREADS // block, _PROCESSOR // (shared + 1024)))
-    most = cuda.get_current_device().MULTIPROCESSOR_COUNT * a_processor
+    most = int(cuda.get_current_device().MULTIPROCESSOR_COUNT * a_processor)
     blocks = min(fits, most, -(-runs // block))
     rounds = -(-runs // (blocks * block))
     return -(-runs // (rounds * block))  # so that all threads play equally many
@@ -233,7 +241,8 @@ def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:
 def _bandits(cuda: Any, plan: Plan, run: int, count: int) -> tuple[Any, Any]:
     """Models and constants as [run, arm], the runs next to each other in memory."""
     bandits = plan.scenario.bandits(plan.seed, run, run + count)
-    return tuple(cuda.to_device(np.asfortranarray(array)) for array in bandits)  # type: ignore[return-value]
+    models, constants = (cuda.to_device(np.asfortranarray(array)) for array in bandits)
+    return models, constants
 
 
 def _standard(

@@ -18,6 +18,7 @@ from rotting.results import Result
 from rotting.tuning import Tuning, tune
 
 GRID_RUNS = 100
+_MANY = 50_000
 
 # report(what, decisions): so many more decisions were made, working at `what`
 Report = Callable[[str, int], None]
@@ -64,7 +65,7 @@ def reproduce(
         scenario = dataclasses.replace(levine2017.SETUPS[setup](), horizon=horizon)
         chosen = levine2017.reported_policies(setup)
         grids[setup] = {
-            name: _search(name, chosen[name], scenario, seed, report, options)
+            name: _search(name, chosen[name], scenario, seed, report, _for_grids(options))
             for name in published.GRIDS
         }
         played: dict[str, Result] = {}
@@ -81,8 +82,10 @@ def reproduce(
                 report(what, runs * horizon)
             else:
                 progress = _reporter(report, what, horizon)
+                # a million curves of a hundred points would not fit: ten will do
+                kept: dict[str, Any] = {} if runs <= _MANY else {"checkpoints": 10}
                 played[key] = simulate(
-                    policy, scenario, runs=runs, seed=seed, progress=progress, **options
+                    policy, scenario, runs=runs, seed=seed, progress=progress, **kept, **options
                 )
             return played[key]
 
@@ -91,6 +94,13 @@ def reproduce(
         reported[setup] = Comparison({name: play(policy) for name, policy in chosen.items()})
         tuned[setup] = Comparison({name: play(policy) for name, policy in ours.items()})
     return Reproduction(runs, seed, grids, reported, tuned, time.perf_counter() - begin)
+
+
+def _for_grids(options: dict[str, Any]) -> dict[str, Any]:
+    """Grids are small: they stay on this machine's processor."""
+    if options.get("engine") != "cuda" and options.get("backend", "threads") == "threads":
+        return options
+    return {**options, "engine": "cpu", "backend": "threads", "address": None}
 
 
 def _search(

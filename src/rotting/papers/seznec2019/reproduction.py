@@ -36,14 +36,18 @@ def steps() -> int:
     return len(seznec2019.policies()) * 3 + len(FAMILY_POLICIES) * seznec2019.LEVELS
 
 
-def reproduce(runs: int, seed: int, report: Callable[[str, int], None]) -> Reproduction:
+def reproduce(
+    runs: int, seed: int, report: Callable[[str, int], None], **options: Any
+) -> Reproduction:
     """Run all of it, with common noise as in the reference."""
     started = time.perf_counter()
     setups = {"L11": seznec2019.two_arms(11), "L24": seznec2019.two_arms(24),
               "ten": seznec2019.ten_arms()}  # fmt: skip
 
     def cell(policy: Any, scenario: Any) -> Cell:
-        result = simulate(policy, scenario, runs=runs, seed=seed, noise="common", checkpoints=1)
+        result = simulate(
+            policy, scenario, runs=runs, seed=seed, noise="common", checkpoints=1, **options
+        )
         return float(result.mean_regret[-1]), float(result.standard_error[-1])
 
     table: dict[str, dict[str, Cell]] = {}

@@ -1,0 +1,100 @@
+"""Many machines: chunks of runs through joblib, to a Dask or Ray cluster by name.
+
+A chunk is a pure function of the experiment, the seed and its range of runs. So a chunk whose
+worker is lost is simply run again somewhere else, and the result has the same bits as that of one
+machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rotting.engines.loop import Outcome
+from rotting.engines.plan import Progress
+from rotting.policies.base import Policy
+
+BACKENDS = ("threads", "dask", "ray")
+_DECISIONS_A_CHUNK = 30_000_000  # about a second: short enough to lose, long enough to send
+
+
+def play_part(policy: Policy, scenario: Any, options: dict[str, Any]) -> tuple[Any, ...]:
+    """One chunk, on whatever machine: the arrays of its outcome."""
+    from rotting.experiment import simulate
+
+    result = simulate(policy, scenario, threads=1, **options)
+    return tuple(getattr(result, name) for name in Outcome._fields)
+
+
+def simulate(
+    policy: Policy,
+    scenario: Any,
+    outcome: Outcome,
+    backend: str,
+    address: str | None,
+    options: dict[str, Any],
+    progress: Progress,
+) -> None:
+    """Play all runs of an outcome on a cluster."""
+    runs, first = outcome.regret.shape[0], options.pop("first_run")
+    with _cluster(backend, address) as workers:
+        size = max(1, min(_DECISIONS_A_CHUNK // scenario.horizon, -(-runs // (4 * workers))))
+        parts = [(start, min(start + size, runs)) for start in range(0, runs, size)]
+        from joblib import Parallel, delayed
+
+        # Dask gives chunks back as they are done, which Ray's joblib cannot
+        way = {"return_as": "generator"} if backend == "dask" else {}
+        found = Parallel(n_jobs=-1, batch_size=1, **way)(
+            delayed(play_part)(
+                policy, scenario, {**options, "runs": last - start, "first_run": first + start}
+            )
+            for start, last in parts
+        )
+        for (start, last), arrays in zip(parts, found, strict=True):
+            for target, source in zip(outcome, arrays, strict=True):
+                target[start:last] = np.asarray(source)
+            progress(last, runs)
+
+
+@contextlib.contextmanager
+def _cluster(backend: str, address: str | None) -> Iterator[int]:
+    """Connect to a cluster, or start one on this machine; how many workers it has."""
+    try:
+        import joblib
+    except ImportError:
+        raise ValueError(_missing(backend)) from None
+    if backend == "dask":
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ValueError(_missing(backend)) from None
+        try:
+            client = Client(address) if address else Client(processes=True)
+        except OSError as error:
+            raise ValueError(f"address must be that of a Dask scheduler, got {address!r}: "
+                             f"{error}") from None  # fmt: skip
+        with client, joblib.parallel_config(backend="dask"):
+            yield max(1, sum(client.nthreads().values()))
+        return
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ImportError:
+        raise ValueError(_missing(backend)) from None
+    ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
+    register_ray()
+    try:
+        with joblib.parallel_config(backend="ray"):
+            yield max(1, int(ray.cluster_resources().get("CPU", 1)))
+    finally:
+        ray.shutdown()
+
+
+def _missing(backend: str) -> str:
+    return (
+        f"backend must be one that can run here, got {backend!r}: it needs pip install "
+        f"'rotting[{backend}]'. backend='threads' needs nothing more"
+    )
