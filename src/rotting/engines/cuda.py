@@ -235,7 +235,8 @@ def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:
     most = int(cuda.get_current_device().MULTIPROCESSOR_COUNT * a_processor)
     blocks = min(fits, most, -(-runs // block))
     rounds = -(-runs // (blocks * block))
-    return -(-runs // (rounds * block))  # so that all threads play equally many
+    even: int = -(-runs // (rounds * block))  # so that all threads play equally many
+    return even
 
 
 def _bandits(cuda: Any, plan: Plan, run: int, count: int) -> tuple[Any, Any]:

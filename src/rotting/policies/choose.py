@@ -82,7 +82,7 @@ def argmax_least_pulled(index: Any, pulls: Any, leader: Any, rival: Any, draw: A
         highest = max(value, highest)
     best = -1
     for i in range(index.size):
-        if index[i] == highest and (best < 0 or _goes_before(pulls, i, best, draw)):
+        if index[i] == highest and (best < 0 or goes_before(pulls, i, best, draw)):
             best = i
     leader[0] = best
     rival[0] = second
@@ -90,7 +90,7 @@ def argmax_least_pulled(index: Any, pulls: Any, leader: Any, rival: Any, draw: A
 
 
 @shared
-def _goes_before(pulls: Any, a: Any, b: Any, draw: Any) -> Any:
+def goes_before(pulls: Any, a: Any, b: Any, draw: Any) -> Any:
     """Whether arm a wins a tie with arm b: fewer pulls, or else the smaller hash."""
     if pulls[a] == pulls[b]:
         return tie(draw, a, pulls[a] + 1) < tie(draw, b, pulls[b] + 1)

@@ -12,7 +12,8 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax_least_pulled, next_untried, still_leads
+from rotting.policies.choose import argmax_least_pulled, still_leads
+from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
 
 
 class Params(NamedTuple):
@@ -36,6 +37,8 @@ class State(NamedTuple):
     next_mean: FloatArray  # mu(N + 1; theta-hat)
     leader: IntArray  # see `choose.still_leads`
     rival: FloatArray
+    tree: IntArray  # see `rotting.policies.tree`
+    changed: IntArray
 
 
 def check_family(who: str, family: Family) -> None:
@@ -64,6 +67,8 @@ def init(params: Params, arms: int, capacity: int) -> State:
         next_mean=np.full(arms, -math.inf),
         leader=np.full(1, -1, dtype=np.int64),
         rival=np.zeros(1),
+        tree=empty_tree(arms),
+        changed=all_changed(),
     )
 
 
@@ -71,14 +76,17 @@ def select(params: Params, state: State, draw: Any) -> int:
     """Ramp up: each arm once. Balance: argmax of mu(N_i + 1; theta-hat_i), ties by least pulls."""
     arm = -1
     if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, 1)
+        arm = untried(state.pulls, state.observed, state.waiting[0])
     if arm < 0:
-        if still_leads(state.next_mean, state.leader, state.rival):
+        if state.tree.size > 1:
+            arm = winner(state.tree, state.changed, state.next_mean, state.pulls, True, draw)
+        elif still_leads(state.next_mean, state.leader, state.rival):
             arm = state.leader[0]
         else:
             arm = argmax_least_pulled(state.next_mean, state.pulls, state.leader, state.rival, draw)
     n = state.pulls[arm] + 1
     state.pulls[arm] = n
+    note_change(state.changed, arm)
     if state.observed[arm] > 0:
         state.next_mean[arm] = params.mu[n + 1, state.closest[arm]]
     return arm
@@ -143,6 +151,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         closest = _closest(total, state.expected, arm)
     state.closest[arm] = closest
     state.next_mean[arm] = params.mu[state.pulls[arm] + 1, closest]
+    note_change(state.changed, arm)
     if arm != state.leader[0]:
         state.leader[0] = -1
 

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax, next_untried
+from rotting.policies.choose import argmax
+from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
 
 
 class Params(NamedTuple):
@@ -25,6 +26,8 @@ class State(NamedTuple):
     pulls: IntArray
     last_pull: IntArray  # 0 if nothing was observed
     last: FloatArray
+    tree: IntArray  # see `rotting.policies.tree`
+    changed: IntArray
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -34,6 +37,8 @@ def init(params: Params, arms: int, capacity: int) -> State:
         pulls=np.zeros(arms, dtype=np.int64),
         last_pull=np.zeros(arms, dtype=np.int64),
         last=np.full(arms, -math.inf),
+        tree=empty_tree(arms),
+        changed=all_changed(),
     )
 
 
@@ -41,9 +46,12 @@ def select(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then the arm whose last reward was highest."""
     arm = -1
     if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.last_pull, 1)
+        arm = untried(state.pulls, state.last_pull, state.waiting[0])
     if arm < 0:
-        arm = argmax(state.last)
+        if state.tree.size > 1:
+            arm = winner(state.tree, state.changed, state.last, state.pulls, False, draw)
+        else:
+            arm = argmax(state.last)
     state.pulls[arm] += 1
     return arm
 
@@ -55,6 +63,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     if pull > state.last_pull[arm]:
         state.last_pull[arm] = pull
         state.last[arm] = reward
+        note_change(state.changed, arm)
 
 
 @dataclass(frozen=True)

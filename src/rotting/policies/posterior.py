@@ -29,6 +29,7 @@ from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax, next_untried
 from rotting.policies.cto import check_family, table_of
 from rotting.policies.fit import add_to_fit, best_fit, misfit, no_fit
+from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
 
 normal = random.normal
 uniform = random.uniform
@@ -64,6 +65,8 @@ class State(NamedTuple):
     weight: FloatArray  # [arm, theta], adding up to one
     spread: FloatArray  # each arm's sigma^2, as it was known at its last reward
     value: FloatArray
+    tree: IntArray  # see `rotting.policies.tree`
+    changed: IntArray
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -78,6 +81,8 @@ def init(params: Params, arms: int, capacity: int) -> State:
         weight=np.full((arms, thetas), 1.0 / thetas),
         spread=np.ones(arms),
         value=np.full(arms, -math.inf),
+        tree=empty_tree(arms),
+        changed=all_changed(),
     )
 
 
@@ -161,14 +166,22 @@ def select(params: Params, state: State, draw: Any) -> int:
     arm = -1
     need = 2 if params.constants else 1
     if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, need)
+        if need == 1:
+            arm = untried(state.pulls, state.observed, state.waiting[0])
+        else:
+            arm = next_untried(state.pulls, state.observed, need)
     if arm < 0:
         if params.thompson:
             for i in range(state.pulls.size):
                 if state.observed[i] >= need:
                     state.value[i] = _drawn(params, state, i, draw)
-        arm = argmax(state.value)
+            arm = argmax(state.value)
+        elif state.tree.size > 1:
+            arm = winner(state.tree, state.changed, state.value, state.pulls, False, draw)
+        else:
+            arm = argmax(state.value)
     state.pulls[arm] += 1
+    note_change(state.changed, arm)
     if not params.thompson and state.observed[arm] >= need:
         _judge(params, state, arm)
     return arm
@@ -207,6 +220,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     _weigh(params, state, arm)
     if n >= need and not params.thompson:
         _judge(params, state, arm)
+        note_change(state.changed, arm)
 
 
 @dataclass(frozen=True)

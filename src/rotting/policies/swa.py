@@ -12,6 +12,7 @@ import numpy as np
 from rotting import checks
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax, next_untried
+from rotting.policies.tree import all_changed, empty_tree, note_change, winner
 from rotting.policies.window import empty_window, grow_window, observe
 
 LONGEST = 2.0**40  # a window that no run can fill; longer ones would not fit an integer
@@ -47,12 +48,17 @@ class State(NamedTuple):
     ring_pull: IntArray
     ring_reward: FloatArray
     time: IntArray
+    tree: IntArray  # see `rotting.policies.tree`
+    changed: IntArray
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
     return State(
-        *empty_window(arms, min(params.window, capacity)), time=np.zeros(1, dtype=np.int64)
+        *empty_window(arms, min(params.window, capacity)),
+        time=np.zeros(1, dtype=np.int64),
+        tree=empty_tree(arms),
+        changed=all_changed(),
     )
 
 
@@ -66,7 +72,10 @@ def select(params: Params, state: State, draw: Any) -> int:
     elif state.waiting[0] > 0:
         arm = next_untried(state.pulls, state.observed, 1)
     if arm < 0:
-        arm = argmax(state.mean)
+        if state.tree.size > 1:
+            arm = winner(state.tree, state.changed, state.mean, state.pulls, False, draw)
+        else:
+            arm = argmax(state.mean)
     state.pulls[arm] += 1
     return arm
 
@@ -74,6 +83,7 @@ def select(params: Params, state: State, draw: Any) -> int:
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Put the reward into its arm's window."""
     observe(state, arm, pull, reward, params.window)
+    note_change(state.changed, arm)
 
 
 def grow(params: Params, state: State, arms: int, capacity: int) -> State:
