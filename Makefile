@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install check test demo reproduce bench readings docs lock test-lowest clean
+.PHONY: help install check test demo reproduce bench growth bench-peers league readings docs lock test-lowest clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,6 +33,15 @@ demo: $(STAMP)  ## the paper's non-parametric scenario: a table and a picture
 reproduce: $(STAMP)  ## the paper, reproduced: out/levine2017/report.html
 	$(BIN)/rotting reproduce levine2017 --force
 
+growth: $(STAMP)  ## cost of a decision against K, T and Theta, drawn
+	$(BIN)/python benchmarks/growth.py
+
+bench-peers: $(STAMP)  ## other libraries and ours, in one run
+	$(BIN)/python benchmarks/peers.py
+
+league: $(STAMP)  ## every policy on every scenario
+	$(BIN)/rotting league --out out/league --force
+
 bench: $(STAMP)  ## what a decision costs, simulated and online, and how soon things start
 	$(BIN)/python benchmarks/decisions.py
 	$(BIN)/python benchmarks/online.py
@@ -48,7 +57,7 @@ docs: $(STAMP)  ## the API as HTML, in out/api
 lock: $(STAMP)  ## renew requirements-dev.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-	  --all-extras --group dev -o requirements-dev.lock pyproject.toml
+	  --extra frames --group dev -o requirements-dev.lock pyproject.toml
 
 test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lowest

@@ -73,17 +73,20 @@ def argmax_least_pulled(index: Any, pulls: Any, leader: Any, rival: Any, draw: A
     The random tie goes to the arm with the smallest `tie` hash of its next pull. Notes the leader
     and its rival for `still_leads`.
     """
+    best = 0
     highest = index[0]
     second = -math.inf
     for i in range(1, index.size):
-        # without branches: threads that go different ways would wait for each other on a GPU
-        value = index[i]
-        second = max(second, min(value, highest))
-        highest = max(value, highest)
-    best = -1
-    for i in range(index.size):
-        if index[i] == highest and (best < 0 or goes_before(pulls, i, best, draw)):
+        if index[i] > highest:
+            second = highest
+            highest = index[i]
             best = i
+        elif index[i] == highest:
+            second = highest
+            if goes_before(pulls, i, best, draw):
+                best = i
+        elif index[i] > second:
+            second = index[i]
     leader[0] = best
     rival[0] = second
     return best

@@ -3,7 +3,7 @@
 For policies in which only the pulled arm's index changes. A node holds the better of the two arms
 below it; when an arm's index has changed, the nodes above it are played again. The order is the
 one of a plain scan over all arms, ties included, so both choose the same arm: the tree is used from
-128 arms on, below which a scan is faster.
+48 arms on, below which a scan is faster.
 
 A change is noted in `update`, and the tree mended in `select`, which has the draw that breaks ties.
 """
@@ -18,7 +18,7 @@ from rotting.compilable import shared
 from rotting.policies.base import IntArray
 from rotting.policies.choose import goes_before, next_untried
 
-FROM = 128  # arms
+FROM = 48  # arms
 NOTHING, MANY = -1, -2  # what has changed, unless it is one arm
 
 
