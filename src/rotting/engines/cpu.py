@@ -8,8 +8,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from rotting.engines.compile import compiled, explained
-from rotting.engines.loop import INTERRUPTED, Outcome, benchmark, play
-from rotting.engines.plan import Plan, Progress, run_chunk, shared_standard
+from rotting.engines.loop import INTERRUPTED, Outcome, Standard, benchmark, play
+from rotting.engines.plan import Plan, Progress, Standards, run_chunk, shared_standard
 
 _DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
 _CHUNKS_A_THREAD = 4  # at least, so that threads end together
@@ -20,12 +20,19 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
     play_compiled = compiled(play, type(plan.params))
     benchmark_compiled = compiled(benchmark, type(plan.oracle))
     standard = shared_standard(benchmark_compiled, plan)
+    known = Standards.find(plan)
+    made = Standards.room(plan) if known is None else None
     stop = np.zeros(1, dtype=np.int64)
     even = -(-plan.runs // (threads * _CHUNKS_A_THREAD))
     size = max(1, min(_DECISIONS_A_CHUNK // plan.scenario.horizon, even))
 
     def chunk(first: int, last: int) -> int:
-        run_chunk(play_compiled, benchmark_compiled, plan, first, last, standard, outcome, stop)
+        own = standard
+        if known is not None:
+            own = Standard(known.optimal[first:last], known.single[first:last])
+        used = run_chunk(play_compiled, benchmark_compiled, plan, first, last, own, outcome, stop)
+        if made is not None:
+            made.optimal[first:last], made.single[first:last] = used
         return last - first
 
     with explained(f"the policy with {type(plan.params).__module__}.Params"):
@@ -43,6 +50,8 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
                 done += sum(future.result() for future in finished)
                 if finished:
                     progress(done, plan.runs)
+            if made is not None:
+                Standards.keep(plan, made)
         except BaseException:
             stop[0] = stop[0] or INTERRUPTED
             for future in waiting:

@@ -253,7 +253,7 @@ def _standard(
     """What pi_max and the best single arm expect, on the device; kept for the next policy."""
     scenario = plan.scenario
     run = plan.first_run + first
-    key = (repr(scenario), scenario.horizon, plan.seed, run, last - first,
+    key = (scenario, scenario.horizon, plan.seed, run, last - first,
            plan.checkpoints.tobytes())  # fmt: skip
     if scenario.fixed:
         key, models, constants = (*key[:3], 0, 1, key[5]), models[:1], constants[:1]

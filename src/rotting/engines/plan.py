@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,8 +70,10 @@ def run_chunk(
     standard: Standard | None,
     outcome: Outcome,
     stop: IntArray,
-) -> None:
+) -> Standard:
     """Play rows first..last-1 of the outcome with the given forms of the loops.
+
+    Returns what pi_max collects on them: the given standard, or the one made for them.
 
     A pure function of the plan and the range: chunks may run anywhere, in any order, again.
     """
@@ -88,6 +90,7 @@ def run_chunk(
     if stop[0] == NO_SUCH_ARM:
         arms = plan.scenario.arm_count
         raise ValueError(f"select must return an arm from 0 to {arms - 1}; the policy did not")
+    return standard
 
 
 def run_benchmark(benchmark: Callable[..., None], plan: Plan, bandits: Bandits) -> Standard:
@@ -100,6 +103,48 @@ def run_benchmark(benchmark: Callable[..., None], plan: Plan, bandits: Bandits) 
         bandits, plan.checkpoints, standard,
     )  # fmt: skip
     return standard
+
+
+class Standards:
+    """What pi_max collects, kept for the next policy on the same runs of the same scenario.
+
+    It does not depend on the policy, and working it out takes a good part of the time of a fast
+    one. The latest few are kept, up to a size.
+    """
+
+    _kept: ClassVar[dict[Any, Standard]] = {}
+    most: ClassVar[int] = 1 << 27  # bytes
+
+    @staticmethod
+    def key(plan: Plan) -> Any:
+        """What a standard depends on; None if that cannot be compared."""
+        runs = (plan.seed, plan.first_run, plan.runs, plan.checkpoints.tobytes())
+        try:
+            hash(plan.scenario)
+        except TypeError:
+            return None
+        return (plan.scenario, *runs)
+
+    @classmethod
+    def find(cls, plan: Plan) -> Standard | None:
+        """The standard of all runs of a plan, if it is there."""
+        return cls._kept.get(cls.key(plan))
+
+    @classmethod
+    def room(cls, plan: Plan) -> Standard | None:
+        """Room for one that may be kept; None if it would be too large."""
+        shape = (plan.runs, plan.checkpoints.size)
+        if plan.scenario.fixed or cls.key(plan) is None or 16 * shape[0] * shape[1] > cls.most:
+            return None
+        return Standard(np.empty(shape), np.empty(shape))
+
+    @classmethod
+    def keep(cls, plan: Plan, standard: Standard) -> None:
+        """Keep one that is complete, and let others go if they are too many."""
+        size = sum(array.nbytes for kept in cls._kept.values() for array in kept)
+        if size + standard.optimal.nbytes * 2 > cls.most:
+            cls._kept.clear()
+        cls._kept[cls.key(plan)] = standard
 
 
 def shared_standard(benchmark: Callable[..., None], plan: Plan) -> Standard | None:
