@@ -23,6 +23,8 @@ _TYPES: dict[str, type] = {
         models.Step,
         models.Table,
         models.Family,
+        models.Interval,
+        models.Scaled,
         Arm,
     )
 }

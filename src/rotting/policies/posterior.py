@@ -34,6 +34,7 @@ from rotting.policies.tree import all_changed, empty_tree, note_change, untried,
 normal = random.normal
 uniform = random.uniform
 
+_HOPELESS = 80.0  # a misfit so many sigma^2 above the least has less weight than rounding
 _NARROW = 0.5  # variance of the posterior, in squared distances of nodes, below which it is fitted
 
 RULES = ("mean", "thompson", "upper")
@@ -67,6 +68,7 @@ class State(NamedTuple):
     value: FloatArray
     tree: IntArray  # see `rotting.policies.tree`
     changed: IntArray
+    unjudged: IntArray  # the arm pulled last, until its reward comes
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -83,6 +85,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         value=np.full(arms, -math.inf),
         tree=empty_tree(arms),
         changed=all_changed(),
+        unjudged=np.full(1, -1, dtype=np.int64),
     )
 
 
@@ -102,11 +105,13 @@ def _judge(params: Any, state: Any, arm: Any) -> None:
         return
     mean = 0.0
     for k in range(params.mu.shape[1]):
-        mean += state.weight[arm, k] * _worth(params, state, arm, k)
+        if state.weight[arm, k] > 0.0:
+            mean += state.weight[arm, k] * _worth(params, state, arm, k)
     if params.z != 0.0:
         variance = 0.0
         for k in range(params.mu.shape[1]):
-            variance += state.weight[arm, k] * (_worth(params, state, arm, k) - mean) ** 2
+            if state.weight[arm, k] > 0.0:
+                variance += state.weight[arm, k] * (_worth(params, state, arm, k) - mean) ** 2
         if params.constants:
             variance += state.spread[arm] / state.observed[arm]
         mean += params.z * math.sqrt(variance)
@@ -165,6 +170,9 @@ def select(params: Params, state: State, draw: Any) -> int:
     """Each arm as often as the fit needs, then the highest value; the first if several."""
     arm = -1
     need = 2 if params.constants else 1
+    late = state.unjudged[0]
+    if late >= 0 and not params.thompson and state.observed[late] >= need:
+        _judge(params, state, late)  # its reward has not come, but it was pulled
     if state.waiting[0] > 0:
         if need == 1:
             arm = untried(state.pulls, state.observed, state.waiting[0])
@@ -182,8 +190,7 @@ def select(params: Params, state: State, draw: Any) -> int:
             arm = argmax(state.value)
     state.pulls[arm] += 1
     note_change(state.changed, arm)
-    if not params.thompson and state.observed[arm] >= need:
-        _judge(params, state, arm)
+    state.unjudged[0] = arm
     return arm
 
 
@@ -194,7 +201,9 @@ def _weigh(params: Any, state: Any, arm: Any) -> None:
     last = params.mu.shape[1] - 1
     for k in range(params.mu.shape[1]):
         worse = misfit(state, arm, k, params.constants) - state.least[arm]
-        weight = math.exp(-worse / (2.0 * state.spread[arm]))
+        weight = 0.0
+        if worse < _HOPELESS * state.spread[arm]:
+            weight = math.exp(-worse / (2.0 * state.spread[arm]))
         if params.interval and (k == 0 or k == last):
             weight *= 0.5  # the trapezoidal rule
         state.weight[arm, k] = weight
@@ -218,6 +227,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         if state.freedom[0] > 0 and state.unexplained[0] > 1e-12 * state.freedom[0]:
             state.spread[arm] = state.unexplained[0] / state.freedom[0]
     _weigh(params, state, arm)
+    if arm == state.unjudged[0]:
+        state.unjudged[0] = -1
     if n >= need and not params.thompson:
         _judge(params, state, arm)
         note_change(state.changed, arm)
