@@ -188,13 +188,19 @@ def small_arrays(holders: dict[str, dict[str, Any]], block: int) -> set[tuple[st
     """
     every = [(array.nbytes, holder, name)
              for holder, arrays in holders.items() for name, array in arrays.items()]  # fmt: skip
-    inside, used = set(), 0
+    inside, used = [], 0
     for size, holder, name in sorted(every):
-        used += size * block
-        if used > SHARED:
+        if used + size * block > SHARED:
             break
-        inside.add((holder, name))
-    return inside
+        used += size * block
+        inside.append((size, holder, name))
+    # a few single numbers less may let one more block in; all threads read those at one place
+    room = _PROCESSOR // (_PROCESSOR // (used + 1024) + 1) - 1024
+    singles = [part for part in inside if part[0] == 8]
+    if used - room <= 4 * 8 * block and used - room <= 8 * block * len(singles):
+        for part in singles[: -(-(used - room) // (8 * block))]:
+            inside.remove(part)
+    return {(holder, name) for _, holder, name in inside}
 
 
 def _to_device(cuda: Any, values: Any) -> Any:
