@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from rotting import Arm, Gaussian, RandomArms, Scenario, league, models, policies, simulate
+from rotting import (
+    Arm,
+    Bernoulli,
+    Gaussian,
+    RandomArms,
+    Scenario,
+    league,
+    models,
+    policies,
+    simulate,
+)
 from rotting.cli import app
 from rotting.papers import levine2017
 from rotting.policies import Policy
@@ -148,6 +160,51 @@ def test_a_right_family_is_not_doubted() -> None:
             mean = float(family.members[arm].table(2000)[pull - 1])
             player.update(decision, mean + 0.4 * float(normal(draw)))
         assert player._state.doubted[0] == 0
+
+
+def test_clicks_are_waited_for_on_every_arm() -> None:
+    """The first arm never pays, the second in one of twenty: all share the turns before a click."""
+    arms = [Arm(models.Constant(0.0)), Arm(models.Constant(0.05))]
+    scenario = Scenario(arms, Bernoulli(), 5000)
+    mean, _ = regret(policies.SteadyUCB(None), scenario, runs=40)
+    known, _ = regret(policies.SteadyUCB(0.5), scenario, runs=40)
+    assert mean < known
+
+
+def test_lost_rewards_are_no_reason_to_doubt() -> None:
+    family = models.Polynomial().over([0.1, 0.25, 0.4])
+    for seed in range(3):
+        player = policies.Guarded(family, 0.1).online(range(3), compiled=True, seed=seed)
+        rng = np.random.default_rng(seed)
+        for _ in range(1500):
+            arm, pull = decision = player.select()
+            if rng.random() < 0.5:
+                mean = float(family.members[arm].mean(pull))
+                player.update(decision, mean + 0.1 * rng.normal())
+        assert player._state.doubted[0] == 0
+
+
+@dataclass(frozen=True)
+class Level(models.Model):
+    """A model that rises with theta."""
+
+    theta: float | None = None
+
+    def _mean(self, n: Any) -> Any:
+        return (self.theta or 0.0) * np.asarray(n, dtype=float) ** -0.2
+
+
+def test_means_may_rise_with_theta() -> None:
+    scenario = Scenario(RandomArms(Level().over([0.2, 0.5, 1.0]), 5), Gaussian(0.2), 2000)
+    ours, _ = regret(policies.CCTO(Level().between(0.2, 1.0)), scenario, runs=20)
+    theirs, _ = regret(policies.CTO(Level().over([0.2, 0.5, 1.0])), scenario, runs=20)
+    assert ours < 20 * theirs
+
+
+@pytest.mark.parametrize("growth", [1.0, 1.0 + 5e-10, 1e30])
+def test_windows_must_grow_sensibly(growth: float) -> None:
+    with pytest.raises(ValueError, match=r"growth must be a number >= 1\.001"):
+        policies.EFFRAWUCB(0.5, growth=growth)
 
 
 def test_recommended() -> None:

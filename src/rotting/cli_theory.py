@@ -59,6 +59,9 @@ def theory_command(
 
     if out is not None and out.suffix not in (".png", ".svg", ".pdf"):
         raise ValueError(f"out must end in .png, .svg or .pdf, got {str(out)!r}")
+    if out is not None and out.is_dir():
+        raise ValueError(f"out must be a file, but {out} is a folder")
+    checks.integer("runs", runs, least=1)
     checks.number("constants", constants, least=0, most=1e100)
     if constants > 0 and (model is None or scenario is not None):
         raise ValueError("constants must come with --model and --thetas, and without --scenario")

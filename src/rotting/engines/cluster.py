@@ -84,7 +84,13 @@ def _cluster(backend: str, address: str | None) -> Iterator[int]:
         from ray.util.joblib import register_ray
     except ImportError:
         raise ValueError(_missing(backend)) from None
-    ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
+    try:
+        ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        words = " ".join(str(error).split())
+        raise ValueError(
+            f"address must be that of a Ray cluster, got {address!r}: {words}"
+        ) from None
     register_ray()
     try:
         with joblib.parallel_config(backend="ray"):

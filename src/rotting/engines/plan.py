@@ -141,7 +141,7 @@ class Standards:
     @classmethod
     def keep(cls, plan: Plan, standard: Standard) -> None:
         """Keep one that is complete, and let others go if they are too many."""
-        size = sum(array.nbytes for kept in cls._kept.values() for array in kept)
+        size = sum(array.nbytes for kept in list(cls._kept.values()) for array in kept)
         if size + standard.optimal.nbytes * 2 > cls.most:
             cls._kept.clear()
         cls._kept[cls.key(plan)] = standard

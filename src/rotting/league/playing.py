@@ -14,7 +14,7 @@ from rotting import checks
 from rotting.experiment import simulate
 from rotting.league.contestants import NON_PARAMETRIC, PARAMETRIC
 from rotting.league.scenarios import HELD_OUT, SCENARIOS, Entry
-from rotting.policies import Policy
+from rotting.policies import Policy, RoundRobin
 
 Cell = dict[str, float]
 RIVAL = "RAWUCB"  # the best published all-rounder, which others are measured against
@@ -92,6 +92,8 @@ def play(
     cells: dict[str, dict[str, Cell]] = {}
     for name, entry in entries.items():
         cells[name] = {}
+        # what pi_max collects is worked out here, so that no policy's price has it
+        simulate(RoundRobin(), entry.scenario, runs=runs, seed=seed, checkpoints=1)
         for title, policy in contestants(entry).items():
             if progress is not None:
                 progress(f"{name}: {title}", 0)

@@ -73,8 +73,8 @@ _MAKERS: dict[str, Callable[[], Entry]] = {
     **{f"fall_{i:02d}": functools.partial(_fall, i) for i in range(0, 30, 4)},
     "ten_falls": lambda: Entry("nine of ten arms change sign", seznec2019.ten_arms()),
     **{f"stationary_{gap:g}": functools.partial(_stationary, gap) for gap in (0.05, 0.14, 0.4, 1)},
-    "clicks": lambda: _clicks([0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.0075, 0.005],
-                              [500, 4000, 1000, 8000, 2000, 16_000, 3000, 30_000], 20_000),
+    "clicks": lambda: _clicks([0.01, 0.03, 0.0075, 0.05, 0.015, 0.04, 0.005, 0.02],
+                              [16_000, 1000, 3000, 500, 2000, 4000, 30_000, 8000], 20_000),
     "hundred_arms": lambda: Entry(
         "a hundred arms rot to constants",
         Scenario(RandomArms(Plateau(length=50).over([0.1, 0.2, 0.3, 0.4]), 100, (0.0, 0.5)),
@@ -103,8 +103,8 @@ _HELD_OUT_MAKERS: dict[str, Callable[[], Entry]] = {
     **{f"fall_{i:02d}": functools.partial(_fall, i) for i in (2, 7, 10, 13, 18, 22, 26)},
     **{f"stationary_{gap:g}": functools.partial(_stationary, gap) for gap in (0.1, 0.25, 0.7)},
     "stationary_ten": lambda: _stationary(0.3, arms=10, horizon=20_000),
-    "other_clicks": lambda: _clicks([0.03, 0.02, 0.02, 0.01, 0.005],
-                                    [2000, 300, 9000, 5000, 50_000], 30_000),
+    "other_clicks": lambda: _clicks([0.005, 0.02, 0.01, 0.03, 0.02],
+                                    [50_000, 9000, 5000, 2000, 300], 30_000),
     "staircase": lambda: Entry("three arms on plateaus of 300", Scenario(
         [Arm(Plateau(theta, length=300), constant) for theta, constant in (
             (0.2, 0.0), (0.5, 0.2), (0.9, 0.4))], Gaussian(0.3), 15_000)),

@@ -153,8 +153,14 @@ class CCTO(Policy):
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the models at the nodes."""
-        mu = table_of("CCTO", self.family.family, reach)
-        return Params(mu, self.family.family.sums_by_pull(reach + 1))
+        nodes = self.family.family
+        mu, sums = table_of("CCTO", nodes, reach), nodes.sums_by_pull(reach + 1)
+        steps = np.diff(sums, axis=1)
+        if np.all(steps <= 0.0):
+            return Params(mu, sums)
+        if np.all(steps >= 0.0):  # means that rise with theta: the nodes the other way round
+            return Params(np.ascontiguousarray(mu[:, ::-1]), np.ascontiguousarray(sums[:, ::-1]))
+        raise ValueError("family of CCTO must have means that fall, or rise, along theta")
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -52,7 +52,7 @@ def lengths(growth: float, longest: int) -> IntArray:
 
 def check_growth(growth: Any) -> float:
     """Refuse windows that would not grow."""
-    return checks.number("growth", growth, above=1)
+    return checks.number("growth", growth, least=1.001, most=1e6)
 
 
 def empty_windows(arms: int, windows: int) -> Efficient:

@@ -29,7 +29,7 @@ class State(NamedTuple):
     """Weights, and the probabilities with which the pulls that wait for a reward were chosen.
 
     Memory: one number per arm, and one per decision whose reward has not come: a ring of the last
-    ones, so that a reward later than that is credited with the present probability.
+    ones, so that a reward later than that is credited with the probability of a later pull.
     """
 
     weight: FloatArray

@@ -114,6 +114,8 @@ def _next_value(params: Any, state: Any, arm: Any) -> None:
 def _doubtful(params: Any, state: Any, arm: Any) -> Any:
     """Whether the likeliest model misses the last h rewards by too much, h = 16, 32, ... or all."""
     n = state.observed[arm]
+    if state.pull[state.last[arm], (n - 1) & (CHUNK - 1)] != n:
+        return False  # rewards are missing: sums over pulls 1..n are not what was seen
     k = state.closest[arm]
     constant = state.residual[arm, k] / n if params.constants else 0.0
     limit = params.doubt * params.sigma * math.sqrt(math.log(state.time[0] + LATER))

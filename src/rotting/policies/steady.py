@@ -80,8 +80,8 @@ def init(params: Params, arms: int, capacity: int) -> State:
 def _noise(params: Any, state: Any) -> Any:
     """Sigma, or its estimate: the pooled scatter of the arms' rewards about their means.
 
-    Before there are as many rewards to spare as arms it is taken large enough that every arm gets
-    its turn: the largest reward seen has the order of the noise or of the means.
+    Before there are as many rewards to spare as arms it is their mean square, which has the order
+    of the noise or of the means.
     """
     if params.sigma > 0.0:
         return params.sigma
@@ -96,7 +96,7 @@ def _noise(params: Any, state: Any) -> Any:
 
 
 def select(params: Params, state: State, draw: Any) -> int:
-    """Each arm once, then the window's mean plus its padding; the first arm if several."""
+    """Each arm once, then the window's mean plus its padding; the least pulled arm if several."""
     t = state.time[0] + 1
     state.time[0] = t
     arm = -1
@@ -108,7 +108,9 @@ def select(params: Params, state: State, draw: Any) -> int:
         arm = 0
         for i in range(state.pulls.size):
             index = state.mean[i] + padding * state.width[i]
-            if index > highest:
+            # while nothing scatters, as with clicks before the first, all arms tie: share the turns
+            fewer = index == highest and state.pulls[i] < state.pulls[arm]
+            if index > highest or fewer:
                 highest = index
                 arm = i
     state.pulls[arm] += 1
@@ -151,7 +153,8 @@ class SteadyUCB(Policy):
     exploration bold. sigma=None estimates sigma from the arms' scatter, for rewards whose noise is
     not known, or, as with click rates, far below what their range allows.
 
-    Found by experiment (`docs/league.md`); no bound is proved. Ties go to the first arm.
+    Found by experiment (`docs/league.md`); no bound is proved. Ties go to the least
+    pulled arm, and then to the first.
 
     >>> SteadyUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
     'a'
