@@ -292,7 +292,9 @@ def _reproduce_seznec(
     if as_json:
         console.print_json(reproduction.as_data(found, command))
         return
-    console.table(*reproduction.rows(found), "mean regret; in parentheses the reference")
+    console.table(
+        *reproduction.rows(found, errors=False), "mean regret; in parentheses the reference"
+    )
     for line in reproduction.far_off(found):
         console.say(f"Not within four standard errors: {line}")
     console.say(f"{found.seconds:.1f} s. Report: {folder / 'report.html'}")

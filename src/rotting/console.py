@@ -69,9 +69,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "")
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(header):
         numeric = place > 0 and all(_is_number(row[place]) for row in rows)
+        # in a narrow terminal the first column must not vanish: it says what the rows are
+        widest = max((len(row[0]) for row in rows), default=0) if place == 0 else 0
         shown.add_column(
-            name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric
-        )
+            name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric,
+            min_width=min(24, widest) or None,
+        )  # fmt: skip
     for row in rows:
         shown.add_row(*(escape(cell) for cell in row))
     out.print(shown)

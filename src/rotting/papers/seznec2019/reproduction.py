@@ -77,7 +77,7 @@ def far_off(found: Reproduction) -> list[str]:
     return wrong
 
 
-def rows(found: Reproduction) -> tuple[list[str], list[list[str]]]:
+def rows(found: Reproduction, errors: bool = True) -> tuple[list[str], list[list[str]]]:
     """The table as text: ours, and the reference's mean in parentheses."""
     header = ["policy", *published.SETUPS.values()]
     lines = []
@@ -85,7 +85,7 @@ def rows(found: Reproduction) -> tuple[list[str], list[list[str]]]:
         line = [name]
         for setup, (mean, error) in cells.items():
             reference = published.FIGURES.get(name, {}).get(setup)
-            shown = f"{mean:.1f} +- {error:.1f}"
+            shown = f"{mean:.1f} +- {error:.1f}" if errors else f"{mean:.1f}"
             line.append(shown + (f" ({reference[0]:g})" if reference else ""))
         lines.append(line)
     return header, lines
