@@ -150,7 +150,7 @@ def test_a_wrong_family_costs_at_most_twice(name: str) -> None:
 
 
 def test_a_right_family_is_not_doubted() -> None:
-    """None of 200 runs of 3,000 decisions gives up a family that is right."""
+    """None of 20 runs of 1,500 decisions gives up a family that is right."""
     family = models.Plateau(length=30).over([0.1, 0.25, 0.4])
     for seed in range(20):
         player = policies.Guarded(family, 0.4).online(range(3), compiled=True, seed=seed)
@@ -198,7 +198,7 @@ def test_means_may_rise_with_theta() -> None:
     scenario = Scenario(RandomArms(Level().over([0.2, 0.5, 1.0]), 5), Gaussian(0.2), 2000)
     ours, _ = regret(policies.CCTO(Level().between(0.2, 1.0)), scenario, runs=20)
     theirs, _ = regret(policies.CTO(Level().over([0.2, 0.5, 1.0])), scenario, runs=20)
-    assert ours < 20 * theirs
+    assert ours < 20 * theirs  # with the nodes the wrong way round it is hundreds of times more
 
 
 @pytest.mark.parametrize("growth", [1.0, 1.0 + 5e-10, 1e30])

@@ -40,7 +40,7 @@ def test_late_rewards_mend_the_whole_tree() -> None:
     for decision in reversed(waiting):
         player.update(decision, 0.5)
     assert player._state.changed[0] == tree.MANY
-    best = player.select().arm
-    values, pulls = player._state.next_mean, player._state.pulls
-    assert values[best] <= values.max()
-    assert pulls.sum() == 301
+    values, pulls = player._state.next_mean.copy(), player._state.pulls.copy()
+    best = np.flatnonzero(values == values.max())
+    least = best[pulls[best] == pulls[best].min()]
+    assert player.select().arm in least

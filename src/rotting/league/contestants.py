@@ -20,20 +20,20 @@ def sigma_of(entry: Entry) -> float:
     return 0.5
 
 
-def _kl_sigma(entry: Entry) -> float | None:
-    """Sigma for a policy that knows Bernoulli rewards when it sees them: None for those."""
+def _sigma_if_gaussian(entry: Entry) -> float | None:
+    """The same for policies that do better without: None for Bernoulli rewards."""
     return sigma_of(entry) if isinstance(entry.scenario.noise, Gaussian) else None
 
 
 # for scenarios of any kind
 NON_PARAMETRIC: dict[str, Maker] = {
-    "SteadyUCB": lambda e: policies.SteadyUCB(_kl_sigma(e)),
+    "SteadyUCB": lambda e: policies.SteadyUCB(_sigma_if_gaussian(e)),
     "RAWUCB": lambda e: policies.RAWUCB(sigma_of(e)),
     "RAWUCBPP": lambda e: policies.RAWUCBPP(sigma_of(e)),
     "EFFRAWUCB": lambda e: policies.EFFRAWUCB(sigma_of(e)),
     "FEWA": lambda e: policies.FEWA(sigma_of(e)),
     "EFFFEWA": lambda e: policies.EFFFEWA(sigma_of(e)),
-    "GLRUCB": lambda e: policies.GLRUCB(_kl_sigma(e)),
+    "GLRUCB": lambda e: policies.GLRUCB(_sigma_if_gaussian(e)),
     "WSWA": lambda e: policies.WSWA(0.2, sigma_of(e)),
     "WSWA keep": lambda e: policies.WSWA(0.2, sigma_of(e), restart="keep"),
     "SWA": lambda e: policies.SWA(0.2, sigma_of(e)),

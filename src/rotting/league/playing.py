@@ -30,22 +30,20 @@ class League:
     seed: int
     seconds: float
 
-    def relative(self, policy: str, to: str = "") -> dict[str, float]:
-        """Mean regret relative to the best of each scenario, or to one policy."""
-        found = {}
-        for scenario, row in self.cells.items():
-            if policy not in row or (to and to not in row):
-                continue
-            best = row[to]["mean"] if to else min(cell["mean"] for cell in row.values())
-            found[scenario] = row[policy]["mean"] / max(best, 1e-9)
-        return found
+    def relative(self, policy: str) -> dict[str, float]:
+        """Mean regret relative to the best of each scenario."""
+        return {
+            scenario: row[policy]["mean"] / max(min(c["mean"] for c in row.values()), 1e-9)
+            for scenario, row in self.cells.items()
+            if policy in row
+        }
 
-    def ratio(self, policy: str, what: str = "mean", to: str = RIVAL) -> dict[str, float]:
+    def ratio(self, policy: str, what: str = "mean") -> dict[str, float]:
         """A figure relative to the rival's, scenario by scenario."""
         return {
-            scenario: row[policy][what] / max(row[to][what], 1e-9)
+            scenario: row[policy][what] / max(row[RIVAL][what], 1e-9)
             for scenario, row in self.cells.items()
-            if policy in row and to in row
+            if policy in row
         }
 
     def ranks(self) -> dict[str, float]:

@@ -20,20 +20,19 @@ class Entry:
     """A scenario and what policies are told about it.
 
     `family` is what parametric policies believe, `constants` whether they believe that arms keep
-    constants; `rots` is False where nothing rots.
+    constants.
     """
 
     about: str
     scenario: Scenario
     family: Family | None = None
     constants: bool = False
-    rots: bool = True
 
 
 def _stationary(gap: float, arms: int = 2, horizon: int = 5000) -> Entry:
     means = [gap] + [0.0] * (arms - 1)
     scenario = Scenario([Arm(Constant(m)) for m in means], Gaussian(1.0), horizon)
-    return Entry(f"nothing rots, {arms} arms, gap {gap:g}", scenario, rots=False)
+    return Entry(f"nothing rots, {arms} arms, gap {gap:g}", scenario)
 
 
 def _fall(i: int) -> Entry:

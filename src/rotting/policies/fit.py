@@ -8,12 +8,15 @@ or integrated out under a flat prior alike.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray
+
+_HOPELESS = 80.0  # a misfit so many sigma^2 above the least has less weight than rounding
 
 
 class Fit(NamedTuple):
@@ -63,6 +66,14 @@ def misfit(state: Any, arm: Any, k: Any, constants: Any) -> Any:
     if constants:
         return state.squares[arm, k] - state.residual[arm, k] ** 2 / state.observed[arm]
     return state.squares[arm, k]
+
+
+@shared
+def weight_of(worse: Any, variance: Any) -> Any:
+    """The posterior weight of a model whose misfit is that much above the least, unnormalised."""
+    if worse > _HOPELESS * variance:
+        return 0.0
+    return math.exp(-worse / (2.0 * variance))
 
 
 @shared

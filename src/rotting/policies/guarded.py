@@ -15,10 +15,10 @@ from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import next_untried
 from rotting.policies.cto import check_family, table_of
-from rotting.policies.fit import add_residuals, best_fit, misfit, no_fit
+from rotting.policies.fit import add_residuals, best_fit, misfit, no_fit, weight_of
 from rotting.policies.history import CHUNK, empty_history, grow_history, remember
-from rotting.policies.rawucb import find_window, square_roots
-from rotting.policies.steady import LATER, SteadyUCB
+from rotting.policies.rawucb import square_roots
+from rotting.policies.steady import LATER, SteadyUCB, best_window, choose_window
 
 EVERY = 16  # rewards of an arm between two looks at its residuals
 
@@ -103,8 +103,7 @@ def _next_value(params: Any, state: Any, arm: Any) -> None:
     total = 0.0
     value = 0.0
     for j in range(params.mu.shape[1]):
-        worse = misfit(state, arm, j, False) - least
-        weight = math.exp(-worse / (2.0 * params.sigma**2))
+        weight = weight_of(misfit(state, arm, j, False) - least, params.sigma**2)
         total += weight
         value += weight * params.mu[n, j]
     state.value[arm] = value / total
@@ -134,6 +133,22 @@ def _doubtful(params: Any, state: Any, arm: Any) -> Any:
     return False
 
 
+@shared
+def _trusting(params: Any, state: Any, t: Any) -> Any:
+    """The arm whose next pull is worth most by the family; the first if several."""
+    padding = math.sqrt(params.c * math.log(t)) * params.sigma if params.constants else 0.0
+    highest = -math.inf
+    arm = 0
+    for i in range(state.pulls.size):
+        index = state.value[i]
+        if params.constants and state.observed[i] > 0:
+            index += padding / math.sqrt(state.observed[i])
+        if index > highest:
+            highest = index
+            arm = i
+    return arm
+
+
 def select(params: Params, state: State, draw: Any) -> int:
     """By the family while it is trusted; else as SteadyUCB does."""
     t = state.time[0] + 1
@@ -143,21 +158,10 @@ def select(params: Params, state: State, draw: Any) -> int:
     if state.waiting[0] > 0:
         arm = next_untried(state.pulls, state.observed, need)
     if arm < 0:
-        trusted = state.doubted[0] == 0
-        padding = params.explore * params.sigma * math.sqrt(math.log(t + LATER))
-        small = math.sqrt(params.c * math.log(t)) * params.sigma if params.constants else 0.0
-        highest = -math.inf
-        arm = 0
-        for i in range(state.pulls.size):
-            if trusted:
-                index = state.value[i]
-                if params.constants and state.observed[i] > 0:
-                    index += small / math.sqrt(state.observed[i])
-            else:
-                index = state.mean[i] + padding * state.width[i]
-            if index > highest:
-                highest = index
-                arm = i
+        if state.doubted[0] == 0:
+            arm = _trusting(params, state, t)
+        else:
+            arm = best_window(params, state, params.sigma)
     state.pulls[arm] += 1
     if state.observed[arm] >= need:
         _next_value(params, state, arm)
@@ -170,17 +174,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     remember(state, arm, pull, reward)
     n = state.observed[arm]
     if n == 1:
-        state.chunk[arm] = state.last[arm]
         state.waiting[0] += need - 1  # an arm waits until it has shown `need` rewards
     if n == 2 and need == 2:
         state.waiting[0] -= 1
     add_residuals(params.mu, state, arm, pull, reward)
-    scale = params.forget * params.sigma * math.sqrt(math.log(state.time[0] + LATER))
-    find_window(params, state, arm, scale, 0.0)
-    h = n - state.start[arm]
-    gained = state.total[arm] - state.sums[state.chunk[arm], state.start[arm] & (CHUNK - 1)]
-    state.mean[arm] = gained / h
-    state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
+    choose_window(params, state, arm, params.sigma)
     if n >= need:
         state.closest[arm] = best_fit(state, arm, params.constants)
         _next_value(params, state, arm)
@@ -203,8 +201,8 @@ class Guarded(Policy):
     sqrt(c ln t sigma^2 / N_i) (`LDCTO`). At every 16th reward of an arm the sums of its last 16,
     32, 64, ... rewards are compared with what its likeliest model expects; a difference beyond
     sqrt(2 doubt sigma^2 ln(t + 10) h) shows the family to be wrong, and it is not used again. With
-    doubt = 2 a right family is given up about once in t^2 looks. No bound is proved. Ties go to
-    the first arm.
+    doubt = 2 a right family is given up about once in t^2 looks. No bound is proved. While
+    the family is trusted ties go to the first arm.
 
     >>> from rotting import models
     >>> family = models.Plateau(length=100).over([0.1, 0.2])

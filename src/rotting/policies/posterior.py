@@ -28,13 +28,12 @@ from rotting.models import Family, Interval, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax, next_untried
 from rotting.policies.cto import check_family, table_of
-from rotting.policies.fit import add_to_fit, best_fit, misfit, no_fit
+from rotting.policies.fit import add_to_fit, best_fit, misfit, no_fit, weight_of
 from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
 
 normal = random.normal
 uniform = random.uniform
 
-_HOPELESS = 80.0  # a misfit so many sigma^2 above the least has less weight than rounding
 _NARROW = 0.5  # variance of the posterior, in squared distances of nodes, below which it is fitted
 
 RULES = ("mean", "thompson", "upper")
@@ -201,9 +200,7 @@ def _weigh(params: Any, state: Any, arm: Any) -> None:
     last = params.mu.shape[1] - 1
     for k in range(params.mu.shape[1]):
         worse = misfit(state, arm, k, params.constants) - state.least[arm]
-        weight = 0.0
-        if worse < _HOPELESS * state.spread[arm]:
-            weight = math.exp(-worse / (2.0 * state.spread[arm]))
+        weight = weight_of(worse, state.spread[arm])
         if params.interval and (k == 0 or k == last):
             weight *= 0.5  # the trapezoidal rule
         state.weight[arm, k] = weight

@@ -95,24 +95,44 @@ def _noise(params: Any, state: Any) -> Any:
     return math.sqrt(state.scattered[0] / spare)
 
 
+@shared
+def choose_window(params: Any, state: Any, arm: Any, sigma: Any) -> None:
+    """The arm's window, chosen anew, with its mean and the width of its padding."""
+    n = state.observed[arm]
+    if n == 1:
+        state.chunk[arm] = state.last[arm]
+    scale = params.forget * sigma * math.sqrt(math.log(state.time[0] + LATER))
+    find_window(params, state, arm, scale, 0.0)
+    h = n - state.start[arm]
+    gained = state.total[arm] - state.sums[state.chunk[arm], state.start[arm] & (CHUNK - 1)]
+    state.mean[arm] = gained / h
+    state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
+
+
+@shared
+def best_window(params: Any, state: Any, sigma: Any) -> Any:
+    """The arm whose window's mean plus padding is highest; the least pulled if several."""
+    padding = params.explore * sigma * math.sqrt(math.log(state.time[0] + LATER))
+    highest = -math.inf
+    arm = 0
+    for i in range(state.pulls.size):
+        index = state.mean[i] + padding * state.width[i]
+        # while nothing scatters, as with clicks before the first, all arms tie: share the turns
+        fewer = index == highest and state.pulls[i] < state.pulls[arm]
+        if index > highest or fewer:
+            highest = index
+            arm = i
+    return arm
+
+
 def select(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then the window's mean plus its padding; the least pulled arm if several."""
-    t = state.time[0] + 1
-    state.time[0] = t
+    state.time[0] += 1
     arm = -1
     if state.waiting[0] > 0:
         arm = next_untried(state.pulls, state.observed, 1)
     if arm < 0:
-        padding = params.explore * _noise(params, state) * math.sqrt(math.log(t + LATER))
-        highest = -math.inf
-        arm = 0
-        for i in range(state.pulls.size):
-            index = state.mean[i] + padding * state.width[i]
-            # while nothing scatters, as with clicks before the first, all arms tie: share the turns
-            fewer = index == highest and state.pulls[i] < state.pulls[arm]
-            if index > highest or fewer:
-                highest = index
-                arm = i
+        arm = best_window(params, state, _noise(params, state))
     state.pulls[arm] += 1
     return arm
 
@@ -120,20 +140,12 @@ def select(params: Params, state: State, draw: Any) -> int:
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Remember the reward, and choose the arm's window anew."""
     remember(state, arm, pull, reward)
-    n = state.observed[arm]
-    if n == 1:
-        state.chunk[arm] = state.last[arm]
     if params.sigma == 0.0:
         state.squares[arm] += reward * reward
-        scatter = max(0.0, state.squares[arm] - state.total[arm] ** 2 / n)
+        scatter = max(0.0, state.squares[arm] - state.total[arm] ** 2 / state.observed[arm])
         state.scattered[0] += scatter - state.scatter[arm]
         state.scatter[arm] = scatter
-    log_t = math.log(state.time[0] + LATER)
-    find_window(params, state, arm, params.forget * _noise(params, state) * math.sqrt(log_t), 0.0)
-    h = n - state.start[arm]
-    gained = state.total[arm] - state.sums[state.chunk[arm], state.start[arm] & (CHUNK - 1)]
-    state.mean[arm] = gained / h
-    state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
+    choose_window(params, state, arm, _noise(params, state))
 
 
 def grow(params: Params, state: State, arms: int, capacity: int) -> State:
