@@ -141,7 +141,7 @@ def advise(
     top = checks.number("max_mean", max_mean, above=0, most=1e100)
     alpha = best_alpha(top) if alpha is None else checks.number("alpha", alpha, above=0)
     guarantees = _windows(arms, sigma, horizon, top, alpha)
-    use = "wSWA, whose regret is far below its bound in simulation: `rotting compare` shows it"
+    use = "wSWA for its bound, which is far above its regret; SteadyUCB for less regret (no proof)"
     verdicts: tuple[Verdict, ...] = ()
     if family is not None:
         verdicts = tuple(check_assumptions(family))
@@ -168,8 +168,8 @@ def advise(
             use = "D-CTO_UCB"
             if found.vacuous or (given and math.isinf(found.bound)):
                 use = (
-                    "DCTO, which detects models as it plays and needs no exploration phase (no "
-                    "proof), or wSWA"
+                    "Guarded or DCTO, which detect models as they play and need no exploration "
+                    "phase (no proof); docs/league.md compares them"
                 )
         guarantees.append(found)
     order = lower_bound_order(arms, horizon, sigma)
