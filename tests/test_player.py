@@ -15,7 +15,7 @@ from cases import FAMILY, examples, name_of, scenarios
 from rotting import Arm, models, policies
 from rotting.engines import plan
 from rotting.engines.loop import reward_of
-from rotting.policies import Decision, Oracle, Player, Policy
+from rotting.policies import Decision, Oracle, Player, Policy, halves
 from rotting.random import fold, step_of
 
 HORIZON = 3000
@@ -147,29 +147,40 @@ def test_the_order_of_arrival_does_not_matter(policy: Policy) -> None:
     assert a == b
 
 
-def test_halves_of_late_rewards_are_those_of_the_observed_pulls() -> None:
-    """D-CTO's Z after any arrivals equals the definition on the observed pulls in pull order."""
+@pytest.mark.parametrize(("prompt", "lost"), [(0, 0.1), (0, 0.0), (60, 0.1), (101, 0.0)])
+def test_halves_of_late_rewards_are_those_of_the_observed_pulls(prompt: int, lost: float) -> None:
+    """D-CTO's Z and constants equal their definition on the observed pulls in pull order.
+
+    The first rewards are prompt, later ones late in any order, and some are lost.
+    """
     family = models.Polynomial().over([0.1, 0.4])
+    means = [member.table(500) for member in family.members]
     policy = policies.DCTO(family, sigma=0.5)
     rng = python_random.Random(3)
     player = policy.online([0, 1], compiled=False)
     seen: list[dict[int, float]] = [{}, {}]
     waiting: list[Decision] = []
-    for _ in range(400):
+    for t in range(400):
         waiting.append(player.select())
-        while waiting and rng.random() < 0.6:
+        while waiting and (t < prompt or rng.random() < 0.6):
             decision = waiting.pop(rng.randrange(len(waiting)))
-            if rng.random() < 0.9:
+            if t < prompt or rng.random() >= lost:
                 seen[decision.arm][decision.pull] = reward = rng.gauss(0, 1)
                 player.update(decision, reward)
+        state, tables = player._state, policy.prepare(2, None, 500)
         for arm in (0, 1):
             pulls = sorted(seen[arm])
             half = len(pulls) // 2
-            for k, member in enumerate(family.members):
-                mu = member.table(500)
+            for k, mu in enumerate(means):
                 residuals = [seen[arm][n] - mu[n - 1] for n in pulls]
                 z = sum(residuals[:half]) - sum(residuals[half:])
-                assert player._state.Z[arm, k] == pytest.approx(z, abs=1e-9)
+                of_model = (state.halves[arm] if state.gaps[arm] else tables.halves[len(pulls)])[k]
+                assert state.lead[arm] - of_model == pytest.approx(z, abs=1e-9)
+                if pulls:
+                    constant = halves.constant_of(tables, state, arm, len(pulls), k)
+                    assert constant == pytest.approx(sum(residuals) / len(pulls), abs=1e-9)
+            if lost == 0.0 and not waiting:
+                assert state.gaps[arm] == 0 or state.settled[arm] == half  # no hoarding
 
 
 def test_windows_of_late_rewards_are_the_last_observed_in_pull_order() -> None:

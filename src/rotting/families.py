@@ -73,10 +73,6 @@ class Family:
         """The cumulative sums as [n, theta], n = 0..length."""
         return _rows(self, length)[1]
 
-    def ordered(self, length: int) -> bool:
-        """Whether at every n <= length the cumulative sums rise, fall or are equal along Theta."""
-        return _rows(self, length)[2]
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -107,19 +103,17 @@ class Interval:
         return Family(self.model, tuple(np.linspace(self.low, self.high, self.nodes).tolist()))
 
 
-def _make_rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, bool]:
+def _make_rows(family: Family, length: int) -> tuple[FloatArray, FloatArray]:
     rows = np.ascontiguousarray(np.pad(family.table(length), ((0, 0), (1, 0))).T)
     sums = np.cumsum(rows, axis=0)
-    steps = np.diff(sums, axis=1)
-    one_way = np.all(steps > 0, axis=1) | np.all(steps < 0, axis=1) | np.all(steps == 0, axis=1)
     rows.flags.writeable = sums.flags.writeable = False
-    return rows, sums, bool(np.all(one_way))
+    return rows, sums
 
 
 _cached_rows = functools.lru_cache(maxsize=8)(_make_rows)
 
 
-def _rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, bool]:
+def _rows(family: Family, length: int) -> tuple[FloatArray, FloatArray]:
     return (_cached_rows if length <= _CACHED else _make_rows)(family, length)
 
 

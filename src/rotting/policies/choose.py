@@ -32,14 +32,19 @@ def next_untried(pulls: Any, observed: Any, need: Any) -> Any:
 
 @shared
 def argmax(index: Any) -> Any:
-    """The arm with the highest index; the first of them if several."""
-    best = 0
-    highest = index[0]
-    for i in range(1, index.size):
+    """The arm with the highest index; the first of them if several.
+
+    It looks twice, for the highest index and for whose it is: where one arm leads for a while, the
+    processor guesses the second and goes on, instead of waiting for all comparisons.
+    """
+    highest = -math.inf
+    for i in range(index.size):
         if index[i] > highest:
             highest = index[i]
-            best = i
-    return best
+    for i in range(index.size):
+        if index[i] == highest:
+            return i
+    return 0
 
 
 @shared

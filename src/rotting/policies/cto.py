@@ -13,6 +13,7 @@ from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_least_pulled, still_leads
+from rotting.policies.nearest import nearest, nearest_of_all, ordered_rows
 from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
 
 
@@ -21,7 +22,7 @@ class Params(NamedTuple):
 
     mu: FloatArray
     sums: FloatArray
-    ordered: bool  # whether the sums of all models are in Theta's order, or its reverse, at every n
+    ordered: int  # see `nearest`
 
 
 class State(NamedTuple):
@@ -39,6 +40,7 @@ class State(NamedTuple):
     rival: FloatArray
     tree: IntArray  # see `rotting.policies.tree`
     changed: IntArray
+    unjudged: IntArray  # the arm pulled last, until its reward comes
 
 
 def check_family(who: str, family: Family) -> None:
@@ -69,12 +71,17 @@ def init(params: Params, arms: int, capacity: int) -> State:
         rival=np.zeros(1),
         tree=empty_tree(arms),
         changed=all_changed(),
+        unjudged=np.full(1, -1, dtype=np.int64),
     )
 
 
 def select(params: Params, state: State, draw: Any) -> int:
     """Ramp up: each arm once. Balance: argmax of mu(N_i + 1; theta-hat_i), ties by least pulls."""
     arm = -1
+    late = state.unjudged[0]
+    if late >= 0 and state.observed[late] > 0:
+        # its reward has not come, but it was pulled
+        state.next_mean[late] = params.mu[state.pulls[late] + 1, state.closest[late]]
     if state.waiting[0] > 0:
         arm = untried(state.pulls, state.observed, state.waiting[0])
     if arm < 0:
@@ -84,42 +91,10 @@ def select(params: Params, state: State, draw: Any) -> int:
             arm = state.leader[0]
         else:
             arm = argmax_least_pulled(state.next_mean, state.pulls, state.leader, state.rival, draw)
-    n = state.pulls[arm] + 1
-    state.pulls[arm] = n
+    state.pulls[arm] += 1
     note_change(state.changed, arm)
-    if state.observed[arm] > 0:
-        state.next_mean[arm] = params.mu[n + 1, state.closest[arm]]
+    state.unjudged[0] = arm
     return arm
-
-
-@shared
-def _closest(total: Any, sums: Any, row: Any) -> Any:
-    """theta-hat (Eq. 7): the first theta with |Y| = |total - sums[row, theta]| smallest."""
-    closest = 0
-    distance = abs(total - sums[row, 0])
-    for k in range(1, sums.shape[1]):
-        y = abs(total - sums[row, k])
-        if y < distance:
-            distance = y
-            closest = k
-    return closest
-
-
-@shared
-def _closest_from(total: Any, sums: Any, row: Any, start: Any) -> Any:
-    """The same for ordered sums: distances fall towards theta-hat from both sides, so walk there.
-
-    Theta-hat seldom moves: this looks at it and its two neighbours, however large Theta is.
-    """
-    closest = start
-    distance = abs(total - sums[row, closest])
-    while closest > 0 and abs(total - sums[row, closest - 1]) <= distance:
-        closest -= 1
-        distance = abs(total - sums[row, closest])
-    while closest + 1 < sums.shape[1] and abs(total - sums[row, closest + 1]) < distance:
-        closest += 1
-        distance = abs(total - sums[row, closest])
-    return closest
 
 
 @shared
@@ -142,15 +117,14 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     total = state.total[arm] + reward
     state.total[arm] = total
     if pull == n and state.gaps[arm] == 0:
-        if params.ordered:
-            closest = _closest_from(total, params.sums, n, state.closest[arm])
-        else:
-            closest = _closest(total, params.sums, n)
+        closest = nearest(total, params.sums, n, state.closest[arm], params.ordered)
     else:
         count_gaps(params, state, arm, pull, n)
-        closest = _closest(total, state.expected, arm)
+        closest = nearest_of_all(total, state.expected, arm)
     state.closest[arm] = closest
     state.next_mean[arm] = params.mu[state.pulls[arm] + 1, closest]
+    if arm == state.unjudged[0]:
+        state.unjudged[0] = -1
     note_change(state.changed, arm)
     if arm != state.leader[0]:
         state.leader[0] = -1
@@ -182,7 +156,8 @@ class CTO(Policy):
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the family."""
         mu = table_of("CTO", self.family, reach)
-        return Params(mu, self.family.sums_by_pull(reach + 1), self.family.ordered(reach + 1))
+        sums = self.family.sums_by_pull(reach + 1)
+        return Params(mu, sums, ordered_rows(sums))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -10,48 +10,63 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rotting import checks
+from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_padded, next_untried
 from rotting.policies.cto import check_family, table_of
-from rotting.policies.halves import detect, empty_halves, grow_halves
-from rotting.policies.padding import log_padding, padding_at
+from rotting.policies.halves import (
+    add_reward,
+    constant_of,
+    detect,
+    empty_halves,
+    grow_halves,
+    half_tables,
+)
+from rotting.policies.padding import log_padding, padding_at, width_at, width_table
 
 HALVES = ("all", "even")
 
 
 class Params(NamedTuple):
-    """The family as a table mu[n, theta], sigma sqrt(c ln t) at t, and how to start and detect."""
+    """The family's tables, sigma sqrt(c ln t) at t, and how to start and detect."""
 
     mu: FloatArray
+    sums: FloatArray  # see `halves.HalfTables`
+    halves: FloatArray
+    ordered: int
     c: float  # c sigma^2
     padding: FloatArray
+    widths: FloatArray
     start: int  # rewards an arm must have shown before its halves are used
     even_only: bool
 
 
 class State(NamedTuple):
-    """Halves, residual sums and what follows from them. Memory: about T/2 + K rewards."""
+    """Halves and what follows from them. Memory: about T/2 rewards, and sixteen an arm."""
 
-    Z: FloatArray
-    residual: FloatArray
     observed: IntArray
+    lead: FloatArray
+    total: FloatArray
+    gaps: IntArray
+    halves: FloatArray
+    expected: FloatArray
     settled: IntArray
     head: IntArray
-    tail: IntArray
     middle: IntArray
+    tail: IntArray
     free: IntArray
-    node_pull: IntArray
-    node_reward: FloatArray
-    node_next: IntArray
-    node_before: IntArray
+    after: IntArray
+    before: IntArray
+    pending_pull: IntArray
+    pending: FloatArray
     time: IntArray
     waiting: IntArray  # how many arms have shown too few rewards to start with
     pulls: IntArray
     closest: IntArray
-    constant: FloatArray  # the estimate of mu^c
     estimate: FloatArray  # mu^c + mu(N + 1; theta-hat)
     width: FloatArray
+    unjudged: IntArray  # the arm pulled last, until its reward comes
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -62,42 +77,52 @@ def init(params: Params, arms: int, capacity: int) -> State:
         waiting=np.full(1, arms, dtype=np.int64),
         pulls=np.zeros(arms, dtype=np.int64),
         closest=np.zeros(arms, dtype=np.int64),
-        constant=np.zeros(arms),
         estimate=np.full(arms, -math.inf),
         width=np.zeros(arms),
+        unjudged=np.full(1, -1, dtype=np.int64),
     )
+
+
+@shared
+def _estimate(params: Any, state: Any, arm: Any) -> None:
+    """What the arm's next pull is worth under its detected model."""
+    closest = state.closest[arm]
+    constant = constant_of(params, state, arm, state.observed[arm], closest)
+    state.estimate[arm] = constant + params.mu[state.pulls[arm] + 1, closest]
 
 
 def select(params: Params, state: State, draw: Any) -> int:
     """Each arm `start` times, then argmax of mu^c-hat + mu(N + 1; theta-hat) + c_{t,N} (Eq. 12)."""
     t = state.time[0] + 1
     state.time[0] = t
+    late = state.unjudged[0]
+    if late >= 0 and state.observed[late] >= params.start:
+        _estimate(params, state, late)  # its reward has not come, but it was pulled
     arm = -1
     if state.waiting[0] > 0:
         arm = next_untried(state.pulls, state.observed, params.start)
     if arm < 0:
         bonus = padding_at(params.padding, params.c, t)
         arm = argmax_padded(state.estimate, state.width, bonus)
-    n = state.pulls[arm] + 1
-    state.pulls[arm] = n
-    if state.observed[arm] >= params.start:
-        state.estimate[arm] = state.constant[arm] + params.mu[n + 1, state.closest[arm]]
+    state.pulls[arm] += 1
+    state.unjudged[0] = arm
     return arm
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Detect by the halves (Eq. 10), then estimate the constant under the detected model."""
+    add_reward(params, state, arm, state.observed[arm], pull, reward)
     closest = detect(params, state, arm, pull, reward)
     n = state.observed[arm]
     if n == params.start:
         state.waiting[0] -= 1
     if n >= params.start:
-        if params.even_only and n % 2 == 1 and n > params.start:
-            closest = state.closest[arm]
-        state.closest[arm] = closest
-        state.constant[arm] = state.residual[arm, closest] / n
-        state.estimate[arm] = state.constant[arm] + params.mu[state.pulls[arm] + 1, closest]
-        state.width[arm] = 1.0 / math.sqrt(n)
+        if not params.even_only or n % 2 == 0 or n == params.start:
+            state.closest[arm] = closest
+        _estimate(params, state, arm)
+        state.width[arm] = width_at(params.widths, n)
+    if arm == state.unjudged[0]:
+        state.unjudged[0] = -1
 
 
 def grow(params: Params, state: State, arms: int, capacity: int) -> State:
@@ -138,7 +163,9 @@ class DCTO(Policy):
         """Tabulate family and padding."""
         c = self.c * self.sigma**2
         mu = table_of("DCTO", self.family, reach)
-        return Params(mu, c, log_padding(c, reach), self.start, self.halves == "even")
+        tables = half_tables(self.family, reach + 1)
+        padding, widths = log_padding(c, reach), width_table(reach)
+        return Params(mu, *tables, c, padding, widths, self.start, self.halves == "even")
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -15,44 +15,58 @@ from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_padded, next_untried
 from rotting.policies.cto import check_family, table_of
-from rotting.policies.halves import detect, empty_halves, grow_halves
-from rotting.policies.padding import log_padding, padding_at
+from rotting.policies.halves import (
+    add_reward,
+    constant_of,
+    detect,
+    empty_halves,
+    grow_halves,
+    half_tables,
+)
+from rotting.policies.padding import log_padding, padding_at, width_at, width_table
 
 
 class Params(NamedTuple):
-    """The family as a table mu[n, theta], sigma sqrt(8 ln t) at t, and the exploration."""
+    """The family's tables, sigma sqrt(8 ln t) at t, and the exploration."""
 
     mu: FloatArray
+    sums: FloatArray  # see `halves.HalfTables`
+    halves: FloatArray
+    ordered: int
     padding: FloatArray
+    widths: FloatArray
     sigma: float
     arms: int
     exploration: int  # pulls of each arm before the models are detected
 
 
 class State(NamedTuple):
-    """Halves while exploring, residual sums, and what follows from them."""
+    """Halves of the exploration, all rewards, and what follows from them."""
 
-    Z: FloatArray
-    residual: FloatArray
     observed: IntArray
+    lead: FloatArray
+    total: FloatArray
+    gaps: IntArray
+    halves: FloatArray
+    expected: FloatArray
     settled: IntArray
     head: IntArray
-    tail: IntArray
     middle: IntArray
+    tail: IntArray
     free: IntArray
-    node_pull: IntArray
-    node_reward: FloatArray
-    node_next: IntArray
-    node_before: IntArray
+    after: IntArray
+    before: IntArray
+    pending_pull: IntArray
+    pending: FloatArray
     time: IntArray
     waiting: IntArray  # how many arms have no observed reward yet
     exploring: IntArray
     pulls: IntArray
     rewards: IntArray  # observed rewards, those after the detection included
     closest: IntArray
-    constant: FloatArray
     estimate: FloatArray
     width: FloatArray
+    unjudged: IntArray  # the arm pulled last, until its reward comes
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -65,9 +79,9 @@ def init(params: Params, arms: int, capacity: int) -> State:
         pulls=np.zeros(arms, dtype=np.int64),
         rewards=np.zeros(arms, dtype=np.int64),
         closest=np.zeros(arms, dtype=np.int64),
-        constant=np.zeros(arms),
         estimate=np.full(arms, -math.inf),
         width=np.zeros(arms),
+        unjudged=np.full(1, -1, dtype=np.int64),
     )
 
 
@@ -77,15 +91,18 @@ def _estimate(params: Any, state: Any, arm: Any) -> None:
     n = state.rewards[arm]
     if n > 0:
         closest = state.closest[arm]
-        state.constant[arm] = state.residual[arm, closest] / n
-        state.estimate[arm] = state.constant[arm] + params.mu[state.pulls[arm] + 1, closest]
-        state.width[arm] = 1.0 / math.sqrt(n)
+        constant = constant_of(params, state, arm, n, closest)
+        state.estimate[arm] = constant + params.mu[state.pulls[arm] + 1, closest]
+        state.width[arm] = width_at(params.widths, n)
 
 
 def select(params: Params, state: State, draw: Any) -> int:
     """Explore by round robin; detect once; then argmax of Eq. 12."""
     t = state.time[0] + 1
     state.time[0] = t
+    late = state.unjudged[0]
+    if late >= 0 and state.exploring[0] == 0:
+        _estimate(params, state, late)  # its reward has not come, but it was pulled
     arm = -1
     if t <= params.arms * params.exploration:
         arm = (t - 1) % params.arms
@@ -99,10 +116,8 @@ def select(params: Params, state: State, draw: Any) -> int:
         if arm < 0:
             bonus = padding_at(params.padding, 8.0 * params.sigma**2, t)
             arm = argmax_padded(state.estimate, state.width, bonus)
-    n = state.pulls[arm] + 1
-    state.pulls[arm] = n
-    if state.estimate[arm] > -math.inf:
-        state.estimate[arm] = state.constant[arm] + params.mu[n + 1, state.closest[arm]]
+    state.pulls[arm] += 1
+    state.unjudged[0] = arm
     return arm
 
 
@@ -113,14 +128,14 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """
     if state.rewards[arm] == 0:
         state.waiting[0] -= 1
+    add_reward(params, state, arm, state.rewards[arm], pull, reward)
     state.rewards[arm] += 1
     if pull <= params.exploration:
         state.closest[arm] = detect(params, state, arm, pull, reward)
-    else:
-        for k in range(params.mu.shape[1]):
-            state.residual[arm, k] += reward - params.mu[pull, k]
     if state.exploring[0] == 0:
         _estimate(params, state, arm)
+    if arm == state.unjudged[0]:
+        state.unjudged[0] = -1
 
 
 def grow(params: Params, state: State, arms: int, capacity: int) -> State:
@@ -164,7 +179,8 @@ class DCTO_UCB(Policy):
         exploration = self._exploration(arms, horizon)
         padding = log_padding(8.0 * self.sigma**2, reach)
         mu = table_of("DCTO_UCB", self.family, reach)
-        return Params(mu, padding, self.sigma, arms, exploration)
+        tables = half_tables(self.family, reach + 1)
+        return Params(mu, *tables, padding, width_table(reach), self.sigma, arms, exploration)
 
     def _exploration(self, arms: int, horizon: int | None) -> int:
         """m, rounded up to even; refused when there is none, or it does not fit the horizon."""

@@ -1,166 +1,262 @@
 """First half minus second half of each arm's rewards, shared by the D-CTO policies (Eq. 9).
 
-Z[arm, theta] is the sum over the first floor(N/2) observed pulls of reward - mu(pull; theta), less
-the same over the rest, in the order of the pulls. A new reward changes which half one other reward
-belongs to, so rewards that may still change sides are kept: a list per arm in pull order, all in
-one arena. A reward leaves the arena when it is in the first half for good, that is, when every
-pull before it has been observed; with prompt rewards half of them are kept.
+Z(theta) = lead - (the same difference of the models' means), where lead is the sum of the first
+floor(N/2) observed rewards, less the sum of the rest, in the order of the pulls. While pulls 1..N
+have been observed, which is always so when rewards are prompt, the models' part is a table, and so
+are their sums; an arm with gaps keeps both for itself.
+
+A new reward moves at most one other from the second half to the first, so rewards that may still
+change sides are kept: a queue per arm in pull order, in chunks of eight out of one arena. A reward
+leaves when it is in the first half for good, that is, when every pull before it has been observed;
+with prompt rewards half of them are kept. The k-th observed reward of an arm, in pull order and
+from zero, is always in slot k mod 8 of its chunk.
 """
 
 from __future__ import annotations
 
-import math
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rotting.compilable import shared
+from rotting.models import Family
 from rotting.policies.base import FloatArray, IntArray
+from rotting.policies.nearest import nearest, nearest_of_all, ordered_rows
 
+CHUNK = 8  # a cache line of rewards
+_MASK = CHUNK - 1
 NOWHERE = -1
+
+
+class HalfTables(NamedTuple):
+    """Sums over j <= n of mu(j; theta), and first halves less second halves, as [n, theta]."""
+
+    sums: FloatArray
+    halves: FloatArray
+    ordered: int  # see `nearest`
+
+
+def _make_tables(family: Family, length: int) -> HalfTables:
+    sums = family.sums_by_pull(length)
+    halves = 2.0 * sums[np.arange(length + 1) // 2] - sums
+    halves.flags.writeable = False
+    return HalfTables(sums, halves, ordered_rows(halves))
+
+
+_cached_tables = functools.lru_cache(maxsize=8)(_make_tables)
+
+
+def half_tables(family: Family, length: int) -> HalfTables:
+    """The tables for n = 0..length; long ones are not kept."""
+    return (_cached_tables if length <= 1 << 20 else _make_tables)(family, length)
 
 
 class Halves(NamedTuple):
     """The fields that a D-CTO policy's state starts with."""
 
-    Z: FloatArray  # [arm, theta]
-    residual: FloatArray  # [arm, theta]: the sum of reward - mu(pull; theta)
     observed: IntArray
-    settled: IntArray  # pulls 1..settled have left the arena
-    head: IntArray  # first and last of an arm's list
+    lead: FloatArray
+    total: FloatArray  # of all rewards
+    gaps: IntArray  # whether an arm's rewards ever came out of order, or one was lost
+    halves: FloatArray  # [arm, theta]: what the tables have, for an arm with gaps
+    expected: FloatArray
+    settled: IntArray  # with gaps: how many rewards have left the arena
+    head: IntArray  # chunks: the first, the one where the second half begins, and the last
+    middle: IntArray
     tail: IntArray
-    middle: IntArray  # last of the first half that is still in the list
-    free: IntArray  # start of the list of unused nodes
-    node_pull: IntArray
-    node_reward: FloatArray
-    node_next: IntArray
-    node_before: IntArray
+    free: IntArray  # the first of the unused chunks
+    after: IntArray
+    before: IntArray
+    pending_pull: IntArray  # [chunk, slot]; written once there are gaps
+    pending: FloatArray
 
 
 def empty_halves(arms: int, thetas: int, capacity: int) -> Halves:
     """Nothing observed; room for the rewards that so many prompt decisions leave in the arena."""
-    nodes = capacity // 2 + arms + 1
+    chunks = min(capacity, capacity // (2 * CHUNK) + 2 * arms) + 1
     return Halves(
-        Z=np.zeros((arms, thetas)),
-        residual=np.zeros((arms, thetas)),
         observed=np.zeros(arms, dtype=np.int64),
+        lead=np.zeros(arms),
+        total=np.zeros(arms),
+        gaps=np.zeros(arms, dtype=np.int64),
+        halves=np.zeros((arms, thetas)),
+        expected=np.zeros((arms, thetas)),
         settled=np.zeros(arms, dtype=np.int64),
         head=np.full(arms, NOWHERE, dtype=np.int64),
-        tail=np.full(arms, NOWHERE, dtype=np.int64),
         middle=np.full(arms, NOWHERE, dtype=np.int64),
+        tail=np.full(arms, NOWHERE, dtype=np.int64),
         free=np.zeros(1, dtype=np.int64),
-        node_pull=np.zeros(nodes, dtype=np.int64),
-        node_reward=np.zeros(nodes),
-        node_next=np.append(np.arange(1, nodes), NOWHERE).astype(np.int64),
-        node_before=np.full(nodes, NOWHERE, dtype=np.int64),
+        after=np.append(np.arange(1, chunks), NOWHERE).astype(np.int64),
+        before=np.full(chunks, NOWHERE, dtype=np.int64),
+        pending_pull=np.zeros((chunks, CHUNK), dtype=np.int64),
+        pending=np.zeros((chunks, CHUNK)),
     )
 
 
 def grow_halves(state: Any, arms: int, capacity: int) -> Any:
-    """The same with room for more: the new nodes go to the front of the unused ones."""
-    old = state.node_pull.size
-    larger = empty_halves(arms, state.Z.shape[1], capacity)
-    if larger.node_pull.size <= old:
+    """The same with room for more: the new chunks go to the front of the unused ones."""
+    old = state.after.size
+    larger = empty_halves(arms, state.halves.shape[1], capacity)
+    if larger.after.size <= old:
         return state
-    for name in ("node_pull", "node_reward", "node_next", "node_before"):
+    for name in ("after", "before", "pending_pull", "pending"):
         getattr(larger, name)[:old] = getattr(state, name)
-    larger.node_next[-1] = state.free[0]
+    larger.after[-1] = state.free[0]
     return state._replace(
         free=np.full(1, old, dtype=np.int64),
-        node_pull=larger.node_pull,
-        node_reward=larger.node_reward,
-        node_next=larger.node_next,
-        node_before=larger.node_before,
+        after=larger.after,
+        before=larger.before,
+        pending_pull=larger.pending_pull,
+        pending=larger.pending,
     )
 
 
 @shared
-def _insert(state: Any, arm: Any, pull: Any, reward: Any) -> Any:
-    """A new node at its place in the arm's list; at the end, if rewards come in order."""
-    node = state.free[0]
-    state.free[0] = state.node_next[node]
-    state.node_pull[node] = pull
-    state.node_reward[node] = reward
-    before = state.tail[arm]
-    after = -1
-    while before >= 0 and state.node_pull[before] > pull:
-        after = before
-        before = state.node_before[before]
-    state.node_before[node] = before
-    state.node_next[node] = after
-    if before >= 0:
-        state.node_next[before] = node
+def _lengthen(state: Any, arm: Any) -> Any:
+    """A new chunk at the end of an arm's queue."""
+    chunk = state.free[0]
+    state.free[0] = state.after[chunk]
+    tail = state.tail[arm]
+    state.before[chunk] = tail
+    state.after[chunk] = NOWHERE
+    if tail == NOWHERE:
+        state.head[arm] = chunk
+        state.middle[arm] = chunk
     else:
-        state.head[arm] = node
-    if after >= 0:
-        state.node_before[after] = node
-    else:
-        state.tail[arm] = node
-    return node
+        state.after[tail] = chunk
+    state.tail[arm] = chunk
+    return chunk
 
 
 @shared
-def _settle(state: Any, arm: Any) -> None:
-    """Free the rewards that are in the first half for good."""
-    node = state.head[arm]
-    while state.middle[arm] >= 0 and state.node_pull[node] == state.settled[arm] + 1:
-        state.settled[arm] += 1
-        after = state.node_next[node]
-        if node == state.middle[arm]:
-            state.middle[arm] = -1
-        state.node_next[node] = state.free[0]
-        state.free[0] = node
-        state.head[arm] = after
-        if after >= 0:
-            state.node_before[after] = -1
-        else:
-            state.tail[arm] = -1
-        node = after
+def _shorten(state: Any, arm: Any) -> Any:
+    """Give the first chunk of an arm's queue back; another one follows it."""
+    chunk = state.head[arm]
+    following = state.after[chunk]
+    state.after[chunk] = state.free[0]
+    state.free[0] = chunk
+    state.before[following] = NOWHERE
+    state.head[arm] = following
+    return following
 
 
 @shared
-def observe_halves(state: Any, arm: Any, pull: Any, reward: Any) -> Any:
-    """A reward arrives: it joins its half, and at most one other changes sides.
+def _observe_prompt(state: Any, arm: Any, n: Any, reward: Any) -> Any:
+    """The n-th reward of an arm without gaps; returns the lead."""
+    chunk = state.tail[arm]
+    if (n - 1) & _MASK == 0:
+        chunk = _lengthen(state, arm)
+    state.pending[chunk, (n - 1) & _MASK] = reward
+    # every second reward moves the first of the second half; whether this is one is hard to guess,
+    # so the rest is done for both, times zero or two
+    even = 1 - (n & 1)
+    slot = ((n >> 1) - 1) & _MASK
+    lead = state.lead[arm] - reward + 2.0 * even * state.pending[state.head[arm], slot]
+    if even * slot == _MASK:
+        state.middle[arm] = _shorten(state, arm)
+    return lead
 
-    Returns how Z changes: the sign of the new reward's residual, then factor, pull and reward of
-    the one that changes sides (factor 0 if none does).
-    """
-    middle = state.middle[arm]
-    in_first = middle >= 0 and pull < state.node_pull[middle]
-    node = _insert(state, arm, pull, reward)
-    grows = state.observed[arm] % 2 == 1  # the first half is one longer for every second reward
-    state.observed[arm] += 1
-    mover = node
+
+@shared
+def note_gap(params: Any, state: Any, arm: Any, rewards: Any) -> None:
+    """An arm gets its first gap, after so many rewards: write out what the tables stood for."""
+    state.gaps[arm] = 1
+    n = state.observed[arm]
+    for k in range(params.mu.shape[1]):
+        state.expected[arm, k] = params.sums[rewards, k]
+        state.halves[arm, k] = params.halves[n, k]
+    state.settled[arm] = n // 2
+    chunk = state.head[arm]
+    for place in range(n // 2, n):
+        state.pending_pull[chunk, place & _MASK] = place + 1
+        if place & _MASK == _MASK:
+            chunk = state.after[chunk]
+
+
+@shared
+def _insert(state: Any, arm: Any, n: Any, pull: Any, reward: Any) -> Any:
+    """Put a reward among the n that an arm has, in pull order; returns its place."""
+    chunk = state.tail[arm]
+    if n & _MASK == 0:
+        chunk = _lengthen(state, arm)
+    place = n
+    while place > state.settled[arm]:
+        slot = place & _MASK
+        source = chunk if slot > 0 else state.before[chunk]
+        last = (slot - 1) & _MASK
+        if state.pending_pull[source, last] < pull:
+            break
+        state.pending_pull[chunk, slot] = state.pending_pull[source, last]
+        state.pending[chunk, slot] = state.pending[source, last]
+        chunk = source
+        place -= 1
+    state.pending_pull[chunk, place & _MASK] = pull
+    state.pending[chunk, place & _MASK] = reward
+    return place
+
+
+@shared
+def _observe_with_gaps(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
+    """A reward of an arm with gaps joins its half, and at most one changes sides."""
+    n = state.observed[arm]
+    border = n // 2  # as many are in the first half
+    place = _insert(state, arm, n, pull, reward)
+    sign = 1.0 if place < border else -1.0
     factor = 0.0
-    if in_first and not grows:
-        mover = middle
+    if place < border and n % 2 == 0:
         factor = -2.0
-        state.middle[arm] = state.node_before[middle]
-    if grows and not in_first:
-        mover = state.node_next[middle] if middle >= 0 else state.head[arm]
+    if place >= border and n % 2 == 1:
         factor = 2.0
-        state.middle[arm] = mover
-    mover_pull = state.node_pull[mover]
-    mover_reward = state.node_reward[mover]
-    _settle(state, arm)
-    return (1.0 if in_first else -1.0), factor, mover_pull, mover_reward
+    mover = state.middle[arm]
+    mover_pull = state.pending_pull[mover, border & _MASK]
+    mover_reward = state.pending[mover, border & _MASK]
+    for k in range(params.mu.shape[1]):
+        state.halves[arm, k] += sign * params.mu[pull, k] + factor * params.mu[mover_pull, k]
+    border = (n + 1) // 2
+    if n % 2 == 1 and border & _MASK == 0:
+        state.middle[arm] = state.after[mover]
+    head = state.head[arm]
+    settled = state.settled[arm]
+    while settled < border and state.pending_pull[head, settled & _MASK] == settled + 1:
+        settled += 1
+        if settled & _MASK == 0:
+            head = _shorten(state, arm)
+    state.settled[arm] = settled
+    return state.lead[arm] + sign * reward + factor * mover_reward
 
 
 @shared
 def detect(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
-    """Take in a reward: Z and the residual sums change, and theta-hat (Eq. 10) is returned.
+    """Sort a reward into its half and return theta-hat (Eq. 10), the first in Theta's order.
 
-    Ties over theta go to the first in Theta's order.
+    If the reward leaves a gap, `note_gap` has been called before.
     """
-    sign, factor, mover_pull, mover_reward = observe_halves(state, arm, pull, reward)
-    closest = 0
-    distance = math.inf
-    for k in range(params.mu.shape[1]):
-        residual = reward - params.mu[pull, k]
-        state.residual[arm, k] += residual
-        z = state.Z[arm, k] + sign * residual + factor * (mover_reward - params.mu[mover_pull, k])
-        state.Z[arm, k] = z
-        if abs(z) < distance:
-            distance = abs(z)
-            closest = k
+    n = state.observed[arm] + 1
+    if state.gaps[arm] == 0:
+        lead = _observe_prompt(state, arm, n, reward)
+        closest = nearest(lead, params.halves, n, state.closest[arm], params.ordered)
+    else:
+        lead = _observe_with_gaps(params, state, arm, pull, reward)
+        closest = nearest_of_all(lead, state.halves, arm)
+    state.observed[arm] = n
+    state.lead[arm] = lead
     return closest
+
+
+@shared
+def add_reward(params: Any, state: Any, arm: Any, rewards: Any, pull: Any, reward: Any) -> None:
+    """Add a reward to its arm's total; `rewards` is how many came before. Notes the first gap."""
+    if state.gaps[arm] == 0 and pull != rewards + 1:
+        note_gap(params, state, arm, rewards)
+    if state.gaps[arm] != 0:
+        for k in range(params.mu.shape[1]):
+            state.expected[arm, k] += params.mu[pull, k]
+    state.total[arm] += reward
+
+
+@shared
+def constant_of(params: Any, state: Any, arm: Any, rewards: Any, closest: Any) -> Any:
+    """The estimate of mu^c: the mean of all rewards, less that of the model."""
+    expected = state.expected[arm, closest] if state.gaps[arm] else params.sums[rewards, closest]
+    return (state.total[arm] - expected) / rewards

@@ -1,4 +1,4 @@
-"""sqrt(c ln t), the growing part of every upper confidence bound here: tabulated, and beyond."""
+"""sqrt(c ln t) and 1 / sqrt(n), the parts of upper confidence bounds: tabulated, and beyond."""
 
 from __future__ import annotations
 
@@ -35,3 +35,22 @@ def padding_at(padding: Any, c: Any, t: Any) -> Any:
     if t < padding.size:
         return padding[t]
     return math.sqrt(c * math.log(t))
+
+
+@functools.lru_cache(maxsize=8)
+def width_table(reach: int) -> FloatArray:
+    """1 / sqrt(n) at index n, for n = 0..reach or a million; entry 0 is never read.
+
+    A root and a division take longer than anything else in a decision.
+    """
+    widths = 1.0 / np.sqrt(np.maximum(1.0, np.arange(min(reach, _LONGEST) + 1)))
+    widths.flags.writeable = False
+    return widths
+
+
+@shared
+def width_at(widths: Any, n: Any) -> Any:
+    """1 / sqrt(n), from the table where that reaches."""
+    if n < widths.size:
+        return widths[n]
+    return 1.0 / math.sqrt(n)

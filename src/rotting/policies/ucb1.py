@@ -12,7 +12,7 @@ import numpy as np
 from rotting import checks
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_padded, next_untried
-from rotting.policies.padding import log_padding, padding_at
+from rotting.policies.padding import log_padding, padding_at, width_at, width_table
 
 
 class Params(NamedTuple):
@@ -20,6 +20,7 @@ class Params(NamedTuple):
 
     c: float
     padding: FloatArray  # sqrt(c ln t) at t
+    widths: FloatArray  # 1 / sqrt(n) at n
 
 
 class State(NamedTuple):
@@ -68,7 +69,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         state.waiting[0] -= 1
     state.total[arm] += reward
     state.mean[arm] = state.total[arm] / n
-    state.width[arm] = 1.0 / math.sqrt(n)
+    state.width[arm] = width_at(params.widths, n)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class UCB1(Policy):
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the padding."""
-        return Params(self.c, log_padding(self.c, reach))
+        return Params(self.c, log_padding(self.c, reach), width_table(reach))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

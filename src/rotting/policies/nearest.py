@@ -1,0 +1,54 @@
+"""theta-hat: the model whose expected sum lies nearest to what the rewards add up to (Eqs. 7, 10).
+
+Where the expected sums of all models are in one order, or its reverse, the distances fall towards
+theta-hat and rise beyond it, so that it can be walked to from where it was.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rotting.compilable import shared
+from rotting.policies.base import FloatArray
+
+
+def ordered_rows(sums: FloatArray) -> int:
+    """How many rows from the first on have sums that rise, fall or are all equal along Theta."""
+    steps = np.diff(sums, axis=1)
+    one_way = np.all(steps > 0, axis=1) | np.all(steps < 0, axis=1) | np.all(steps == 0, axis=1)
+    return len(one_way) if one_way.all() else int(np.argmin(one_way))
+
+
+@shared
+def nearest(total: Any, sums: Any, row: Any, start: Any, ordered: Any) -> Any:
+    """The first theta with |total - sums[row, theta]| smallest.
+
+    `start` is the theta to begin with, nearly always the one looked for; rows below `ordered` are
+    in order.
+    """
+    if row >= ordered:
+        return nearest_of_all(total, sums, row)
+    closest = start
+    distance = abs(total - sums[row, closest])
+    while closest > 0 and abs(total - sums[row, closest - 1]) <= distance:
+        closest -= 1
+        distance = abs(total - sums[row, closest])
+    while closest + 1 < sums.shape[1] and abs(total - sums[row, closest + 1]) < distance:
+        closest += 1
+        distance = abs(total - sums[row, closest])
+    return closest
+
+
+@shared
+def nearest_of_all(total: Any, sums: Any, row: Any) -> Any:
+    """The same for sums in any order."""
+    closest = 0
+    distance = abs(total - sums[row, 0])
+    for k in range(1, sums.shape[1]):
+        y = abs(total - sums[row, k])
+        if y < distance:
+            distance = y
+            closest = k
+    return closest
