@@ -25,7 +25,7 @@ class Fit(NamedTuple):
     pulls: IntArray
     observed: IntArray
     waiting: IntArray  # how many arms have shown too few rewards
-    residual: FloatArray  # [arm, theta]
+    residual: FloatArray  # [arm, theta]; zero without constants
     squares: FloatArray  # [arm, theta]
 
 
@@ -41,22 +41,26 @@ def no_fit(arms: int, thetas: int) -> Fit:
 
 
 @shared
-def add_residuals(mu: Any, state: Any, arm: Any, pull: Any, reward: Any) -> None:
-    """Add a reward's residual under every model, and its square."""
+def add_residuals(mu: Any, state: Any, arm: Any, pull: Any, reward: Any, constants: Any) -> None:
+    """Add the square of a reward's residual under every model, and, for constants, itself."""
     for k in range(mu.shape[1]):
         off = reward - mu[pull, k]
-        state.residual[arm, k] += off
         state.squares[arm, k] += off * off
+    if constants:
+        for k in range(mu.shape[1]):
+            state.residual[arm, k] += reward - mu[pull, k]
 
 
 @shared
-def add_to_fit(mu: Any, state: Any, arm: Any, pull: Any, reward: Any, need: Any) -> Any:
+def add_to_fit(
+    mu: Any, state: Any, arm: Any, pull: Any, reward: Any, need: Any, constants: Any
+) -> Any:
     """Take a reward in; returns how many the arm has shown."""
     n = state.observed[arm] + 1
     state.observed[arm] = n
     if n == need:
         state.waiting[0] -= 1
-    add_residuals(mu, state, arm, pull, reward)
+    add_residuals(mu, state, arm, pull, reward, constants)
     return n
 
 
@@ -69,16 +73,35 @@ def misfit(state: Any, arm: Any, k: Any, constants: Any) -> Any:
 
 
 @shared
-def weight_of(worse: Any, variance: Any) -> Any:
-    """The posterior weight of a model whose misfit is that much above the least, unnormalised."""
-    if worse > _HOPELESS * variance:
-        return 0.0
-    return math.exp(-worse / (2.0 * variance))
+def hopeless(least: Any, variance: Any) -> Any:
+    """The misfit from which on a model's weight is lost to rounding."""
+    return least + _HOPELESS * variance
+
+
+@shared
+def weight_of(worse: Any) -> Any:
+    """The posterior weight of a model, its misfit so many 2 sigma^2 above the least."""
+    return math.exp(-worse) if worse > 0.0 else 1.0
 
 
 @shared
 def best_fit(state: Any, arm: Any, constants: Any) -> Any:
-    """The likeliest theta; the first in Theta's order if several."""
+    """The likeliest theta; the first in Theta's order if several.
+
+    It is nearly always the one that it was, `state.closest`, so look first whether any is better:
+    the processor need not wait for the answer.
+    """
+    best = state.closest[arm]
+    least = misfit(state, arm, best, constants)
+    for k in range(state.squares.shape[1]):
+        off = misfit(state, arm, k, constants)
+        if off < least or (off == least and k < best):
+            return _best_of_all(state, arm, constants)
+    return best
+
+
+@shared
+def _best_of_all(state: Any, arm: Any, constants: Any) -> Any:
     best = 0
     least = misfit(state, arm, 0, constants)
     for k in range(1, state.squares.shape[1]):

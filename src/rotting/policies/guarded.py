@@ -15,7 +15,7 @@ from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import next_untried
 from rotting.policies.cto import check_family, table_of
-from rotting.policies.fit import add_residuals, best_fit, misfit, no_fit, weight_of
+from rotting.policies.fit import add_residuals, best_fit, hopeless, misfit, no_fit, weight_of
 from rotting.policies.history import CHUNK, empty_history, grow_history, remember
 from rotting.policies.rawucb import square_roots
 from rotting.policies.steady import LATER, SteadyUCB, best_window, choose_window
@@ -100,12 +100,16 @@ def _next_value(params: Any, state: Any, arm: Any) -> None:
         state.value[arm] = params.mu[n, k] + state.residual[arm, k] / state.observed[arm]
         return
     least = misfit(state, arm, k, False)
+    sharpness = 0.5 / params.sigma**2
     total = 0.0
     value = 0.0
+    limit = hopeless(least, params.sigma**2)
     for j in range(params.mu.shape[1]):
-        weight = weight_of(misfit(state, arm, j, False) - least, params.sigma**2)
-        total += weight
-        value += weight * params.mu[n, j]
+        off = misfit(state, arm, j, False)
+        if off < limit:
+            weight = weight_of((off - least) * sharpness)
+            total += weight
+            value += weight * params.mu[n, j]
     state.value[arm] = value / total
 
 
@@ -177,7 +181,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         state.waiting[0] += need - 1  # an arm waits until it has shown `need` rewards
     if n == 2 and need == 2:
         state.waiting[0] -= 1
-    add_residuals(params.mu, state, arm, pull, reward)
+    add_residuals(params.mu, state, arm, pull, reward, params.constants)
     choose_window(params, state, arm, params.sigma)
     if n >= need:
         state.closest[arm] = best_fit(state, arm, params.constants)

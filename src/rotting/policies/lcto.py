@@ -88,7 +88,7 @@ def select(params: Params, state: State, draw: Any) -> int:
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """The likeliest model is the one with the least squares."""
-    add_to_fit(params.mu, state, arm, pull, reward, 1)
+    add_to_fit(params.mu, state, arm, pull, reward, 1, False)
     state.closest[arm] = best_fit(state, arm, False)
     state.estimate[arm] = params.mu[state.pulls[arm] + 1, state.closest[arm]]
     if arm != state.leader[0]:
@@ -113,7 +113,7 @@ def select_padded(params: ConstantParams, state: State, draw: Any) -> int:
 
 def update_padded(params: ConstantParams, state: State, arm: int, pull: int, reward: float) -> None:
     """The likeliest model and, under it, the constant."""
-    n = add_to_fit(params.mu, state, arm, pull, reward, params.start)
+    n = add_to_fit(params.mu, state, arm, pull, reward, params.start, True)
     if n >= params.start:
         closest = best_fit(state, arm, True)
         state.closest[arm] = closest

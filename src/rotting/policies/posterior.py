@@ -28,7 +28,7 @@ from rotting.models import Family, Interval, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax, next_untried
 from rotting.policies.cto import check_family, table_of
-from rotting.policies.fit import add_to_fit, best_fit, misfit, no_fit, weight_of
+from rotting.policies.fit import add_to_fit, best_fit, hopeless, misfit, no_fit, weight_of
 from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
 
 normal = random.normal
@@ -62,7 +62,8 @@ class State(NamedTuple):
     least: FloatArray  # each arm's least misfit, and their sum
     unexplained: FloatArray
     freedom: IntArray  # observed rewards less those that the fits use up
-    weight: FloatArray  # [arm, theta], adding up to one
+    weight: FloatArray  # [arm, theta], for Thompson's draws
+    mass: FloatArray  # what an arm's weights add up to
     spread: FloatArray  # each arm's sigma^2, as it was known at its last reward
     value: FloatArray
     tree: IntArray  # see `rotting.policies.tree`
@@ -79,7 +80,8 @@ def init(params: Params, arms: int, capacity: int) -> State:
         least=np.zeros(arms),
         unexplained=np.zeros(1),
         freedom=np.zeros(1, dtype=np.int64),
-        weight=np.full((arms, thetas), 1.0 / thetas),
+        weight=np.ones((arms, thetas)),
+        mass=np.full(arms, float(thetas)),
         spread=np.ones(arms),
         value=np.full(arms, -math.inf),
         tree=empty_tree(arms),
@@ -98,23 +100,39 @@ def _worth(params: Any, state: Any, arm: Any, k: Any) -> Any:
 
 
 @shared
+def _weight(params: Any, state: Any, arm: Any, k: Any, sharpness: Any) -> Any:
+    """The posterior weight of a theta; the likeliest has 1. `sharpness` is 1 / (2 sigma^2)."""
+    worse = misfit(state, arm, k, params.constants) - state.least[arm]
+    weight = weight_of(worse * sharpness)
+    if params.interval and (k == 0 or k == params.mu.shape[1] - 1):
+        weight *= 0.5  # the trapezoidal rule
+    return weight
+
+
+@shared
 def _judge(params: Any, state: Any, arm: Any) -> None:
     """The arm's value: the posterior mean, and z standard deviations more."""
     if params.interval and _narrow(params, state, arm):
         return
-    mean = 0.0
+    likeliest = _worth(params, state, arm, state.closest[arm])
+    sharpness = 0.5 / state.spread[arm]
+    limit = hopeless(state.least[arm], state.spread[arm])
+    mass, first, second = 0.0, 0.0, 0.0
     for k in range(params.mu.shape[1]):
-        if state.weight[arm, k] > 0.0:
-            mean += state.weight[arm, k] * _worth(params, state, arm, k)
+        if misfit(state, arm, k, params.constants) < limit:
+            weight = _weight(params, state, arm, k, sharpness)
+            more = _worth(params, state, arm, k) - likeliest
+            mass += weight
+            first += weight * more
+            second += weight * more * more
+    more = first / mass
+    value = likeliest + more
     if params.z != 0.0:
-        variance = 0.0
-        for k in range(params.mu.shape[1]):
-            if state.weight[arm, k] > 0.0:
-                variance += state.weight[arm, k] * (_worth(params, state, arm, k) - mean) ** 2
+        variance = max(0.0, second / mass - more * more)
         if params.constants:
             variance += state.spread[arm] / state.observed[arm]
-        mean += params.z * math.sqrt(variance)
-    state.value[arm] = mean
+        value += params.z * math.sqrt(variance)
+    state.value[arm] = value
 
 
 @shared
@@ -152,7 +170,7 @@ def _narrow(params: Any, state: Any, arm: Any) -> Any:
 @shared
 def _drawn(params: Any, state: Any, arm: Any, draw: Any) -> Any:
     """A draw from the arm's posterior: one number for theta, one for the constant."""
-    u = uniform(draw)
+    u = uniform(draw) * state.mass[arm]
     last = params.mu.shape[1] - 1
     k = 0
     reached = state.weight[arm, 0]
@@ -195,40 +213,48 @@ def select(params: Params, state: State, draw: Any) -> int:
 
 @shared
 def _weigh(params: Any, state: Any, arm: Any) -> None:
-    """The posterior weights of an arm's models."""
-    total = 0.0
-    last = params.mu.shape[1] - 1
+    """Keep an arm's weights, to draw from them in many rounds."""
+    sharpness = 0.5 / state.spread[arm]
+    limit = hopeless(state.least[arm], state.spread[arm])
+    mass = 0.0
     for k in range(params.mu.shape[1]):
-        worse = misfit(state, arm, k, params.constants) - state.least[arm]
-        weight = weight_of(worse, state.spread[arm])
-        if params.interval and (k == 0 or k == last):
-            weight *= 0.5  # the trapezoidal rule
+        weight = 0.0
+        if misfit(state, arm, k, params.constants) < limit:
+            weight = _weight(params, state, arm, k, sharpness)
         state.weight[arm, k] = weight
-        total += weight
-    for k in range(params.mu.shape[1]):
-        state.weight[arm, k] /= total
+        mass += weight
+    state.mass[arm] = mass
+
+
+@shared
+def _estimated_variance(state: Any, least: Any, arm: Any, fresh: Any) -> Any:
+    """sigma^2 from the best fits of all arms, this one's having changed."""
+    state.unexplained[0] += least - state.least[arm]
+    state.freedom[0] += fresh
+    if state.freedom[0] > 0 and state.unexplained[0] > 1e-12 * state.freedom[0]:
+        return state.unexplained[0] / state.freedom[0]
+    return 1.0
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Take the reward into the fit and weigh the models again."""
     need = 2 if params.constants else 1
-    n = add_to_fit(params.mu, state, arm, pull, reward, need)
-    state.closest[arm] = best_fit(state, arm, params.constants)
-    least = misfit(state, arm, state.closest[arm], params.constants)
-    state.unexplained[0] += least - state.least[arm]
+    n = add_to_fit(params.mu, state, arm, pull, reward, need, params.constants)
+    closest = best_fit(state, arm, params.constants)
+    least = misfit(state, arm, closest, params.constants)
+    variance = params.variance
+    if variance == 0.0:
+        variance = _estimated_variance(state, least, arm, 1 - need if n == 1 else 1)
+    state.closest[arm] = closest
     state.least[arm] = least
-    state.freedom[0] += 1 - need if n == 1 else 1
-    state.spread[arm] = params.variance
-    if params.variance == 0.0:
-        state.spread[arm] = 1.0
-        if state.freedom[0] > 0 and state.unexplained[0] > 1e-12 * state.freedom[0]:
-            state.spread[arm] = state.unexplained[0] / state.freedom[0]
-    _weigh(params, state, arm)
-    if arm == state.unjudged[0]:
-        state.unjudged[0] = -1
-    if n >= need and not params.thompson:
+    state.spread[arm] = variance
+    if params.thompson:
+        _weigh(params, state, arm)
+    elif n >= need:
         _judge(params, state, arm)
         note_change(state.changed, arm)
+    if arm == state.unjudged[0]:
+        state.unjudged[0] = -1
 
 
 @dataclass(frozen=True)
