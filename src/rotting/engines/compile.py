@@ -45,7 +45,7 @@ def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
     kind = KINDS[params_type]
     verbs = [verb for verb in (kind.select, kind.update, kind.reveal) if verb is not None]
     fields = [f"{tuple_type}{getattr(tuple_type, '_fields', '')}" for tuple_type in kind[:2]]
-    mark = fingerprint([loop, *verbs], [*fields, layout])
+    mark = fingerprint([loop, *verbs], [*fields, *kind.room, layout])
     cache = mark is not None and _can_be_found_again(params_type)
     # Its own copy with its own name: numba then keeps a cache index per policy and fingerprint,
     # so that no index refers to a module that another process cannot import.

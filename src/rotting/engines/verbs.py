@@ -43,7 +43,7 @@ def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
 
 @dispatched
 def copy_state(source: Any, target: Any) -> Any:
-    """Copy every array of one state into another of the same shape."""
+    """Copy every array of one state into another of the same shape; compiled, all but `room`."""
     for a, b in zip(source, target, strict=True):
         b[...] = a
 
@@ -54,8 +54,12 @@ _LOCK = threading.Lock()
 
 def _field_copier(state: Any) -> Callable[..., Any]:
     """A function that copies the arrays of a state, its loops written out for the compiler."""
-    lines = ["def copy(source, target):"]
+    lines = ["def copy(source, target):", "  pass"]
+    room = {name for kind in KINDS.values() if kind.state is state.instance_class
+            for name in kind.room}  # fmt: skip
     for name, array in zip(state.fields, state.types, strict=True):
+        if name in room:
+            continue
         indices = [f"i{axis}" for axis in range(array.ndim)]
         for axis, index in enumerate(indices):
             lines.append(f"{'  ' * (axis + 1)}for {index} in range(source.{name}.shape[{axis}]):")

@@ -11,7 +11,8 @@ are, so they use plain loops, `math`, array indexing and functions marked `share
 nothing but in `init`. `capacity` is the number of decisions the state must have room for. A state
 that needs more room later has a fourth verb, `grow(params, state, arms, capacity) -> state`,
 called between decisions. `reveal(params, state, models, constants)` is for policies that are told
-the true bandit (the oracle).
+the true bandit (the oracle). `room` names fields of the state in which nothing is read before it
+was written: a new run need not clear them, which saves time where they are large.
 
 What a user writes is a small immutable `Policy` with the paper's Input line, for instance
 `WSWA(alpha=0.2, sigma=0.5)`; `prepare` turns it into the params.
@@ -44,6 +45,7 @@ class Verbs(NamedTuple):
     update: Callable[..., Any]
     grow: Callable[..., Any] | None = None
     reveal: Callable[..., Any] | None = None
+    room: tuple[str, ...] = ()
 
 
 POLICIES: dict[str, type[Policy]] = {}  # by key, as on the command line

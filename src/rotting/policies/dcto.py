@@ -16,6 +16,7 @@ from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_padded, next_untried
 from rotting.policies.cto import check_family, table_of
 from rotting.policies.halves import (
+    ROOM,
     add_reward,
     constant_of,
     detect,
@@ -150,7 +151,7 @@ class DCTO(Policy):
     halves: str = "all"
 
     title: ClassVar[str] = "D-CTO"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow, room=ROOM)
 
     def __post_init__(self) -> None:
         check_family("DCTO", self.family)

@@ -27,6 +27,7 @@ from rotting.policies.nearest import nearest, nearest_of_all, ordered_rows
 CHUNK = 8  # a cache line of rewards
 _MASK = CHUNK - 1
 NOWHERE = -1
+ROOM = ("halves", "expected", "settled", "before", "pending_pull", "pending")  # see `Verbs`
 
 
 class HalfTables(NamedTuple):
@@ -148,13 +149,12 @@ def _observe_prompt(state: Any, arm: Any, n: Any, reward: Any) -> Any:
     if (n - 1) & _MASK == 0:
         chunk = _lengthen(state, arm)
     state.pending[chunk, (n - 1) & _MASK] = reward
-    # every second reward moves the first of the second half; whether this is one is hard to guess,
-    # so the rest is done for both, times zero or two
-    even = 1 - (n & 1)
-    slot = ((n >> 1) - 1) & _MASK
-    lead = state.lead[arm] - reward + 2.0 * even * state.pending[state.head[arm], slot]
-    if even * slot == _MASK:
-        state.middle[arm] = _shorten(state, arm)
+    lead = state.lead[arm] - reward
+    if n & 1 == 0:
+        slot = ((n >> 1) - 1) & _MASK
+        lead += 2.0 * state.pending[state.head[arm], slot]
+        if slot == _MASK:
+            state.middle[arm] = _shorten(state, arm)
     return lead
 
 

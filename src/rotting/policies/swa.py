@@ -13,7 +13,7 @@ from rotting import checks
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax, next_untried
 from rotting.policies.tree import all_changed, empty_tree, note_change, winner
-from rotting.policies.window import empty_window, grow_window, observe
+from rotting.policies.window import ROOM, empty_window, grow_window, observe
 
 LONGEST = 2.0**40  # a window that no run can fill; longer ones would not fit an integer
 
@@ -45,6 +45,7 @@ class State(NamedTuple):
     waiting: IntArray
     total: FloatArray
     mean: FloatArray
+    newest: IntArray
     ring_pull: IntArray
     ring_reward: FloatArray
     time: IntArray
@@ -106,7 +107,7 @@ class SWA(Policy):
     sigma: float
 
     needs_horizon: ClassVar[bool] = True
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow, room=ROOM)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, above=0))

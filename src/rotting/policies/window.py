@@ -15,7 +15,8 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray
 
-_FRESHEN = 16  # rings' lengths of rewards between two fresh sums; a power of two
+ROOM = ("ring_pull", "ring_reward")  # see `Verbs`
+_FRESHEN = 256  # rings' lengths of rewards between two fresh sums; a power of two
 
 
 class Window(NamedTuple):
@@ -27,6 +28,7 @@ class Window(NamedTuple):
     waiting: IntArray  # how many arms have none
     total: FloatArray  # of the window
     mean: FloatArray
+    newest: IntArray  # the latest pull observed
     ring_pull: IntArray  # [arm, place]; the length is a power of two
     ring_reward: FloatArray
 
@@ -45,6 +47,7 @@ def empty_window(arms: int, window: int) -> Window:
         waiting=np.full(1, arms, dtype=np.int64),
         total=np.zeros(arms),
         mean=np.full(arms, -math.inf),
+        newest=np.zeros(arms, dtype=np.int64),
         ring_pull=np.zeros((arms, room(window)), dtype=np.int64),
         ring_reward=np.zeros((arms, room(window))),
     )
@@ -88,10 +91,13 @@ def observe(state: Any, arm: Any, pull: Any, reward: Any, window: Any) -> None:
     window = min(window, size)
     n = state.observed[arm]
     place = n  # among all observed rewards, in pull order
-    while place > 0 and place > n - size and state.ring_pull[arm, (place - 1) & mask] > pull:
-        place -= 1
-    if place <= n - size:
-        return  # older than all that is kept
+    if pull > state.newest[arm]:
+        state.newest[arm] = pull
+    else:
+        while place > 0 and place > n - size and state.ring_pull[arm, (place - 1) & mask] > pull:
+            place -= 1
+        if place <= n - size:
+            return  # older than all that is kept
     for k in range(n, place, -1):
         state.ring_pull[arm, k & mask] = state.ring_pull[arm, (k - 1) & mask]
         state.ring_reward[arm, k & mask] = state.ring_reward[arm, (k - 1) & mask]

@@ -14,7 +14,7 @@ from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax, next_untried
 from rotting.policies.swa import averaging_window
-from rotting.policies.window import empty_window, grow_window, observe, sum_again
+from rotting.policies.window import ROOM, empty_window, grow_window, observe, sum_again
 
 RESTARTS = ("forget", "keep")
 _EPOCHS = 62
@@ -38,6 +38,7 @@ class State(NamedTuple):
     waiting: IntArray
     total: FloatArray
     mean: FloatArray
+    newest: IntArray
     ring_pull: IntArray
     ring_reward: FloatArray
     time: IntArray
@@ -167,7 +168,7 @@ class WSWA(Policy):
     restart: str = "forget"
 
     title: ClassVar[str] = "wSWA"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow, room=ROOM)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, above=0))
