@@ -1,8 +1,10 @@
 """The CUDA engine: one thread a run, with the same loops and policies as everywhere else.
 
-A thread's small arrays lie in shared memory; larger ones get the thread as their last axis, so that
-neighbouring threads touch neighbouring memory. Runs go to the device in portions; only outcomes
-come back. The portions and the block size change nothing: a run depends on its number alone.
+A thread's small arrays lie in shared memory, their integers in 32 bits. Of the larger ones, a table
+[arm, ...] lies together for each thread, since threads are at different arms; a plain list has the
+thread as its last axis, since threads are mostly at the same round. Runs go to the device in
+portions; only outcomes come back. The portions and the block size change nothing: a run depends on
+its number alone.
 
 What pi_max collects depends on the bandits and not on the policy, so it is worked out once for all
 policies that are compared on the same runs.
@@ -18,12 +20,14 @@ import numpy as np
 from rotting.bandits import Bandits
 from rotting.engines.loop import Keys, Outcome, Scratch, Standard, benchmark, play
 from rotting.engines.plan import Plan, Progress
-from rotting.engines.verbs import register, register_loops
+from rotting.engines.verbs import register, register_loops, room_of
 
 MOST_RUNS = 1 << 18  # a portion: enough to fill any device
 SHARED = 46_000  # bytes of shared memory that a block may use without asking for more
 _PROCESSOR = 227 * 1024  # and what a processor has of it, on the devices this was tuned for
-_THREADS = 256  # a processor's threads: more would wait less for each other, but more for memory
+_THREADS = 288  # a processor's threads
+_REGISTERS = 224  # of a thread: as many as let so many threads in; with fewer, numbers are spilled
+_MOST_DECISIONS = 2**30 - 1  # counts are kept in 32 bits, and some are doubled
 _MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
 SPENT = [0.0]  # seconds in kernels, compiling them included when they are new
 _STANDARDS: dict[Any, Standard] = {}
@@ -62,6 +66,9 @@ def _missing(reason: str) -> str:
 def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) -> None:
     """Play all runs of a plan on the device."""
     cuda = require()
+    if plan.scenario.horizon > _MOST_DECISIONS:
+        raise ValueError(f"horizon must be at most {_MOST_DECISIONS} for engine='cuda', got "
+                         f"{plan.scenario.horizon}")  # fmt: skip
     register()
     register_loops((play, benchmark))
     kernel, shared = _kernel(cuda, "play", plan.fresh, plan.scenario.arm_count, block)
@@ -104,7 +111,8 @@ def _kernel(cuda: Any, loop: str, fresh: Any, arms: int, block: int) -> tuple[An
         source, scope, size = _source(loop, fresh, arms, block)
         scope |= {"cuda": cuda, "State": type(fresh)}
         exec(source, scope)
-        _COMPILED[key] = cuda.jit(scope["kernel"], shared_memory_carveout=100), size
+        kernel = cuda.jit(scope["kernel"], shared_memory_carveout=100, max_registers=_REGISTERS)
+        _COMPILED[key] = kernel, size
     found: tuple[Any, int] = _COMPILED[key]
     return found
 
@@ -152,15 +160,19 @@ def _source(loop: str, fresh: Any, arms: int, block: int) -> tuple[str, dict[str
     }  # fmt: skip
     own = {"models": np.zeros((1, arms), np.int64), "constants": np.zeros((1, arms))}
     holders = {"work": fresh._asdict(), "room": Scratch.empty(arms)._asdict(), "own": own}
-    inside = small_arrays(holders, block)
+    inside = small_arrays(holders, block) - {("work", name) for name in room_of(type(fresh))}
     lines: list[str] = []
 
     def place(holder: str, name: str, array: Any) -> str:
         axes = ", ".join([":"] * array.ndim)
         if (holder, name) not in inside:
-            return f"{name}[r:r + 1]" if holder == "own" else f"{holder}.{name}[{axes}, slot]"
-        kind = f"kind_{array.dtype.name}"
-        scope[kind] = array.dtype.type
+            if holder == "own":
+                return f"{name}[r:r + 1]"
+            thread = "slot" if _together(array) else f"{axes}, slot"
+            return f"{holder}.{name}[{thread}]"
+        dtype = _narrow(array)
+        kind = f"kind_{dtype.name}"
+        scope[kind] = dtype.type
         shape = (*array.shape, block)
         lines.append(f"{holder}_{name} = cuda.shared.array({shape}, {kind})[{axes}, lane]")
         return f"{holder}_{name}"
@@ -176,31 +188,41 @@ def _source(loop: str, fresh: Any, arms: int, block: int) -> tuple[str, dict[str
         locals="\n    ".join(lines), bandit="\n        ".join(bandit), state=parts["work"],
         scratch=parts["room"], bandits=parts["own"],
     )  # fmt: skip
-    size = sum(holders[holder][name].nbytes for holder, name in inside) * block
+    size = sum(_bytes(holders[holder][name]) for holder, name in inside) * block
     return text, scope, size
 
 
+def _narrow(array: Any) -> Any:
+    """The type of an array in shared memory. Integers of states are counts, places and rounds."""
+    return np.dtype(np.int32) if array.dtype == np.int64 else array.dtype
+
+
+def _bytes(array: Any) -> int:
+    return int(array.size * _narrow(array).itemsize)
+
+
+def _together(array: Any) -> bool:
+    """Whether a thread's part of a large array lies together."""
+    return bool(array.ndim > 1)
+
+
 def small_arrays(holders: dict[str, dict[str, Any]], block: int) -> set[tuple[str, str]]:
-    """The arrays that go into shared memory: the smallest first, as many as a block may have.
+    """The arrays that go into shared memory: single numbers and one a arm, the smallest first.
 
     There an element of every thread has its own bank, whichever arm each thread is at. Anywhere
     else threads at different arms wait for each other, and that is most of the time a run takes.
     """
-    every = [(array.nbytes, holder, name)
-             for holder, arrays in holders.items() for name, array in arrays.items()]  # fmt: skip
-    inside, used = [], 0
+    arms = holders["room"]["pulls"].size
+    every = [(_bytes(array), holder, name)
+             for holder, arrays in holders.items() for name, array in arrays.items()
+             if array.size <= max(arms, 3)]  # fmt: skip
+    inside, used = set(), 0
     for size, holder, name in sorted(every):
         if used + size * block > SHARED:
             break
         used += size * block
-        inside.append((size, holder, name))
-    # a few single numbers less may let one more block in; all threads read those at one place
-    room = _PROCESSOR // (_PROCESSOR // (used + 1024) + 1) - 1024
-    singles = [part for part in inside if part[0] == 8]
-    if used - room <= 4 * 8 * block and used - room <= 8 * block * len(singles):
-        for part in singles[: -(-(used - room) // (8 * block))]:
-            inside.remove(part)
-    return {(holder, name) for _, holder, name in inside}
+        inside.add((holder, name))
+    return inside
 
 
 def _to_device(cuda: Any, values: Any) -> Any:
@@ -222,10 +244,12 @@ def _on_device(cuda: Any, plan: Plan) -> dict[str, Any]:
 
 
 def _repeated(cuda: Any, state: Any, threads: int) -> Any:
-    """Room for every thread's state, the thread last; written before it is read."""
+    """Room for every thread's state, written before it is read."""
     # what lies in shared memory is not read here, but is small
-    return type(state)(*(cuda.device_array((*array.shape, threads), array.dtype)
-                         for array in state))  # fmt: skip
+    shapes = [(threads, *array.shape) if _together(array) else (*array.shape, threads)
+              for array in state]  # fmt: skip
+    return type(state)(*(cuda.device_array(shape, array.dtype)
+                         for shape, array in zip(shapes, state, strict=True)))  # fmt: skip
 
 
 def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:

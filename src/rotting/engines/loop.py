@@ -53,7 +53,12 @@ class Scratch(NamedTuple):
 @shared
 def reward_of(world: Any, model: Any, constant: Any, key: Any, step: Any, pull: Any) -> Any:
     """The reward of one pull: a pure function of its arm's stream and its number."""
-    mean = constant + world.means[model, pull - 1]
+    return _noisy(world, constant + world.means[model, pull - 1], key, step, pull)
+
+
+@shared
+def _noisy(world: Any, mean: Any, key: Any, step: Any, pull: Any) -> Any:
+    """The reward of a pull whose mean is known."""
     if world.noise == GAUSSIAN:
         sigma = world.sigma[min(pull, world.sigma.size) - 1]
         return mean + sigma * normal_from(world.edge, world.height, key, step, np.uint64(pull))
@@ -186,11 +191,11 @@ def play(
                     return
                 n = pulls[arm] + 1
                 pulls[arm] = n
+                # asked for here, it is there when it is needed
+                mean = world.means[models[arm], min(n, longest - 1)]
                 update(params, work, arm, n, ahead[arm])
                 if n < longest:
-                    ahead[arm] = reward_of(
-                        world, models[arm], constants[arm], key[arm], step[arm], n + 1
-                    )
+                    ahead[arm] = _noisy(world, constants[arm] + mean, key[arm], step[arm], n + 1)
             collected = expected(world, models, constants, pulls)
             outcome.regret[r, c] = standard.optimal[row, c] - collected
             if c == last:

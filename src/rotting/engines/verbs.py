@@ -52,13 +52,16 @@ _INLINED = {"forceinline": True}
 _LOCK = threading.Lock()
 
 
+def room_of(state_type: type) -> set[str]:
+    """The fields of a state that need not be cleared."""
+    return {name for kind in KINDS.values() if kind.state is state_type for name in kind.room}
+
+
 def _field_copier(state: Any) -> Callable[..., Any]:
     """A function that copies the arrays of a state, its loops written out for the compiler."""
     lines = ["def copy(source, target):", "  pass"]
-    room = {name for kind in KINDS.values() if kind.state is state.instance_class
-            for name in kind.room}  # fmt: skip
     for name, array in zip(state.fields, state.types, strict=True):
-        if name in room:
+        if name in room_of(state.instance_class):
             continue
         indices = [f"i{axis}" for axis in range(array.ndim)]
         for axis, index in enumerate(indices):

@@ -6,13 +6,14 @@ A policy is three plain functions, its *verbs*, on two NamedTuples:
     select(params, state, draw)               -> arm     decide; time and pull counts move on
     update(params, state, arm, pull, reward)             learn from the reward of that pull
 
-`params` holds numbers and read-only arrays, `state` arrays only. The functions are compiled as they
-are, so they use plain loops, `math`, array indexing and functions marked `shared`; they allocate
-nothing but in `init`. `capacity` is the number of decisions the state must have room for. A state
-that needs more room later has a fourth verb, `grow(params, state, arms, capacity) -> state`,
-called between decisions. `reveal(params, state, models, constants)` is for policies that are told
-the true bandit (the oracle). `room` names fields of the state in which nothing is read before it
-was written: a new run need not clear them, which saves time where they are large.
+`params` holds numbers and read-only arrays, `state` arrays only. Its integers are counts, places
+and rounds, which a GPU keeps in 32 bits; 64-bit words go into arrays of `uint64`. The functions are
+compiled as they are, so they use plain loops, `math`, array indexing and functions marked `shared`;
+they allocate nothing but in `init`. `capacity` is the number of decisions the state must have room
+for. A state that needs more room later has a fourth verb, `grow(params, state, arms, capacity) ->
+state`, called between decisions. `reveal(params, state, models, constants)` is for policies that
+are told the true bandit (the oracle). `room` names fields of the state in which nothing is read
+before it was written: a new run need not clear them, which saves time where they are large.
 
 What a user writes is a small immutable `Policy` with the paper's Input line, for instance
 `WSWA(alpha=0.2, sigma=0.5)`; `prepare` turns it into the params.

@@ -116,13 +116,17 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         state.waiting[0] -= 1
     total = state.total[arm] + reward
     state.total[arm] = total
+    guess = state.closest[arm]
+    next_mean = params.mu[state.pulls[arm] + 1, guess]
     if pull == n and state.gaps[arm] == 0:
-        closest = nearest(total, params.sums, n, state.closest[arm], params.ordered)
+        closest = nearest(total, params.sums, n, guess, params.ordered)
     else:
         count_gaps(params, state, arm, pull, n)
         closest = nearest_of_all(total, state.expected, arm)
-    state.closest[arm] = closest
-    state.next_mean[arm] = params.mu[state.pulls[arm] + 1, closest]
+    if closest != guess:
+        state.closest[arm] = closest
+        next_mean = params.mu[state.pulls[arm] + 1, closest]
+    state.next_mean[arm] = next_mean
     if arm == state.unjudged[0]:
         state.unjudged[0] = -1
     note_change(state.changed, arm)

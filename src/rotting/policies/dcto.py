@@ -49,13 +49,12 @@ class State(NamedTuple):
     observed: IntArray
     lead: FloatArray
     total: FloatArray
-    gaps: IntArray
+    settled: IntArray
     halves: FloatArray
     expected: FloatArray
-    settled: IntArray
     head: IntArray
-    middle: IntArray
     tail: IntArray
+    middle: IntArray
     free: IntArray
     after: IntArray
     before: IntArray

@@ -27,7 +27,8 @@ from rotting.policies.nearest import nearest, nearest_of_all, ordered_rows
 CHUNK = 8  # a cache line of rewards
 _MASK = CHUNK - 1
 NOWHERE = -1
-ROOM = ("halves", "expected", "settled", "before", "pending_pull", "pending")  # see `Verbs`
+PROMPT = -1  # an arm whose rewards have come in order, none missing
+ROOM = ("halves", "expected", "middle", "before", "pending_pull", "pending")  # see `Verbs`
 
 
 class HalfTables(NamedTuple):
@@ -59,13 +60,12 @@ class Halves(NamedTuple):
     observed: IntArray
     lead: FloatArray
     total: FloatArray  # of all rewards
-    gaps: IntArray  # whether an arm's rewards ever came out of order, or one was lost
+    settled: IntArray  # with gaps: how many rewards have left the arena; -1 without
     halves: FloatArray  # [arm, theta]: what the tables have, for an arm with gaps
     expected: FloatArray
-    settled: IntArray  # with gaps: how many rewards have left the arena
-    head: IntArray  # chunks: the first, the one where the second half begins, and the last
-    middle: IntArray
+    head: IntArray  # an arm's first and last chunk, and with gaps where the second half begins
     tail: IntArray
+    middle: IntArray
     free: IntArray  # the first of the unused chunks
     after: IntArray
     before: IntArray
@@ -80,13 +80,12 @@ def empty_halves(arms: int, thetas: int, capacity: int) -> Halves:
         observed=np.zeros(arms, dtype=np.int64),
         lead=np.zeros(arms),
         total=np.zeros(arms),
-        gaps=np.zeros(arms, dtype=np.int64),
+        settled=np.full(arms, PROMPT, dtype=np.int64),
         halves=np.zeros((arms, thetas)),
         expected=np.zeros((arms, thetas)),
-        settled=np.zeros(arms, dtype=np.int64),
         head=np.full(arms, NOWHERE, dtype=np.int64),
-        middle=np.full(arms, NOWHERE, dtype=np.int64),
         tail=np.full(arms, NOWHERE, dtype=np.int64),
+        middle=np.full(arms, NOWHERE, dtype=np.int64),
         free=np.zeros(1, dtype=np.int64),
         after=np.append(np.arange(1, chunks), NOWHERE).astype(np.int64),
         before=np.full(chunks, NOWHERE, dtype=np.int64),
@@ -123,7 +122,6 @@ def _lengthen(state: Any, arm: Any) -> Any:
     state.after[chunk] = NOWHERE
     if tail == NOWHERE:
         state.head[arm] = chunk
-        state.middle[arm] = chunk
     else:
         state.after[tail] = chunk
     state.tail[arm] = chunk
@@ -154,20 +152,20 @@ def _observe_prompt(state: Any, arm: Any, n: Any, reward: Any) -> Any:
         slot = ((n >> 1) - 1) & _MASK
         lead += 2.0 * state.pending[state.head[arm], slot]
         if slot == _MASK:
-            state.middle[arm] = _shorten(state, arm)
+            _shorten(state, arm)
     return lead
 
 
 @shared
 def note_gap(params: Any, state: Any, arm: Any, rewards: Any) -> None:
     """An arm gets its first gap, after so many rewards: write out what the tables stood for."""
-    state.gaps[arm] = 1
     n = state.observed[arm]
     for k in range(params.mu.shape[1]):
         state.expected[arm, k] = params.sums[rewards, k]
         state.halves[arm, k] = params.halves[n, k]
     state.settled[arm] = n // 2
     chunk = state.head[arm]
+    state.middle[arm] = chunk
     for place in range(n // 2, n):
         state.pending_pull[chunk, place & _MASK] = place + 1
         if place & _MASK == _MASK:
@@ -202,6 +200,8 @@ def _observe_with_gaps(params: Any, state: Any, arm: Any, pull: Any, reward: Any
     n = state.observed[arm]
     border = n // 2  # as many are in the first half
     place = _insert(state, arm, n, pull, reward)
+    if n == 0:
+        state.middle[arm] = state.head[arm]
     sign = 1.0 if place < border else -1.0
     factor = 0.0
     if place < border and n % 2 == 0:
@@ -233,7 +233,7 @@ def detect(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
     If the reward leaves a gap, `note_gap` has been called before.
     """
     n = state.observed[arm] + 1
-    if state.gaps[arm] == 0:
+    if state.settled[arm] == PROMPT:
         lead = _observe_prompt(state, arm, n, reward)
         closest = nearest(lead, params.halves, n, state.closest[arm], params.ordered)
     else:
@@ -247,9 +247,9 @@ def detect(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
 @shared
 def add_reward(params: Any, state: Any, arm: Any, rewards: Any, pull: Any, reward: Any) -> None:
     """Add a reward to its arm's total; `rewards` is how many came before. Notes the first gap."""
-    if state.gaps[arm] == 0 and pull != rewards + 1:
+    if state.settled[arm] == PROMPT and pull != rewards + 1:
         note_gap(params, state, arm, rewards)
-    if state.gaps[arm] != 0:
+    if state.settled[arm] != PROMPT:
         for k in range(params.mu.shape[1]):
             state.expected[arm, k] += params.mu[pull, k]
     state.total[arm] += reward
@@ -258,5 +258,7 @@ def add_reward(params: Any, state: Any, arm: Any, rewards: Any, pull: Any, rewar
 @shared
 def constant_of(params: Any, state: Any, arm: Any, rewards: Any, closest: Any) -> Any:
     """The estimate of mu^c: the mean of all rewards, less that of the model."""
-    expected = state.expected[arm, closest] if state.gaps[arm] else params.sums[rewards, closest]
+    expected = params.sums[rewards, closest]
+    if state.settled[arm] != PROMPT:
+        expected = state.expected[arm, closest]
     return (state.total[arm] - expected) / rewards
