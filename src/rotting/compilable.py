@@ -18,6 +18,8 @@ R = TypeVar("R")
 
 # (the function as Python sees it, the body that is compiled), waiting to be registered
 PENDING: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+# (the function, its other form for a GPU)
+GPU_FORMS: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:
@@ -31,6 +33,20 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
     """
     PENDING.append((function, function))
     return function
+
+
+def on_gpu(usual: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let GPUs run this function instead of the usual one. Both must give the same answer.
+
+    A processor guesses branches and goes on; the threads of a GPU's warp, when they take different
+    branches, wait for each other. Few functions are worth two forms.
+    """
+
+    def mark(form: Callable[P, R]) -> Callable[P, R]:
+        GPU_FORMS.append((usual, form))
+        return form
+
+    return mark
 
 
 def wrapping(function: Callable[P, R]) -> Callable[P, R]:

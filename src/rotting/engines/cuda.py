@@ -20,13 +20,13 @@ import numpy as np
 from rotting.bandits import Bandits
 from rotting.engines.loop import Keys, Outcome, Scratch, Standard, benchmark, play
 from rotting.engines.plan import Plan, Progress
-from rotting.engines.verbs import register, register_loops, room_of
+from rotting.engines.verbs import register, register_gpu_forms, register_loops, room_of
 
 MOST_RUNS = 1 << 18  # a portion: enough to fill any device
 SHARED = 46_000  # bytes of shared memory that a block may use without asking for more
 _PROCESSOR = 227 * 1024  # and what a processor has of it, on the devices this was tuned for
-_THREADS = 288  # a processor's threads
-_REGISTERS = 224  # of a thread: as many as let so many threads in; with fewer, numbers are spilled
+_THREADS = 256  # a processor's threads: their registers leave no room for more
+_LARGE = 1024  # numbers; in a smaller table threads find each other's lines useful
 _MOST_DECISIONS = 2**30 - 1  # counts are kept in 32 bits, and some are doubled
 _MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
 SPENT = [0.0]  # seconds in kernels, compiling them included when they are new
@@ -70,6 +70,7 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
         raise ValueError(f"horizon must be at most {_MOST_DECISIONS} for engine='cuda', got "
                          f"{plan.scenario.horizon}")  # fmt: skip
     register()
+    register_gpu_forms()
     register_loops((play, benchmark))
     kernel, shared = _kernel(cuda, "play", plan.fresh, plan.scenario.arm_count, block)
     device = _on_device(cuda, plan)
@@ -111,8 +112,7 @@ def _kernel(cuda: Any, loop: str, fresh: Any, arms: int, block: int) -> tuple[An
         source, scope, size = _source(loop, fresh, arms, block)
         scope |= {"cuda": cuda, "State": type(fresh)}
         exec(source, scope)
-        kernel = cuda.jit(scope["kernel"], shared_memory_carveout=100, max_registers=_REGISTERS)
-        _COMPILED[key] = kernel, size
+        _COMPILED[key] = cuda.jit(scope["kernel"], shared_memory_carveout=100), size
     found: tuple[Any, int] = _COMPILED[key]
     return found
 
@@ -203,7 +203,7 @@ def _bytes(array: Any) -> int:
 
 def _together(array: Any) -> bool:
     """Whether a thread's part of a large array lies together."""
-    return bool(array.ndim > 1)
+    return bool(array.ndim > 1 and array.size >= _LARGE)
 
 
 def small_arrays(holders: dict[str, dict[str, Any]], block: int) -> set[tuple[str, str]]:

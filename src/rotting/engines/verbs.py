@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from rotting.compilable import PENDING
+from rotting.compilable import GPU_FORMS, PENDING
 from rotting.engines.fingerprint import dispatched
 from rotting.policies.base import KINDS, verbs_of
 
@@ -104,6 +104,17 @@ def register() -> None:
         while PENDING:
             outer, body = PENDING.pop()
             overload(outer, strict=False, jit_options=_INLINED)(lambda *args, _body=body: _body)
+
+
+@functools.cache
+def register_gpu_forms() -> None:
+    """Make the functions' forms for a GPU known to its compiler."""
+    from numba.extending import overload
+
+    for usual, form in GPU_FORMS:
+        overload(usual, strict=False, jit_options=_INLINED, target="cuda")(
+            lambda *args, _form=form: _form
+        )
 
 
 @functools.cache

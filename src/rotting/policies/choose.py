@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from rotting import random
-from rotting.compilable import shared
+from rotting.compilable import on_gpu, shared
 
 tie = random.tie
 
@@ -92,6 +92,29 @@ def argmax_least_pulled(index: Any, pulls: Any, leader: Any, rival: Any, draw: A
                 best = i
         elif index[i] > second:
             second = index[i]
+    leader[0] = best
+    rival[0] = second
+    return best
+
+
+@on_gpu(argmax_least_pulled)
+def argmax_without_branches(index: Any, pulls: Any, leader: Any, rival: Any, draw: Any) -> Any:
+    """Carries the leader along arm by arm, whether it changes or not."""
+    best = 0
+    highest = index[0]
+    fewest = pulls[0]
+    second = -math.inf
+    for i in range(1, index.size):
+        x = index[i]
+        n = pulls[i]
+        wins = x > highest or (x == highest and n < fewest)
+        if x == highest and n == fewest:
+            wins = goes_before(pulls, i, best, draw)
+        lower = highest if wins else x
+        second = lower if lower > second else second
+        highest = x if wins else highest
+        fewest = n if wins else fewest
+        best = i if wins else best
     leader[0] = best
     rival[0] = second
     return best

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rotting.compilable import shared
+from rotting.compilable import on_gpu, shared
 from rotting.policies.base import FloatArray
 
 
@@ -30,6 +30,25 @@ def nearest(total: Any, sums: Any, row: Any, start: Any, ordered: Any) -> Any:
     """
     if row >= ordered:
         return nearest_of_all(total, sums, row)
+    return _walk(total, sums, row, start)
+
+
+@on_gpu(nearest)
+def nearest_at_once(total: Any, sums: Any, row: Any, start: Any, ordered: Any) -> Any:
+    """Reads both neighbours before it needs them, instead of one after the other."""
+    if row >= ordered:
+        return nearest_of_all(total, sums, row)
+    distance = abs(total - sums[row, start])
+    below = abs(total - sums[row, max(start - 1, 0)])
+    above = abs(total - sums[row, min(start + 1, sums.shape[1] - 1)])
+    if (below > distance or start == 0) and above >= distance:
+        return start
+    return _walk(total, sums, row, start)
+
+
+@shared
+def _walk(total: Any, sums: Any, row: Any, start: Any) -> Any:
+    """Along an ordered row, as far as the sums come nearer."""
     closest = start
     distance = abs(total - sums[row, closest])
     while closest > 0 and abs(total - sums[row, closest - 1]) <= distance:
