@@ -276,7 +276,7 @@ def _reproduce_levine(
         header, rows = tables.matrix(setup, comparison)
         console.table(header, rows, f"{published.SETUPS[setup]}: wins under the diagonal, p-values "
                       "above; in parentheses the paper's")  # fmt: skip
-    console.say(f"{found.seconds:.1f} s. Report: {folder / 'report.html'}")
+    console.say(f"{_took(found.seconds)}. Report: {folder / 'report.html'}")
 
 
 def _reproduce_seznec(
@@ -297,7 +297,7 @@ def _reproduce_seznec(
     )
     for line in reproduction.far_off(found):
         console.say(f"Not within four standard errors: {line}")
-    console.say(f"{found.seconds:.1f} s. Report: {folder / 'report.html'}")
+    console.say(f"{_took(found.seconds)}. Report: {folder / 'report.html'}")
 
 
 def _compare_and_write(
@@ -370,3 +370,10 @@ def _check_result_file(path: Path, force: bool) -> None:
 def main() -> None:
     """Run the command line."""
     app()
+
+
+def _took(seconds: float) -> str:
+    """How long it took, and how much of it in a GPU's kernels, if any."""
+    from rotting.engines.cuda import SPENT
+
+    return f"{seconds:.1f} s" + (f", {SPENT[0]:.1f} s of them on the GPU" if SPENT[0] else "")

