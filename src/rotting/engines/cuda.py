@@ -161,6 +161,7 @@ def _source(loop: str, fresh: Any, arms: int, block: int) -> tuple[str, dict[str
     own = {"models": np.zeros((1, arms), np.int64), "constants": np.zeros((1, arms))}
     holders = {"work": fresh._asdict(), "room": Scratch.empty(arms)._asdict(), "own": own}
     inside = small_arrays(holders, block) - {("work", name) for name in room_of(type(fresh))}
+    together = _together(fresh)
     lines: list[str] = []
 
     def place(holder: str, name: str, array: Any) -> str:
@@ -168,7 +169,7 @@ def _source(loop: str, fresh: Any, arms: int, block: int) -> tuple[str, dict[str
         if (holder, name) not in inside:
             if holder == "own":
                 return f"{name}[r:r + 1]"
-            thread = "slot" if _together(array) else f"{axes}, slot"
+            thread = "slot" if together.get(name) and holder == "work" else f"{axes}, slot"
             return f"{holder}.{name}[{thread}]"
         dtype = _narrow(array)
         kind = f"kind_{dtype.name}"
@@ -201,9 +202,11 @@ def _bytes(array: Any) -> int:
     return int(array.size * _narrow(array).itemsize)
 
 
-def _together(array: Any) -> bool:
-    """Whether a thread's part of a large array lies together."""
-    return bool(array.ndim > 1 and array.size >= _LARGE)
+def _together(state: Any) -> dict[str, bool]:
+    """Which arrays of a state lie together for each thread, where they are not in shared memory."""
+    room = room_of(type(state))
+    return {name: array.ndim > 1 and (array.size >= _LARGE or name in room)
+            for name, array in state._asdict().items()}  # fmt: skip
 
 
 def small_arrays(holders: dict[str, dict[str, Any]], block: int) -> set[tuple[str, str]]:
@@ -246,8 +249,9 @@ def _on_device(cuda: Any, plan: Plan) -> dict[str, Any]:
 def _repeated(cuda: Any, state: Any, threads: int) -> Any:
     """Room for every thread's state, written before it is read."""
     # what lies in shared memory is not read here, but is small
-    shapes = [(threads, *array.shape) if _together(array) else (*array.shape, threads)
-              for array in state]  # fmt: skip
+    together = _together(state).values()
+    shapes = [(threads, *array.shape) if whole else (*array.shape, threads)
+              for array, whole in zip(state, together, strict=True)]  # fmt: skip
     return type(state)(*(cuda.device_array(shape, array.dtype)
                          for shape, array in zip(shapes, state, strict=True)))  # fmt: skip
 
