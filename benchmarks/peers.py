@@ -4,8 +4,9 @@
 
 Builds an environment for each peer under .peers/, with the versions it needs, and lets each play
 the same bandits: one run, decisions in a loop as its documentation has it, rewards drawn ahead.
-Ours is measured before and after every peer, both simulated and one decision at a time. A policy
-that a peer does not have is an empty cell.
+Ours is measured before and after every peer, both simulated and one decision at a time. Then the
+two halves of a decision apart, choosing and learning: fifty of the one, then fifty of the other. A
+policy that a peer does not have is an empty cell.
 """
 
 from __future__ import annotations
@@ -106,7 +107,25 @@ for setup, arms in (("NP", 2), ("AV", 10)):
                 learn(arm, mean + noise[done & 4095])
                 done += 1
         found[f"{setup} {kind}"] = done / (time.perf_counter() - begin)
+        found[f"{setup} {kind} apart"] = apart(choose, learn)
 print(json.dumps(found))
+"""
+
+# nanoseconds of choosing and of learning, the least of many rounds; for peers and for us
+APART = """
+import time
+def apart(choose, learn):
+    best = [float("inf")] * 2
+    end = time.perf_counter() + 2.0
+    while time.perf_counter() < end:
+        begin = time.perf_counter()
+        made = [choose() for _ in range(50)]
+        middle = time.perf_counter()
+        for decision in made:
+            learn(decision, 0.5)
+        end_of_round = time.perf_counter()
+        best = [min(best[0], middle - begin), min(best[1], end_of_round - middle)]
+    return [1e9 * seconds / 50 for seconds in best]
 """
 
 
@@ -122,13 +141,13 @@ def environment(name: str) -> Path:
     return python
 
 
-def peer(name: str) -> dict[str, float]:
-    """Decisions a second of each policy that the peer has."""
-    script = textwrap.dedent(ADAPTERS[name]) + LOOP
+def peer(name: str) -> dict[str, Any]:
+    """Decisions a second of each policy that the peer has, and its two halves apart."""
+    script = textwrap.dedent(ADAPTERS[name]) + APART + LOOP
     done = subprocess.run([environment(name), "-c", script], capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
-    found: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return found
 
 
@@ -145,10 +164,12 @@ def ours() -> dict[str, float]:
     return found
 
 
-def one_by_one() -> dict[str, float]:
+def one_by_one() -> dict[str, Any]:
     """The same played online: one select and one update a decision, both calls from Python."""
+    scope: dict[str, Any] = {}
+    exec(APART, scope)  # the very code that the peers run
     made = {"UCB1": policies.UCB1(), "DUCB": policies.DUCB(0.999), "SWUCB": policies.SWUCB(4000)}
-    found = {}
+    found: dict[str, Any] = {}
     for setup, arms in (("NP", 2), ("AV", 10)):
         for kind, policy in made.items():
             player = policy.online(range(arms))
@@ -157,7 +178,12 @@ def one_by_one() -> dict[str, float]:
             for _ in range(50_000):
                 player.update(player.select(), 0.5)
             found[f"{setup} {kind}"] = 50_000 / (time.perf_counter() - begin)
+            found[f"{setup} {kind} apart"] = scope["apart"](player.select, player.update)
     return found
+
+
+def _ns(pair: list[float]) -> str:
+    return " + ".join(f"{value:,.0f}" for value in pair) + " ns"
 
 
 def main() -> None:
@@ -178,11 +204,15 @@ def main() -> None:
                 simulated = (before[case] + after[case]) / 2
                 row |= {"theirs": theirs[case], "ours_simulated": simulated,
                         "ours_online": online[case], "ratio": simulated / theirs[case],
-                        "online_ratio": online[case] / theirs[case]}  # fmt: skip
+                        "online_ratio": online[case] / theirs[case],
+                        "theirs_choose_and_learn_ns": theirs[f"{case} apart"],
+                        "ours_choose_and_learn_ns": online[f"{case} apart"]}  # fmt: skip
             rows.append(row)
             shown = "no such policy" if row["ratio"] is None else (
                 f"{row['theirs']:,.0f} a second; ours simulated {row['ratio']:,.0f} times, "
-                f"online {row['online_ratio']:,.1f} times")  # fmt: skip
+                f"online {row['online_ratio']:,.1f} times; choosing and learning "
+                f"{_ns(row['theirs_choose_and_learn_ns'])}, ours "
+                f"{_ns(row['ours_choose_and_learn_ns'])}")  # fmt: skip
             print(f"{name:14s} {case:10s} {shown}", flush=True)
     record("peers", rows)
 

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import table1_seeds
@@ -103,6 +104,19 @@ class Checker(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+
+
+def test_of_very_many_runs_the_final_regrets_are_kept(
+    full: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "MANY", full.runs - 1)
+    with output_folder(tmp_path / "found") as work:
+        writing.write(full, work, "rotting reproduce levine2017")
+    (path,) = (tmp_path / "found" / "results").iterdir()
+    with np.load(path) as kept:
+        assert len(kept.files) == 2 * 14
+        expected = full.tuned["anv"]["D-CTO"].final_regret
+        np.testing.assert_array_equal(kept["anv-D-CTO-tuned"], expected)
 
 
 def test_files(full: Reproduction, tmp_path: Path) -> None:

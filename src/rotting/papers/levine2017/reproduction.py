@@ -18,7 +18,7 @@ from rotting.results import Result
 from rotting.tuning import Tuning, tune
 
 GRID_RUNS = 100
-_MANY = 50_000
+MANY = 50_000  # runs, from which on less is kept of each
 
 # report(what, decisions): so many more decisions were made, working at `what`
 Report = Callable[[str, int], None]
@@ -83,7 +83,7 @@ def reproduce(
             else:
                 progress = _reporter(report, what, horizon)
                 # a million curves of a hundred points would not fit: ten will do
-                kept: dict[str, Any] = {} if runs <= _MANY else {"checkpoints": 10}
+                kept: dict[str, Any] = {} if runs <= MANY else {"checkpoints": 10}
                 played[key] = simulate(
                     policy, scenario, runs=runs, seed=seed, progress=progress, **kept, **options
                 )

@@ -12,7 +12,7 @@ import rotting
 from rotting import plots
 from rotting.papers.levine2017 import figures, tables
 from rotting.papers.levine2017.report import report
-from rotting.papers.levine2017.reproduction import Reproduction
+from rotting.papers.levine2017.reproduction import MANY, Reproduction
 
 
 def versions() -> dict[str, str]:
@@ -43,9 +43,24 @@ def write(reproduction: Reproduction, folder: Path, command: str) -> None:
     (folder / "table1.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (folder / "table1.csv").write_text(tables.as_csv(reproduction), encoding="utf-8")
     (folder / "table1.tex").write_text(tables.as_tex(reproduction), encoding="utf-8")
-    raw = folder / "results"
+    _write_results(reproduction, folder / "results")
+
+
+def _write_results(reproduction: Reproduction, raw: Path) -> None:
+    """Every result as a file; of very many runs the final regrets, all in one.
+
+    A million curves would take gigabytes and minutes; the command that the report names makes
+    them again.
+    """
     raw.mkdir()
-    for version, found in (("reported", reproduction.reported), ("tuned", reproduction.tuned)):
-        for setup, comparison in found.items():
-            for name, result in comparison.results.items():
-                result.save(raw / f"{setup}-{name}-{version}.npz")
+    found = {
+        f"{setup}-{name}-{version}": result
+        for version, chosen in (("reported", reproduction.reported), ("tuned", reproduction.tuned))
+        for setup, comparison in chosen.items()
+        for name, result in comparison.results.items()
+    }
+    if reproduction.runs > MANY:
+        np.savez(raw / "final_regret.npz", **{k: r.final_regret for k, r in found.items()})  # type: ignore[arg-type]
+        return
+    for key, result in found.items():
+        result.save(raw / f"{key}.npz")
