@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from rotting.compilable import GPU_FORMS
+from rotting.families import ordered_rows
 from rotting.policies.choose import argmax_least_pulled, argmax_without_branches
-from rotting.policies.nearest import nearest, nearest_at_once, nearest_of_all, ordered_rows
+from rotting.policies.nearest import nearest, nearest_at_once, nearest_of_all
 from rotting.random import new_draw
 
 

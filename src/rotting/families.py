@@ -73,6 +73,10 @@ class Family:
         """The cumulative sums as [n, theta], n = 0..length."""
         return _rows(self, length)[1]
 
+    def ordered(self, length: int) -> int:
+        """For how many n, from n = 0 on, the cumulative sums are ordered; see `ordered_rows`."""
+        return _rows(self, length)[2]
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -103,17 +107,24 @@ class Interval:
         return Family(self.model, tuple(np.linspace(self.low, self.high, self.nodes).tolist()))
 
 
-def _make_rows(family: Family, length: int) -> tuple[FloatArray, FloatArray]:
+def ordered_rows(sums: FloatArray) -> int:
+    """How many rows from the first on have sums that rise, fall or are all equal along Theta."""
+    steps = np.diff(sums, axis=1)
+    one_way = np.all(steps > 0, axis=1) | np.all(steps < 0, axis=1) | np.all(steps == 0, axis=1)
+    return len(one_way) if one_way.all() else int(np.argmin(one_way))
+
+
+def _make_rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
     rows = np.ascontiguousarray(np.pad(family.table(length), ((0, 0), (1, 0))).T)
     sums = np.cumsum(rows, axis=0)
     rows.flags.writeable = sums.flags.writeable = False
-    return rows, sums
+    return rows, sums, ordered_rows(sums)
 
 
 _cached_rows = functools.lru_cache(maxsize=8)(_make_rows)
 
 
-def _rows(family: Family, length: int) -> tuple[FloatArray, FloatArray]:
+def _rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
     return (_cached_rows if length <= _CACHED else _make_rows)(family, length)
 
 
@@ -122,13 +133,21 @@ def check_positive(who: str, family: Family, length: int) -> None:
 
     A mean that has faded below the smallest float reads as zero and is let pass.
     """
+    found = _not_positive(family, length)
+    if found is not None:
+        n, theta, mean = found
+        raise ValueError(
+            f"{who} needs a positive family (Assumption 4.1), but mu({n}; {theta:g}) = {mean:g}"
+        )
+
+
+@functools.lru_cache(maxsize=32)
+def _not_positive(family: Family, length: int) -> tuple[int, float, float] | None:
+    """The first n, theta and mean that is not positive, if any."""
     for theta, member in zip(family.thetas, family.members, strict=True):
         means = member.table(length)
         before = np.concatenate([[1.0], means[:-1]])
         low = np.flatnonzero((means < 0.0) | ((means == 0.0) & (before > 1e-300)))
         if low.size:
-            n = int(low[0]) + 1
-            raise ValueError(
-                f"{who} needs a positive family (Assumption 4.1), "
-                f"but mu({n}; {theta:g}) = {means[n - 1]:g}"
-            )
+            return int(low[0]) + 1, theta, float(means[low[0]])
+    return None

@@ -13,7 +13,7 @@ from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.choose import argmax_least_pulled, still_leads
-from rotting.policies.nearest import nearest, nearest_of_all, ordered_rows
+from rotting.policies.nearest import nearest, nearest_of_all
 from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
 
 
@@ -160,8 +160,7 @@ class CTO(Policy):
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the family."""
         mu = table_of("CTO", self.family, reach)
-        sums = self.family.sums_by_pull(reach + 1)
-        return Params(mu, sums, ordered_rows(sums))
+        return Params(mu, self.family.sums_by_pull(reach + 1), self.family.ordered(reach + 1))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

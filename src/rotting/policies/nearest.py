@@ -8,17 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rotting.compilable import on_gpu, shared
-from rotting.policies.base import FloatArray
-
-
-def ordered_rows(sums: FloatArray) -> int:
-    """How many rows from the first on have sums that rise, fall or are all equal along Theta."""
-    steps = np.diff(sums, axis=1)
-    one_way = np.all(steps > 0, axis=1) | np.all(steps < 0, axis=1) | np.all(steps == 0, axis=1)
-    return len(one_way) if one_way.all() else int(np.argmin(one_way))
 
 
 @shared
