@@ -207,6 +207,23 @@ def test_windows_must_grow_sensibly(growth: float) -> None:
         policies.EFFRAWUCB(0.5, growth=growth)
 
 
+@pytest.mark.parametrize(("sigma", "reward"), [(1e-9, 2.0), (0.5, 1e10), (0.5, 1e100)])
+def test_rewards_far_from_every_model_are_borne(sigma: float, reward: float) -> None:
+    """However bad all models fit, the best of them has weight."""
+    family = models.Polynomial().over([0.1, 0.25, 0.4])
+    for policy in (
+        policies.Posterior(family, sigma),
+        policies.Posterior(family, sigma, rule="thompson"),
+        policies.Posterior(family, sigma, constants=True, rule="upper"),
+        policies.Guarded(family, sigma),
+    ):
+        player = policy.online(range(2), compiled=False)
+        for n in range(12):
+            decision = player.select()
+            player.update(decision, reward * (1 + n % 2))
+        assert not np.isnan(player._state.value).any()
+
+
 def test_recommended() -> None:
     family = levine2017.FAMILY
     assert policies.recommended(sigma=0.4) == policies.SteadyUCB(0.4)

@@ -74,7 +74,7 @@ def misfit(state: Any, arm: Any, k: Any, constants: Any) -> Any:
 
 @shared
 def hopeless(least: Any, variance: Any) -> Any:
-    """The misfit from which on a model's weight is lost to rounding."""
+    """The misfit beyond which a model's weight is lost to rounding; never that of the best."""
     return least + _HOPELESS * variance
 
 

@@ -106,7 +106,7 @@ def _next_value(params: Any, state: Any, arm: Any) -> None:
     limit = hopeless(least, params.sigma**2)
     for j in range(params.mu.shape[1]):
         off = misfit(state, arm, j, False)
-        if off < limit:
+        if off <= limit:
             weight = weight_of((off - least) * sharpness)
             total += weight
             value += weight * params.mu[n, j]

@@ -119,7 +119,7 @@ def _judge(params: Any, state: Any, arm: Any) -> None:
     limit = hopeless(state.least[arm], state.spread[arm])
     mass, first, second = 0.0, 0.0, 0.0
     for k in range(params.mu.shape[1]):
-        if misfit(state, arm, k, params.constants) < limit:
+        if misfit(state, arm, k, params.constants) <= limit:
             weight = _weight(params, state, arm, k, sharpness)
             more = _worth(params, state, arm, k) - likeliest
             mass += weight
@@ -219,7 +219,7 @@ def _weigh(params: Any, state: Any, arm: Any) -> None:
     mass = 0.0
     for k in range(params.mu.shape[1]):
         weight = 0.0
-        if misfit(state, arm, k, params.constants) < limit:
+        if misfit(state, arm, k, params.constants) <= limit:
             weight = _weight(params, state, arm, k, sharpness)
         state.weight[arm, k] = weight
         mass += weight

@@ -15,7 +15,7 @@ from rotting.policies.choose import argmax, next_untried
 from rotting.policies.tree import all_changed, empty_tree, note_change, winner
 from rotting.policies.window import ROOM, empty_window, grow_window, observe
 
-LONGEST = 2.0**40  # a window that no run can fill; longer ones would not fit an integer
+LONGEST = 2.0**30  # a window that no run can fill; longer ones would not fit 32 bits
 
 
 def averaging_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
