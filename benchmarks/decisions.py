@@ -13,27 +13,19 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import time
-from collections.abc import Callable
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import rotting
-from record import record
+from record import record, seconds
 from rotting import Scenario, policies
 from rotting.bandits import RandomArms
 from rotting.papers import levine2017
 
 RUNS = 60
 ROUNDS = 9
-
-
-def seconds(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
 
 
 def cases() -> list[tuple[policies.Policy, Scenario, float]]:

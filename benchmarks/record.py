@@ -1,10 +1,12 @@
-"""Keeps the latest figures of a benchmark as data, with the machine in words."""
+"""Times work, and keeps the latest figures of a benchmark as data, with the machine in words."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +41,10 @@ def _processor() -> str:
         return platform.machine()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long some work takes."""
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin

@@ -13,26 +13,18 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.pool
 import sys
-import time
-from collections.abc import Callable
 
 from rich.console import Console
 from rich.table import Table
 
 import rotting
-from record import record
+from record import record, seconds
 from rotting import policies
 from rotting.papers import levine2017
 
 RUNS = 400
 ROUNDS = 7
 WANTED = 0.9
-
-
-def seconds(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
 
 
 def count(_: int) -> int:

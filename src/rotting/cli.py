@@ -367,13 +367,13 @@ def _check_result_file(path: Path, force: bool) -> None:
         raise ValueError(f"out must be a new file, but {path} exists; use --force to replace it")
 
 
-def main() -> None:
-    """Run the command line."""
-    app()
-
-
 def _took(seconds: float) -> str:
     """How long it took, and how much of it in a GPU's kernels, if any."""
     from rotting.engines.cuda import SPENT
 
     return f"{seconds:.1f} s" + (f", {SPENT[0]:.1f} s of them on the GPU" if SPENT[0] else "")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

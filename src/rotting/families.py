@@ -19,7 +19,7 @@ from rotting import checks
 if TYPE_CHECKING:
     from rotting.models import FloatArray, Model
 
-_CACHED = 1 << 20  # tables longer than this are made anew each time: caching would hoard memory
+CACHED = 1 << 20  # tables longer than this are made anew each time: caching would hoard memory
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ _cached_rows = functools.lru_cache(maxsize=8)(_make_rows)
 
 
 def _rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
-    return (_cached_rows if length <= _CACHED else _make_rows)(family, length)
+    return (_cached_rows if length <= CACHED else _make_rows)(family, length)
 
 
 def check_positive(who: str, family: Family, length: int) -> None:

@@ -210,7 +210,7 @@ def _together(state: Any) -> dict[str, bool]:
 
 
 def small_arrays(holders: dict[str, dict[str, Any]], block: int) -> set[tuple[str, str]]:
-    """The arrays that go into shared memory: single numbers and one a arm, the smallest first.
+    """The arrays that go into shared memory: single numbers and one an arm, the smallest first.
 
     There an element of every thread has its own bank, whichever arm each thread is at. Anywhere
     else threads at different arms wait for each other, and that is most of the time a run takes.

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting.compilable import shared
-from rotting.families import Family, ordered_rows
+from rotting.families import CACHED, Family, ordered_rows
 from rotting.policies.base import FloatArray, IntArray
 from rotting.policies.nearest import nearest, nearest_of_all
 
@@ -51,7 +51,7 @@ _cached_tables = functools.lru_cache(maxsize=8)(_make_tables)
 
 def half_tables(family: Family, length: int) -> HalfTables:
     """The tables for n = 0..length; long ones are not kept."""
-    return (_cached_tables if length <= 1 << 20 else _make_tables)(family, length)
+    return (_cached_tables if length <= CACHED else _make_tables)(family, length)
 
 
 class Halves(NamedTuple):
