@@ -18,6 +18,7 @@ R = TypeVar("R")
 
 # (the function as Python sees it, the body that is compiled), waiting to be registered
 PENDING: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+CALLED: set[Callable[..., Any]] = set()  # bodies that are called where they are not inlined
 # (the function, its other form for a GPU)
 GPU_FORMS: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 
@@ -32,6 +33,15 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
     3.0
     """
     PENDING.append((function, function))
+    return function
+
+
+def seldom(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a function, `shared` as well, that need not be fast: not copied into all that call it.
+
+    What every policy's loop calls is then compiled once, not once more with every policy.
+    """
+    CALLED.add(function)
     return function
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rotting.compilable import wrapping
+from rotting.compilable import seldom, wrapping
 
 Draw = npt.NDArray[np.uint64]
 
@@ -149,6 +149,7 @@ def normal_from(edge: Any, height: Any, key: Any, step: Any, counter: Any) -> An
 
 
 @wrapping
+@seldom
 def _normal_retry(edge: Any, height: Any, bits: Any, layer: Any, x: Any) -> Any:
     """The rare rest of the ziggurat; its further words are a stream started by the first."""
     key = bits ^ _M3

@@ -58,7 +58,7 @@ def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
     # Without numba's runtime there is no reference counting, which takes most of the time
     # otherwise; the price is that nothing compiled may allocate.
     result: Callable[..., Any] = numba.njit(
-        nogil=True, error_model="numpy", cache=cache, _nrt=False
+        nogil=True, error_model="numpy", cache=cache, _nrt=False, no_cfunc_wrapper=True
     )(copy)
     return result
 

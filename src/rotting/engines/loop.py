@@ -15,8 +15,8 @@ import numpy as np
 
 from rotting import random
 from rotting.bandits import BERNOULLI, GAUSSIAN, IntArray
-from rotting.compilable import shared
-from rotting.engines.verbs import copy_state, reveal, select, update
+from rotting.compilable import seldom, shared
+from rotting.engines.verbs import restart, reveal, select, update
 from rotting.models import FloatArray
 
 INTERRUPTED, NO_SUCH_ARM = 1, 2  # why a run was stopped
@@ -51,14 +51,8 @@ class Scratch(NamedTuple):
 
 
 @shared
-def reward_of(world: Any, model: Any, constant: Any, key: Any, step: Any, pull: Any) -> Any:
-    """The reward of one pull: a pure function of its arm's stream and its number."""
-    return _noisy(world, constant + world.means[model, pull - 1], key, step, pull)
-
-
-@shared
 def _noisy(world: Any, mean: Any, key: Any, step: Any, pull: Any) -> Any:
-    """The reward of a pull whose mean is known."""
+    """The reward of a pull with this mean: a function of its arm's stream and its number alone."""
     if world.noise == GAUSSIAN:
         sigma = world.sigma[min(pull, world.sigma.size) - 1]
         return mean + sigma * normal_from(world.edge, world.height, key, step, np.uint64(pull))
@@ -68,6 +62,7 @@ def _noisy(world: Any, mean: Any, key: Any, step: Any, pull: Any) -> Any:
 
 
 @shared
+@seldom
 def expected(world: Any, models: Any, constants: Any, pulls: Any) -> Any:
     """Expected total reward J of the given pull counts (the paper's Eq. 1)."""
     total = 0.0
@@ -77,6 +72,7 @@ def expected(world: Any, models: Any, constants: Any, pulls: Any) -> Any:
 
 
 @shared
+@seldom
 def expected_single(world: Any, models: Any, constants: Any, pulls: Any) -> Any:
     """Expected total reward of the best single arm, pulled `pulls` times."""
     best = world.sums[models[0], pulls] + constants[0] * pulls
@@ -85,6 +81,23 @@ def expected_single(world: Any, models: Any, constants: Any, pulls: Any) -> Any:
         if total > best:
             best = total
     return best
+
+
+@shared
+@seldom
+def open_streams(
+    scratch: Any, world: Any, models: Any, constants: Any, keys: Any, run: Any
+) -> None:
+    """No arm pulled yet, the streams of a run at their start, and each arm's first reward."""
+    run_key = fold(keys.noise, run)
+    start(scratch.draw, fold(keys.draw, run))
+    for i in range(scratch.pulls.size):
+        key = fold(run_key, np.uint64(i))
+        step = step_of(key)
+        scratch.key[i] = key
+        scratch.step[i] = step
+        scratch.ahead[i] = _noisy(world, constants[i] + world.means[models[i], 0], key, step, 1)
+        scratch.pulls[i] = 0
 
 
 class Standard(NamedTuple):
@@ -122,12 +135,12 @@ def benchmark(
 ) -> None:
     """What pi_max and the best single arm expect to collect by each checkpoint, for each run.
 
-    `params`, `fresh` and `work` are the oracle policy's.
+    `params`, `fresh` and `work` are the oracle policy's, as in `play`.
     """
     pulls, draw = scratch.pulls, scratch.draw
     for r in range(bandits.models.shape[0]):
         models, constants = bandits.models[r], bandits.constants[r]
-        copy_state(fresh, work)
+        restart(fresh, work)
         reveal(params, work, models, constants)
         for i in range(pulls.size):
             pulls[i] = 0
@@ -156,7 +169,7 @@ def play(
 ) -> None:
     """Play runs first, first + 1, ... with one policy and write their outcome.
 
-    `fresh` is the policy's state at its start, `work` room for one. `standard` has a row per run,
+    `work` is the policy's state and `fresh` what it starts from (see `restart`). `standard` has a row per run,
     or one row if all runs share a bandit. A set `stop[0]` ends the work early.
 
     The next reward of every arm is drawn ahead: it does not depend on what is decided, so the
@@ -168,15 +181,8 @@ def play(
     last = checkpoints.size - 1
     for r in range(bandits.models.shape[0]):
         models, constants = bandits.models[r], bandits.constants[r]
-        run = np.uint64(first + r)
-        run_key = fold(keys.noise, run)
-        start(draw, fold(keys.draw, run))
-        for i in range(pulls.size):
-            key[i] = fold(run_key, np.uint64(i))
-            step[i] = step_of(key[i])
-            ahead[i] = reward_of(world, models[i], constants[i], key[i], step[i], 1)
-            pulls[i] = 0
-        copy_state(fresh, work)
+        open_streams(scratch, world, models, constants, keys, np.uint64(first + r))
+        restart(fresh, work)
         reveal(params, work, models, constants)
         row = min(r, standard.optimal.shape[0] - 1)
         t = 0

@@ -10,7 +10,9 @@ import numpy as np
 
 from rotting import random
 from rotting.bandits import Bandits, IntArray, Scenario, World
+from rotting.engines.image import Image, image_of
 from rotting.engines.loop import NO_SUCH_ARM, Keys, Outcome, Scratch, Standard
+from rotting.engines.verbs import room_of
 from rotting.policies.oracle import Oracle
 
 Progress = Callable[[int, int], None]
@@ -84,8 +86,8 @@ def run_chunk(
     rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
     scratch = Scratch.empty(plan.scenario.arm_count)
     play(
-        plan.params, plan.fresh, _empty_like(plan.fresh), scratch, plan.world, bandits, plan.keys,
-        run, plan.checkpoints, standard, rows, stop,
+        plan.params, *_image_of(plan.fresh), scratch, plan.world, bandits, plan.keys, run,
+        plan.checkpoints, standard, rows, stop,
     )  # fmt: skip
     if stop[0] == NO_SUCH_ARM:
         arms = plan.scenario.arm_count
@@ -99,8 +101,8 @@ def run_benchmark(benchmark: Callable[..., None], plan: Plan, bandits: Bandits) 
     standard = Standard(np.empty(shape), np.empty(shape))
     scratch = Scratch.empty(plan.scenario.arm_count)
     benchmark(
-        plan.oracle, plan.oracle_fresh, _empty_like(plan.oracle_fresh), scratch, plan.world,
-        bandits, plan.checkpoints, standard,
+        plan.oracle, *_image_of(plan.oracle_fresh), scratch, plan.world, bandits, plan.checkpoints,
+        standard,
     )  # fmt: skip
     return standard
 
@@ -154,5 +156,5 @@ def shared_standard(benchmark: Callable[..., None], plan: Plan) -> Standard | No
     return run_benchmark(benchmark, plan, plan.scenario.bandits(plan.seed, 0, 1))
 
 
-def _empty_like(state: Any) -> Any:
-    return type(state)(*(np.empty_like(array) for array in state))
+def _image_of(fresh: Any) -> tuple[Image, Any]:
+    return image_of(fresh, room_of(type(fresh)))

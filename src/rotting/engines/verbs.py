@@ -16,8 +16,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from rotting.compilable import GPU_FORMS, PENDING
+from rotting.compilable import CALLED, GPU_FORMS, PENDING
 from rotting.engines.fingerprint import dispatched
+from rotting.engines.image import Image
 from rotting.policies.base import KINDS, verbs_of
 
 
@@ -42,13 +43,13 @@ def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
 
 
 @dispatched
-def copy_state(source: Any, target: Any) -> Any:
-    """Copy every array of one state into another of the same shape; compiled, all but `room`."""
-    for a, b in zip(source, target, strict=True):
-        b[...] = a
+def restart(fresh: Any, work: Any) -> Any:
+    """Bring a state to its start: `fresh` is an `Image` of it, or on a GPU such a state itself."""
+    fresh.now[: fresh.start.size] = fresh.start
 
 
-_INLINED = {"forceinline": True}
+_CALLED = {"no_cfunc_wrapper": True}  # nobody calls them from C
+_INLINED = {**_CALLED, "forceinline": True}
 _LOCK = threading.Lock()
 
 
@@ -57,17 +58,22 @@ def room_of(state_type: type) -> set[str]:
     return {name for kind in KINDS.values() if kind.state is state_type for name in kind.room}
 
 
+def _copy_words(fresh: Any, work: Any) -> None:
+    for i in range(fresh.start.size):
+        fresh.now[i] = fresh.start[i]
+
+
 def _field_copier(state: Any) -> Callable[..., Any]:
     """A function that copies the arrays of a state, its loops written out for the compiler."""
-    lines = ["def copy(source, target):", "  pass"]
+    lines = ["def copy(fresh, work):", "  pass"]
     for name, array in zip(state.fields, state.types, strict=True):
         if name in room_of(state.instance_class):
             continue
         indices = [f"i{axis}" for axis in range(array.ndim)]
         for axis, index in enumerate(indices):
-            lines.append(f"{'  ' * (axis + 1)}for {index} in range(source.{name}.shape[{axis}]):")
+            lines.append(f"{'  ' * (axis + 1)}for {index} in range(fresh.{name}.shape[{axis}]):")
         place = ", ".join(indices)
-        lines.append(f"{'  ' * (array.ndim + 1)}target.{name}[{place}] = source.{name}[{place}]")
+        lines.append(f"{'  ' * (array.ndim + 1)}work.{name}[{place}] = fresh.{name}[{place}]")
     scope: dict[str, Any] = {}
     exec("\n".join(lines), scope)
     copier: Callable[..., Any] = scope["copy"]
@@ -90,8 +96,8 @@ def _register_verbs() -> None:
     overload(reveal, strict=False, jit_options=_INLINED)(
         lambda params, state, models, constants: KINDS[params.instance_class].reveal or nothing
     )
-    overload(copy_state, strict=False, jit_options=_INLINED)(
-        lambda source, target: _field_copier(source)
+    overload(restart, strict=False, jit_options=_INLINED)(
+        lambda fresh, work: _copy_words if fresh.instance_class is Image else _field_copier(fresh)
     )
 
 
@@ -103,7 +109,8 @@ def register() -> None:
         _register_verbs()
         while PENDING:
             outer, body = PENDING.pop()
-            overload(outer, strict=False, jit_options=_INLINED)(lambda *args, _body=body: _body)
+            options = _CALLED if body in CALLED else _INLINED
+            overload(outer, strict=False, jit_options=options)(lambda *args, _body=body: _body)
 
 
 @functools.cache
