@@ -58,8 +58,8 @@ def test_online_play_is_the_simulation(policy: Policy, known: bool) -> None:
         decision = player.select()
         key = fold(fold(noise_key, np.uint64(2)), np.uint64(decision.arm))
         arm = decision.arm
-        reward = reward_of(world, bandit.models[0, arm], bandit.constants[0, arm], key,
-                           step_of(key), decision.pull)  # fmt: skip
+        mean = bandit.constants[0, arm] + world.means[bandit.models[0, arm], decision.pull - 1]
+        reward = reward_of(world, mean, key, step_of(key), decision.pull)
         player.update(decision, reward)
     from rotting import simulate
 

@@ -83,7 +83,7 @@ def simulate(
     else:
         from rotting.engines import foreign
 
-        params, fresh = foreign.wrap(policy, scenario), ()
+        params, fresh = foreign.wrap(policy, scenario), foreign.Nothing()
         engine = "reference"
     oracle, oracle_fresh = make_oracle(scenario)
     plan = Plan(

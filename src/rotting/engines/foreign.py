@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 from rotting.bandits import Scenario
 from rotting.policies.base import KINDS, Policy, Verbs
@@ -30,6 +30,10 @@ class Foreign:
         if isinstance(self.player, Player):
             self.player._draw[:] = draw  # else every run would repeat the same random choices
         self.numbers = {label: n for n, label in enumerate(_labels(self.player, self.arms))}
+
+
+class Nothing(NamedTuple):
+    """The state: the object keeps its own."""
 
 
 def wrap(player: Any, scenario: Scenario) -> Foreign:
@@ -85,4 +89,4 @@ def _update(params: Foreign, state: Any, arm: int, pull: int, reward: float) -> 
     params.player.update(params.decision, float(reward))
 
 
-KINDS[Foreign] = Verbs(Foreign, tuple, lambda *_: (), _select, _update, reveal=_forget)
+KINDS[Foreign] = Verbs(Foreign, Nothing, lambda *_: Nothing(), _select, _update, reveal=_forget)

@@ -6,6 +6,7 @@ what a policy took to compile.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,10 +35,9 @@ def image_of(fresh: Any, room: set[str]) -> tuple[Image, Any]:
     arrays = fresh._asdict()
     names = sorted(arrays, key=lambda name: name in room)
     sizes = [-(-arrays[name].nbytes // _WORD) for name in names]
-    ends = np.cumsum(sizes)
-    now = np.empty(int(ends[-1]), dtype=np.uint64)
+    now = np.empty(sum(sizes), dtype=np.uint64)
     placed = {}
-    for name, end, size in zip(names, ends, sizes, strict=True):
+    for name, size, end in zip(names, sizes, itertools.accumulate(sizes), strict=True):
         array = arrays[name]
         flat = now[end - size : end].view(np.uint8)[: array.nbytes].view(array.dtype)
         placed[name] = flat.reshape(array.shape)

@@ -51,7 +51,7 @@ class Scratch(NamedTuple):
 
 
 @shared
-def _noisy(world: Any, mean: Any, key: Any, step: Any, pull: Any) -> Any:
+def reward_of(world: Any, mean: Any, key: Any, step: Any, pull: Any) -> Any:
     """The reward of a pull with this mean: a function of its arm's stream and its number alone."""
     if world.noise == GAUSSIAN:
         sigma = world.sigma[min(pull, world.sigma.size) - 1]
@@ -96,7 +96,7 @@ def open_streams(
         step = step_of(key)
         scratch.key[i] = key
         scratch.step[i] = step
-        scratch.ahead[i] = _noisy(world, constants[i] + world.means[models[i], 0], key, step, 1)
+        scratch.ahead[i] = reward_of(world, constants[i] + world.means[models[i], 0], key, step, 1)
         scratch.pulls[i] = 0
 
 
@@ -169,8 +169,8 @@ def play(
 ) -> None:
     """Play runs first, first + 1, ... with one policy and write their outcome.
 
-    `work` is the policy's state and `fresh` what it starts from (see `restart`). `standard` has a row per run,
-    or one row if all runs share a bandit. A set `stop[0]` ends the work early.
+    `work` is the policy's state and `fresh` what it starts from (see `restart`). `standard` has a
+    row per run, or one row if all runs share a bandit. A set `stop[0]` ends the work early.
 
     The next reward of every arm is drawn ahead: it does not depend on what is decided, so the
     processor draws it while it decides.
@@ -201,7 +201,7 @@ def play(
                 mean = world.means[models[arm], min(n, longest - 1)]
                 update(params, work, arm, n, ahead[arm])
                 if n < longest:
-                    ahead[arm] = _noisy(world, constants[arm] + mean, key[arm], step[arm], n + 1)
+                    ahead[arm] = reward_of(world, constants[arm] + mean, key[arm], step[arm], n + 1)
             collected = expected(world, models, constants, pulls)
             outcome.regret[r, c] = standard.optimal[row, c] - collected
             if c == last:

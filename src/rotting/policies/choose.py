@@ -49,14 +49,31 @@ def argmax(index: Any) -> Any:
 
 @shared
 def argmax_padded(mean: Any, width: Any, bonus: Any) -> Any:
-    """The arm with the highest mean + bonus * width; the first of them if several."""
+    """The arm with the highest mean + bonus * width; the first of them if several.
+
+    Even and odd arms are compared apart, so that one comparison need not wait for the other.
+    """
     best = 0
+    other = 1
     highest = -math.inf
-    for i in range(mean.size):
-        index = mean[i] + bonus * width[i]
-        if index > highest:
-            highest = index
+    rival = -math.inf
+    last = mean.size - 1
+    for i in range(0, last, 2):
+        even = mean[i] + bonus * width[i]
+        odd = mean[i + 1] + bonus * width[i + 1]
+        if even > highest:
+            highest = even
             best = i
+        if odd > rival:
+            rival = odd
+            other = i + 1
+    if last % 2 == 0:
+        even = mean[last] + bonus * width[last]
+        if even > highest:
+            highest = even
+            best = last
+    if rival > highest or (rival == highest and other < best):
+        return other
     return best
 
 
@@ -69,6 +86,19 @@ def still_leads(index: Any, leader: Any, rival: Any) -> Any:
     another arm's index sets the leader to -1.
     """
     return leader[0] >= 0 and index[leader[0]] > rival[0]
+
+
+@shared
+def argmax_noted(index: Any, leader: Any, rival: Any) -> Any:
+    """`argmax`, with the leader and its rival noted for `still_leads`."""
+    best = argmax(index)
+    second = -math.inf
+    for i in range(index.size):
+        if index[i] > second and i != best:
+            second = index[i]
+    leader[0] = best
+    rival[0] = second
+    return best
 
 
 @shared

@@ -88,25 +88,15 @@ def weight_of(worse: Any) -> Any:
 def best_fit(state: Any, arm: Any, constants: Any) -> Any:
     """The likeliest theta; the first in Theta's order if several.
 
-    It is nearly always the one that it was, `state.closest`, so look first whether any is better:
-    the processor need not wait for the answer.
+    It looks twice, like `choose.argmax`: whose misfit is the least is nearly always what it was, so
+    that the processor need not wait for the answer.
     """
-    best = state.closest[arm]
-    least = misfit(state, arm, best, constants)
-    for k in range(state.squares.shape[1]):
-        off = misfit(state, arm, k, constants)
-        if off < least or (off == least and k < best):
-            return _best_of_all(state, arm, constants)
-    return best
-
-
-@shared
-def _best_of_all(state: Any, arm: Any, constants: Any) -> Any:
-    best = 0
     least = misfit(state, arm, 0, constants)
     for k in range(1, state.squares.shape[1]):
         off = misfit(state, arm, k, constants)
         if off < least:
             least = off
-            best = k
-    return best
+    for k in range(state.squares.shape[1]):
+        if misfit(state, arm, k, constants) == least:
+            return k
+    return 0

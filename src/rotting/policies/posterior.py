@@ -26,7 +26,7 @@ from rotting import checks, random
 from rotting.compilable import shared
 from rotting.models import Family, Interval, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax, next_untried
+from rotting.policies.choose import argmax, argmax_noted, next_untried, still_leads
 from rotting.policies.cto import check_family, table_of
 from rotting.policies.fit import add_to_fit, best_fit, hopeless, misfit, no_fit, weight_of
 from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
@@ -66,6 +66,8 @@ class State(NamedTuple):
     mass: FloatArray  # what an arm's weights add up to
     spread: FloatArray  # each arm's sigma^2, as it was known at its last reward
     value: FloatArray
+    leader: IntArray  # see `choose.still_leads`
+    rival: FloatArray
     tree: IntArray  # see `rotting.policies.tree`
     changed: IntArray
     unjudged: IntArray  # the arm pulled last, until its reward comes
@@ -84,6 +86,8 @@ def init(params: Params, arms: int, capacity: int) -> State:
         mass=np.full(arms, float(thetas)),
         spread=np.ones(arms),
         value=np.full(arms, -math.inf),
+        leader=np.full(1, -1, dtype=np.int64),
+        rival=np.zeros(1),
         tree=empty_tree(arms),
         changed=all_changed(),
         unjudged=np.full(1, -1, dtype=np.int64),
@@ -203,8 +207,10 @@ def select(params: Params, state: State, draw: Any) -> int:
             arm = argmax(state.value)
         elif state.tree.size > 1:
             arm = winner(state.tree, state.changed, state.value, state.pulls, False, draw)
+        elif still_leads(state.value, state.leader, state.rival):
+            arm = state.leader[0]
         else:
-            arm = argmax(state.value)
+            arm = argmax_noted(state.value, state.leader, state.rival)
     state.pulls[arm] += 1
     note_change(state.changed, arm)
     state.unjudged[0] = arm
@@ -253,6 +259,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     elif n >= need:
         _judge(params, state, arm)
         note_change(state.changed, arm)
+    if arm != state.leader[0]:
+        state.leader[0] = -1
     if arm == state.unjudged[0]:
         state.unjudged[0] = -1
 
