@@ -33,7 +33,7 @@ class Params(NamedTuple):
     """The family's tables, sigma sqrt(c ln t) at t, and how to start and detect."""
 
     mu: FloatArray
-    sums: FloatArray  # see `halves.HalfTables`
+    means: FloatArray  # see `halves.HalfTables`
     halves: FloatArray
     ordered: int
     c: float  # c sigma^2

@@ -31,7 +31,7 @@ class Params(NamedTuple):
     """The family's tables, sigma sqrt(8 ln t) at t, and the exploration."""
 
     mu: FloatArray
-    sums: FloatArray  # see `halves.HalfTables`
+    means: FloatArray  # see `halves.HalfTables`
     halves: FloatArray
     ordered: int
     padding: FloatArray

@@ -3,7 +3,7 @@
 Z(theta) = lead - (the same difference of the models' means), where lead is the sum of the first
 floor(N/2) observed rewards, less the sum of the rest, in the order of the pulls. While pulls 1..N
 have been observed, which is always so when rewards are prompt, the models' part is a table, and so
-are their sums; an arm with gaps keeps both for itself.
+are their means; an arm with gaps keeps both for itself.
 
 A new reward moves at most one other from the second half to the first, so rewards that may still
 change sides are kept: a queue per arm in pull order, in chunks of eight out of one arena. A reward
@@ -32,9 +32,9 @@ ROOM = ("halves", "expected", "middle", "before", "pending_pull", "pending")  # 
 
 
 class HalfTables(NamedTuple):
-    """Sums over j <= n of mu(j; theta), and first halves less second halves, as [n, theta]."""
+    """Means over j <= n of mu(j; theta), and first halves less second halves, as [n, theta]."""
 
-    sums: FloatArray
+    means: FloatArray  # not sums: a division would hold up the next decision
     halves: FloatArray
     ordered: int  # see `nearest`
 
@@ -42,8 +42,9 @@ class HalfTables(NamedTuple):
 def _make_tables(family: Family, length: int) -> HalfTables:
     sums = family.sums_by_pull(length)
     halves = 2.0 * sums[np.arange(length + 1) // 2] - sums
-    halves.flags.writeable = False
-    return HalfTables(sums, halves, ordered_rows(halves))
+    means = sums / np.maximum(1, np.arange(length + 1))[:, None]
+    means.flags.writeable = halves.flags.writeable = False
+    return HalfTables(means, halves, ordered_rows(halves))
 
 
 _cached_tables = functools.lru_cache(maxsize=8)(_make_tables)
@@ -61,7 +62,7 @@ class Halves(NamedTuple):
     lead: FloatArray
     total: FloatArray  # of all rewards
     settled: IntArray  # with gaps: how many rewards have left the arena; -1 without
-    halves: FloatArray  # [arm, theta]: what the tables have, for an arm with gaps
+    halves: FloatArray  # [arm, theta]: for an arm with gaps, what the table has, and sums of mu
     expected: FloatArray
     head: IntArray  # an arm's first and last chunk, and with gaps where the second half begins
     tail: IntArray
@@ -161,7 +162,9 @@ def note_gap(params: Any, state: Any, arm: Any, rewards: Any) -> None:
     """An arm gets its first gap, after so many rewards: write out what the tables stood for."""
     n = state.observed[arm]
     for k in range(params.mu.shape[1]):
-        state.expected[arm, k] = params.sums[rewards, k]
+        state.expected[arm, k] = 0.0
+        for j in range(1, rewards + 1):
+            state.expected[arm, k] += params.mu[j, k]
         state.halves[arm, k] = params.halves[n, k]
     state.settled[arm] = n // 2
     chunk = state.head[arm]
@@ -258,7 +261,7 @@ def add_reward(params: Any, state: Any, arm: Any, rewards: Any, pull: Any, rewar
 @shared
 def constant_of(params: Any, state: Any, arm: Any, rewards: Any, closest: Any) -> Any:
     """The estimate of mu^c: the mean of all rewards, less that of the model."""
-    expected = params.sums[rewards, closest]
+    expected = params.means[rewards, closest]
     if state.settled[arm] != PROMPT:
-        expected = state.expected[arm, closest]
-    return (state.total[arm] - expected) / rewards
+        expected = state.expected[arm, closest] / rewards
+    return state.total[arm] / rewards - expected
