@@ -7,13 +7,20 @@ import pytest
 
 from rotting.compilable import GPU_FORMS
 from rotting.families import ordered_rows
-from rotting.policies.choose import argmax_least_pulled, argmax_without_branches
+from rotting.policies.choose import (
+    argmax_least_pulled,
+    argmax_noted,
+    argmax_padded,
+    argmax_padded_in_turn,
+    argmax_without_branches,
+)
 from rotting.policies.nearest import nearest, nearest_at_once, nearest_of_all
 from rotting.random import new_draw
 
 
 def test_there_are_no_others() -> None:
     assert [
+        (argmax_padded, argmax_padded_in_turn),
         (argmax_least_pulled, argmax_without_branches),
         (nearest, nearest_at_once),
     ] == GPU_FORMS
@@ -36,6 +43,21 @@ def test_the_same_arm_and_rival(arms: int) -> None:
         assert found[0] == found[1]
         others = [index[i] for i in range(arms) if i != found[0][0]]
         assert found[0][1] == max(others, default=-np.inf)
+
+
+@pytest.mark.parametrize("arms", [1, 2, 3, 7, 10])
+def test_the_first_of_the_highest(arms: int) -> None:
+    """Also where arms tie, and where none has an index yet."""
+    rng = np.random.default_rng(arms)
+    for _ in range(300):
+        mean, width = rng.integers(0, 3, (2, arms)).astype(float)
+        mean[rng.random(arms) < 0.3] = -np.inf
+        expected = int(np.argmax(mean + 0.5 * width))
+        assert argmax_padded(mean, width, 0.5) == expected
+        assert argmax_padded_in_turn(mean, width, 0.5) == expected
+        leader, rival = np.full(1, -1), np.zeros(1)
+        assert argmax_noted(mean, leader, rival) == leader[0] == np.argmax(mean)
+        assert rival[0] == max(np.delete(mean, leader[0]), default=-np.inf)
 
 
 @pytest.mark.parametrize("thetas", [1, 2, 5, 9])

@@ -6,14 +6,14 @@ thread as its last axis, since threads are mostly at the same round. Runs go to 
 portions; only outcomes come back. The portions and the block size change nothing: a run depends on
 its number alone.
 
-What pi_max collects depends on the bandits and not on the policy, so it is worked out once for all
-policies that are compared on the same runs.
+The bandits and what pi_max collects on them do not depend on the policy, so they are worked out
+once for all policies that are compared on the same runs.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,21 @@ _LARGE = 1024  # numbers; in a smaller table threads find each other's lines use
 _MOST_DECISIONS = 2**30 - 1  # counts are kept in 32 bits, and some are doubled
 _MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
 SPENT = [0.0]  # seconds in kernels, for those who measure
-_STANDARDS: dict[Any, Standard] = {}
+_KEPT = 1 << 33  # bytes of bandits and standards that stay on the device for the next policy
+_PROBLEMS: dict[Any, Problems] = {}
+
+
+class Problems(NamedTuple):
+    """What a portion of runs is about, whatever the policy: arrays on the device."""
+
+    models: Any  # [run, arm], the runs next to each other in memory
+    constants: Any
+    standard: Standard
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(array.nbytes for array in (self.models, self.constants, *self.standard))
 
 
 def require() -> Any:
@@ -82,13 +96,13 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
     for first in range(0, plan.runs, size):
         last = min(first + size, plan.runs)
         run = plan.first_run + first
-        models, constants = _bandits(cuda, plan, run, last - first)
-        standard = _standard(cuda, plan, device, first, last, models, constants, block)
+        problems = _problems(cuda, plan, device, run, last - first, block)
         rows = Outcome(*(cuda.device_array((last - first, *array.shape[1:]), array.dtype)
                          for array in outcome))  # fmt: skip
         kernel[blocks, block](
-            device["params"], device["fresh"], work, scratch, device["world"], models, constants,
-            plan.keys.noise, plan.keys.draw, run, device["checkpoints"], *standard, *rows, stop,
+            device["params"], device["fresh"], work, scratch, device["world"], problems.models,
+            problems.constants, plan.keys.noise, plan.keys.draw, run, device["checkpoints"],
+            *problems.standard, *rows, stop,
         )  # fmt: skip
         _wait(cuda)
         for target, source in zip(outcome, rows, strict=True):
@@ -273,40 +287,40 @@ def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:
     return even
 
 
-def _bandits(cuda: Any, plan: Plan, run: int, count: int) -> tuple[Any, Any]:
-    """Models and constants as [run, arm], the runs next to each other in memory."""
-    bandits = plan.scenario.bandits(plan.seed, run, run + count)
-    models, constants = (cuda.to_device(np.asfortranarray(array)) for array in bandits)
-    return models, constants
+def _problems(
+    cuda: Any, plan: Plan, device: dict[str, Any], run: int, count: int, block: int
+) -> Problems:
+    """Bandits and standard of so many runs, made or found; a fixed bandit has one standard."""
+    first = 0 if plan.scenario.fixed else run
+    key = plan.scenario, plan.seed, first, count, plan.checkpoints.tobytes()
+    found = _PROBLEMS.get(key)
+    if found is None:
+        bandits = plan.scenario.bandits(plan.seed, first, first + count)
+        models, constants = (cuda.to_device(np.asfortranarray(array)) for array in bandits)
+        own = 1 if plan.scenario.fixed else count
+        standard = _standard(cuda, plan, device, models[:own], constants[:own], block)
+        found = Problems(models, constants, standard)
+        if sum(problems.size for problems in _PROBLEMS.values()) + found.size > _KEPT:
+            _PROBLEMS.clear()
+        if found.size <= _KEPT // 4:
+            _PROBLEMS[key] = found
+    return found
 
 
 def _standard(
-    cuda: Any, plan: Plan, device: dict[str, Any], first: int, last: int, models: Any,
-    constants: Any, block: int,
-) -> Standard:  # fmt: skip
-    """What pi_max and the best single arm expect, on the device; kept for the next policy."""
-    scenario = plan.scenario
-    run = plan.first_run + first
-    key = (scenario, scenario.horizon, plan.seed, run, last - first,
-           plan.checkpoints.tobytes())  # fmt: skip
-    if scenario.fixed:
-        key, models, constants = (*key[:3], 0, 1, key[5]), models[:1], constants[:1]
-    found = _STANDARDS.get(key)
-    if found is None:
-        count = models.shape[0]
-        shape = (count, plan.checkpoints.size)
-        found = Standard(cuda.device_array(shape, np.float64), cuda.device_array(shape, np.float64))
-        kernel, shared = _kernel(cuda, "benchmark", plan.oracle_fresh, scenario.arm_count, block)
-        blocks = _blocks(cuda, plan, count, block, shared)
-        kernel[blocks, block](
-            _to_device(cuda, plan.oracle), _to_device(cuda, plan.oracle_fresh),
-            _repeated(cuda, plan.oracle_fresh, blocks * block), _repeated(
-                cuda, Scratch.empty(scenario.arm_count), blocks * block), device["world"], models,
-            constants, device["checkpoints"], *found,
-        )  # fmt: skip
-        _wait(cuda)
-        held = sum(array.nbytes for standard in _STANDARDS.values() for array in standard)
-        if held > 1 << 33:
-            _STANDARDS.clear()
-        _STANDARDS[key] = found
-    return found
+    cuda: Any, plan: Plan, device: dict[str, Any], models: Any, constants: Any, block: int
+) -> Standard:
+    """What pi_max and the best single arm expect on these bandits, worked out on the device."""
+    shape = (models.shape[0], plan.checkpoints.size)
+    standard = Standard(cuda.device_array(shape, np.float64), cuda.device_array(shape, np.float64))
+    arms = plan.scenario.arm_count
+    kernel, shared = _kernel(cuda, "benchmark", plan.oracle_fresh, arms, block)
+    blocks = _blocks(cuda, plan, shape[0], block, shared)
+    kernel[blocks, block](
+        _to_device(cuda, plan.oracle), _to_device(cuda, plan.oracle_fresh),
+        _repeated(cuda, plan.oracle_fresh, blocks * block),
+        _repeated(cuda, Scratch.empty(arms), blocks * block), device["world"], models, constants,
+        device["checkpoints"], *standard,
+    )  # fmt: skip
+    _wait(cuda)
+    return standard

@@ -45,7 +45,11 @@ def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
 @dispatched
 def restart(fresh: Any, work: Any) -> Any:
     """Bring a state to its start: `fresh` is an `Image` of it, or on a GPU such a state itself."""
-    fresh.now[: fresh.start.size] = fresh.start
+    if isinstance(fresh, Image):
+        fresh.now[: fresh.start.size] = fresh.start
+    else:
+        for source, target in zip(fresh, work, strict=True):
+            target[...] = source
 
 
 _CALLED = {"no_cfunc_wrapper": True}  # nobody calls them from C
