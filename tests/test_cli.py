@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import re
 import signal
@@ -13,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from rotting import console
 from rotting.output import output_folder
 
 
@@ -220,3 +223,13 @@ def test_an_output_folder_is_put_in_place_whole(tmp_path: Path) -> None:
             raise RuntimeError
     assert not (tmp_path / "c").exists()
     assert (tmp_path / "a" / "b" / "x").read_text() == "1"
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80])
+def test_no_number_loses_its_end(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that is too wide for its terminal is printed whole."""
+    written = io.StringIO()
+    monkeypatch.setattr(console, "out", Console(file=written, width=columns))
+    numbers = [f"{n}.12345678" for n in range(9)]
+    console.table(["policy", *(f"mean of {n}" for n in range(9))], [["UCB1", *numbers]])
+    assert all(number in written.getvalue() for number in ("UCB1", *numbers))

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import signal
+import textwrap
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -68,16 +70,26 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "")
         out.print(f"\n{title}", style="bold", markup=False)
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(header):
-        numeric = place > 0 and all(_is_number(row[place]) for row in rows)
-        # in a narrow terminal the first column must not vanish: it says what the rows are
-        widest = max((len(row[0]) for row in rows), default=0) if place == 0 else 0
+        cells = [row[place] for row in rows]
+        numeric = place > 0 and all(_is_number(cell) for cell in cells)
+        # In a narrow terminal the first column must not vanish, since it says what the rows are,
+        # and a number must not lose its last digits.
+        widest = max((len(cell) for cell in cells), default=0)
+        if numeric:
+            widest = max(widest, *(len(word) for word in name.split()))
+            name = textwrap.fill(name, widest)
+        else:
+            widest = min(24, widest) if place == 0 else 0
         shown.add_column(
             name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric,
-            min_width=min(24, widest) or None,
+            min_width=widest or None,
         )  # fmt: skip
     for row in rows:
         shown.add_row(*(escape(cell) for cell in row))
-    out.print(shown)
+    least = Measurement.get(out, out.options.update(width=10_000), shown).minimum
+    if least > out.width:
+        shown.width = least
+    out.print(shown, crop=False)
 
 
 def _is_number(text: str) -> bool:
