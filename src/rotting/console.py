@@ -65,19 +65,33 @@ def _finite(data: Any) -> Any:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-    """A table: the first column to the left, numbers to the right."""
+    """A table: the first column to the left, numbers to the right.
+
+    Where it is too wide, headings take several lines. If that is not enough it is printed as it is:
+    a number must not lose its last digits.
+    """
     if title:
         out.print(f"\n{title}", style="bold", markup=False)
+    for folded in (False, True):
+        shown = _table(header, rows, folded)
+        least = Measurement.get(out, out.options.update(width=10_000), shown).minimum
+        if least <= out.width:
+            break
+    else:
+        shown.width = least
+    out.print(shown, crop=False)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], folded: bool) -> Table:
+    """A table whose numbers, and most of its first column, cannot be squeezed."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(header):
         cells = [row[place] for row in rows]
         numeric = place > 0 and all(_is_number(cell) for cell in cells)
-        # In a narrow terminal the first column must not vanish, since it says what the rows are,
-        # and a number must not lose its last digits.
         widest = max((len(cell) for cell in cells), default=0)
         if numeric:
-            widest = max(widest, *(len(word) for word in name.split()))
-            name = textwrap.fill(name, widest)
+            widest = max([widest, *(len(part) for part in (name.split() if folded else [name]))])
+            name = textwrap.fill(name, max(1, widest))
         else:
             widest = min(24, widest) if place == 0 else 0
         shown.add_column(
@@ -86,10 +100,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "")
         )  # fmt: skip
     for row in rows:
         shown.add_row(*(escape(cell) for cell in row))
-    least = Measurement.get(out, out.options.update(width=10_000), shown).minimum
-    if least > out.width:
-        shown.width = least
-    out.print(shown, crop=False)
+    return shown
 
 
 def _is_number(text: str) -> bool:
