@@ -9,13 +9,17 @@ import sys
 import textwrap
 import types
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
 
 from rotting import Arm, NoNoise, Scenario, models, policies, simulate
+from rotting.engines import compile as compiling
+from rotting.engines import verbs
 from rotting.engines.fingerprint import fingerprint
+from rotting.engines.image import image_of
+from rotting.engines.loop import play
 from rotting.engines.online import Stepper
 from rotting.random import new_draw
 
@@ -271,3 +275,31 @@ def test_compiled_verbs_write_to_the_state() -> None:
     assert state.mean[0] == 0.5
     assert state.time.tolist() == [1]
     np.testing.assert_array_equal(state.observed, [1, 0])
+
+
+def test_the_start_of_a_run_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`restart` is found by types, so the digest of the loops does not reach what it does."""
+
+    def name() -> str:
+        params = type(policies.UCB1().prepare(2, None, 100))
+        found: str = compiling._compile(play, params, "").py_func.__qualname__  # type: ignore[attr-defined]
+        return found
+
+    class Image(NamedTuple):
+        now: Any
+        start: Any
+
+    before = name()
+    assert before == name()
+    with monkeypatch.context() as patch:
+        patch.setattr(verbs, "copy_words", lambda fresh, work: None)
+        assert name() != before
+    monkeypatch.setattr(compiling, "Image", Image)
+    assert name() != before
+
+
+@pytest.mark.parametrize("wrong", [[0], 0, np.array([None])])
+def test_a_state_of_arrays_only(wrong: Any) -> None:
+    fresh = policies.UCB1.verbs.init(None, 3, 10)
+    with pytest.raises(ValueError, match="time of the state must be an array of numbers"):
+        image_of(fresh._replace(time=wrong), set())

@@ -39,7 +39,8 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
 def seldom(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a function, `shared` as well, that need not be fast: not copied into all that call it.
 
-    What every policy's loop calls is then compiled once, not once more with every policy.
+    What every policy's loop calls is then compiled once, not once more with every policy. It goes
+    below `shared` or `wrapping`.
     """
     CALLED.add(function)
     return function

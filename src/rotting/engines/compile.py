@@ -9,8 +9,11 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from rotting.bandits import Bandits, World
 from rotting.engines import verbs as dispatch
 from rotting.engines.fingerprint import fingerprint
+from rotting.engines.image import Image
+from rotting.engines.loop import Keys, Outcome, Scratch, Standard
 from rotting.policies.base import KINDS
 
 _LOCK = threading.RLock()
@@ -44,8 +47,9 @@ def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
     dispatch.register()
     kind = KINDS[params_type]
     verbs = [verb for verb in (kind.select, kind.update, kind.reveal) if verb is not None]
-    fields = [f"{tuple_type}{getattr(tuple_type, '_fields', '')}" for tuple_type in kind[:2]]
-    mark = fingerprint([loop, *verbs], [*fields, *kind.room, layout])
+    handed = (kind.params, kind.state, Image, Scratch, World, Bandits, Keys, Standard, Outcome)
+    fields = [f"{tuple_type}{getattr(tuple_type, '_fields', '')}" for tuple_type in handed]
+    mark = fingerprint([loop, dispatch.copy_words, *verbs], [*fields, *kind.room, layout])
     cache = mark is not None and _can_be_found_again(params_type)
     # Its own copy with its own name: numba then keeps a cache index per policy and fingerprint,
     # so that no index refers to a module that another process cannot import.

@@ -30,7 +30,7 @@ _LARGE = 1024  # numbers; in a smaller table threads find each other's lines use
 _MOST_DECISIONS = 2**30 - 1  # counts are kept in 32 bits, and some are doubled
 _MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
 SPENT = [0.0]  # seconds in kernels, for those who measure
-_KEPT = 1 << 33  # bytes of bandits and standards that stay on the device for the next policy
+_KEPT = 1 / 16  # of the device's memory: bandits and standards that stay for the next policy
 _PROBLEMS: dict[Any, Problems] = {}
 
 
@@ -293,17 +293,24 @@ def _problems(
     """Bandits and standard of so many runs, made or found; a fixed bandit has one standard."""
     first = 0 if plan.scenario.fixed else run
     key = plan.scenario, plan.seed, first, count, plan.checkpoints.tobytes()
-    found = _PROBLEMS.get(key)
-    if found is None:
-        bandits = plan.scenario.bandits(plan.seed, first, first + count)
-        models, constants = (cuda.to_device(np.asfortranarray(array)) for array in bandits)
-        own = 1 if plan.scenario.fixed else count
-        standard = _standard(cuda, plan, device, models[:own], constants[:own], block)
-        found = Problems(models, constants, standard)
-        if sum(problems.size for problems in _PROBLEMS.values()) + found.size > _KEPT:
-            _PROBLEMS.clear()
-        if found.size <= _KEPT // 4:
-            _PROBLEMS[key] = found
+    try:
+        if key in _PROBLEMS:
+            return _PROBLEMS[key]
+        known = True
+    except TypeError:  # a scenario that cannot be compared
+        known = False
+    most = _KEPT * cuda.current_context().get_memory_info()[1]
+    size = 16 * count * (plan.scenario.arm_count + plan.checkpoints.size)
+    keep = known and 4 * size <= most
+    if keep and sum(problems.size for problems in _PROBLEMS.values()) + size > most:
+        _PROBLEMS.clear()
+    bandits = plan.scenario.bandits(plan.seed, first, first + count)
+    models, constants = (cuda.to_device(np.asfortranarray(array)) for array in bandits)
+    own = 1 if plan.scenario.fixed else count
+    standard = _standard(cuda, plan, device, models[:own], constants[:own], block)
+    found = Problems(models, constants, standard)
+    if keep:
+        _PROBLEMS[key] = found
     return found
 
 

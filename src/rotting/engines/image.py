@@ -33,6 +33,9 @@ def image_of(fresh: Any, room: set[str]) -> tuple[Image, Any]:
     (array([0, 0]), 12)
     """
     arrays = fresh._asdict()
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or array.dtype.hasobject:
+            raise ValueError(f"{name} of the state must be an array of numbers, got {array!r}")
     names = sorted(arrays, key=lambda name: name in room)
     sizes = [-(-arrays[name].nbytes // _WORD) for name in names]
     now = np.empty(sum(sizes), dtype=np.uint64)

@@ -72,10 +72,12 @@ def run_chunk(
     standard: Standard | None,
     outcome: Outcome,
     stop: IntArray,
+    clear: bool = False,
 ) -> Standard:
     """Play rows first..last-1 of the outcome with the given forms of the loops.
 
-    Returns what pi_max collects on them: the given standard, or the one made for them.
+    Returns what pi_max collects on them: the given standard, or the one made for them. `clear`
+    starts also from cleared arrays where a policy says that it does not need them so.
 
     A pure function of the plan and the range: chunks may run anywhere, in any order, again.
     """
@@ -86,7 +88,7 @@ def run_chunk(
     rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
     scratch = Scratch.empty(plan.scenario.arm_count)
     play(
-        plan.params, *_image_of(plan.fresh), scratch, plan.world, bandits, plan.keys, run,
+        plan.params, *_image_of(plan.fresh, clear), scratch, plan.world, bandits, plan.keys, run,
         plan.checkpoints, standard, rows, stop,
     )  # fmt: skip
     if stop[0] == NO_SUCH_ARM:
@@ -156,5 +158,5 @@ def shared_standard(benchmark: Callable[..., None], plan: Plan) -> Standard | No
     return run_benchmark(benchmark, plan, plan.scenario.bandits(plan.seed, 0, 1))
 
 
-def _image_of(fresh: Any) -> tuple[Image, Any]:
-    return image_of(fresh, room_of(type(fresh)))
+def _image_of(fresh: Any, clear: bool = False) -> tuple[Image, Any]:
+    return image_of(fresh, set() if clear else room_of(type(fresh)))

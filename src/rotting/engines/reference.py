@@ -13,5 +13,5 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress) -> None:
     standard = shared_standard(benchmark, plan)
     stop = np.zeros(1, dtype=np.int64)
     for run in range(plan.runs):
-        run_chunk(play, benchmark, plan, run, run + 1, standard, outcome, stop)
+        run_chunk(play, benchmark, plan, run, run + 1, standard, outcome, stop, clear=True)
         progress(run + 1, plan.runs)

@@ -62,7 +62,8 @@ def room_of(state_type: type) -> set[str]:
     return {name for kind in KINDS.values() if kind.state is state_type for name in kind.room}
 
 
-def _copy_words(fresh: Any, work: Any) -> None:
+def copy_words(fresh: Any, work: Any) -> None:
+    """`restart` for an `Image`, compiled."""
     for i in range(fresh.start.size):
         fresh.now[i] = fresh.start[i]
 
@@ -101,7 +102,7 @@ def _register_verbs() -> None:
         lambda params, state, models, constants: KINDS[params.instance_class].reveal or nothing
     )
     overload(restart, strict=False, jit_options=_INLINED)(
-        lambda fresh, work: _copy_words if fresh.instance_class is Image else _field_copier(fresh)
+        lambda fresh, work: copy_words if fresh.instance_class is Image else _field_copier(fresh)
     )
 
 

@@ -33,7 +33,8 @@ class Params(NamedTuple):
     """The family's tables, sigma sqrt(c ln t) at t, and how to start and detect."""
 
     mu: FloatArray
-    means: FloatArray  # see `halves.HalfTables`
+    sums: FloatArray  # see `halves.HalfTables`
+    means: FloatArray
     halves: FloatArray
     ordered: int
     c: float  # c sigma^2

@@ -31,7 +31,8 @@ class Params(NamedTuple):
     """The family's tables, sigma sqrt(8 ln t) at t, and the exploration."""
 
     mu: FloatArray
-    means: FloatArray  # see `halves.HalfTables`
+    sums: FloatArray  # see `halves.HalfTables`
+    means: FloatArray
     halves: FloatArray
     ordered: int
     padding: FloatArray

@@ -32,9 +32,10 @@ ROOM = ("halves", "expected", "middle", "before", "pending_pull", "pending")  # 
 
 
 class HalfTables(NamedTuple):
-    """Means over j <= n of mu(j; theta), and first halves less second halves, as [n, theta]."""
+    """Sums over j <= n of mu(j; theta), their means, and first less second halves: [n, theta]."""
 
-    means: FloatArray  # not sums: a division would hold up the next decision
+    sums: FloatArray
+    means: FloatArray  # a division of sums would hold up the next decision
     halves: FloatArray
     ordered: int  # see `nearest`
 
@@ -44,7 +45,7 @@ def _make_tables(family: Family, length: int) -> HalfTables:
     halves = 2.0 * sums[np.arange(length + 1) // 2] - sums
     means = sums / np.maximum(1, np.arange(length + 1))[:, None]
     means.flags.writeable = halves.flags.writeable = False
-    return HalfTables(means, halves, ordered_rows(halves))
+    return HalfTables(sums, means, halves, ordered_rows(halves))
 
 
 _cached_tables = functools.lru_cache(maxsize=8)(_make_tables)
@@ -162,9 +163,7 @@ def note_gap(params: Any, state: Any, arm: Any, rewards: Any) -> None:
     """An arm gets its first gap, after so many rewards: write out what the tables stood for."""
     n = state.observed[arm]
     for k in range(params.mu.shape[1]):
-        state.expected[arm, k] = 0.0
-        for j in range(1, rewards + 1):
-            state.expected[arm, k] += params.mu[j, k]
+        state.expected[arm, k] = params.sums[rewards, k]
         state.halves[arm, k] = params.halves[n, k]
     state.settled[arm] = n // 2
     chunk = state.head[arm]
