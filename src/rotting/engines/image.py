@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 Words = npt.NDArray[np.uint64]
 _WORD = 8  # bytes; every array begins at a whole one
+_GUARD = 16  # words on either side, lest threads write to the same line of the cache
 
 
 class Image(NamedTuple):
@@ -38,7 +39,7 @@ def image_of(fresh: Any, room: set[str]) -> tuple[Image, Any]:
             raise ValueError(f"{name} of the state must be an array of numbers, got {array!r}")
     names = sorted(arrays, key=lambda name: name in room)
     sizes = [-(-arrays[name].nbytes // _WORD) for name in names]
-    now = np.empty(sum(sizes), dtype=np.uint64)
+    now = np.empty(sum(sizes) + 2 * _GUARD, dtype=np.uint64)[_GUARD:-_GUARD]
     placed = {}
     for name, size, end in zip(names, sizes, itertools.accumulate(sizes), strict=True):
         array = arrays[name]

@@ -86,7 +86,7 @@ def run_chunk(
     if standard is None:
         standard = run_benchmark(benchmark, plan, bandits)
     rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
-    scratch = Scratch.empty(plan.scenario.arm_count)
+    _, scratch = image_of(Scratch.empty(plan.scenario.arm_count), set())
     play(
         plan.params, *_image_of(plan.fresh, clear), scratch, plan.world, bandits, plan.keys, run,
         plan.checkpoints, standard, rows, stop,
@@ -101,7 +101,7 @@ def run_benchmark(benchmark: Callable[..., None], plan: Plan, bandits: Bandits) 
     """What pi_max and the best single arm expect on these bandits."""
     shape = (bandits.models.shape[0], plan.checkpoints.size)
     standard = Standard(np.empty(shape), np.empty(shape))
-    scratch = Scratch.empty(plan.scenario.arm_count)
+    _, scratch = image_of(Scratch.empty(plan.scenario.arm_count), set())
     benchmark(
         plan.oracle, *_image_of(plan.oracle_fresh), scratch, plan.world, bandits, plan.checkpoints,
         standard,
