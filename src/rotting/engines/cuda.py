@@ -119,15 +119,13 @@ def _kernel(cuda: Any, loop: str, fresh: Any, arms: int, block: int) -> tuple[An
     Its source is written here because arrays in shared memory need their sizes in it. Compiled
     when it is first used.
     """
-    shapes = tuple((array.shape, array.dtype.str) for array in fresh)
-    key = (loop, type(fresh), shapes, arms, block)
+    source, scope, size = _source(loop, fresh, arms, block)
+    key = (type(fresh), source)  # the same for two windows of different length
     if key not in _COMPILED:
-        source, scope, size = _source(loop, fresh, arms, block)
         scope |= {"cuda": cuda, "State": type(fresh)}
         exec(source, scope)
-        _COMPILED[key] = cuda.jit(scope["kernel"], shared_memory_carveout=100), size
-    found: tuple[Any, int] = _COMPILED[key]
-    return found
+        _COMPILED[key] = cuda.jit(scope["kernel"], shared_memory_carveout=100)
+    return _COMPILED[key], size
 
 
 def _wait(cuda: Any) -> None:
