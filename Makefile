@@ -43,7 +43,7 @@ league: $(STAMP)  ## every policy on every scenario
 	$(BIN)/rotting league --out out/league --force
 
 bench: $(STAMP)  ## what a decision costs, simulated, online, on two threads; how soon things start
-	@status=0; for what in decisions online scaling startup compiling; do \
+	@status=0; for what in decisions where online scaling startup compiling; do \
 	  $(BIN)/python benchmarks/$$what.py || { echo "$$what: not all within its limits"; status=1; }; \
 	done; exit $$status
 
