@@ -73,9 +73,12 @@ class Family:
         """The cumulative sums as [n, theta], n = 0..length."""
         return _rows(self, length)[1]
 
-    def ordered(self, length: int) -> int:
-        """For how many n, from n = 0 on, the cumulative sums are ordered; see `ordered_rows`."""
-        return _rows(self, length)[2]
+    def rows(self, length: int) -> tuple[FloatArray, FloatArray, int]:
+        """`by_pull`, `sums_by_pull`, and how many rows of sums are ordered (`ordered_rows`).
+
+        Very long tables are made anew each time: ask for what belongs together at once.
+        """
+        return _rows(self, length)
 
 
 @dataclass(frozen=True)

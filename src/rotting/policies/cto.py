@@ -159,8 +159,8 @@ class CTO(Policy):
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the family."""
-        mu = table_of("CTO", self.family, reach)
-        return Params(mu, self.family.sums_by_pull(reach + 1), self.family.ordered(reach + 1))
+        check_positive("CTO", self.family, reach + 1)
+        return Params(*self.family.rows(reach + 1))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
