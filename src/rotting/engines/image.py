@@ -1,6 +1,6 @@
 """A policy's state in one piece of memory, so that a run starts with a single copy.
 
-Copied array by array, each with a loop of its own to compile, the start of a run was a third of
+Copied array by array, each with a loop of its own to compile, the start of a run was a good part of
 what a policy took to compile.
 """
 
