@@ -276,7 +276,7 @@ def _reproduce_levine(
         header, rows = tables.matrix(setup, comparison)
         console.table(header, rows, f"{published.SETUPS[setup]}: wins under the diagonal, p-values "
                       "above; in parentheses the paper's")  # fmt: skip
-    console.say(f"{_took(found.seconds)}. Report: {folder / 'report.html'}")
+    console.say(f"Played in {_took(found.seconds)}. Report: {folder / 'report.html'}")
 
 
 def _reproduce_seznec(
@@ -297,7 +297,7 @@ def _reproduce_seznec(
     )
     for line in reproduction.far_off(found):
         console.say(f"Not within four standard errors: {line}")
-    console.say(f"{_took(found.seconds)}. Report: {folder / 'report.html'}")
+    console.say(f"Played in {_took(found.seconds)}. Report: {folder / 'report.html'}")
 
 
 def _compare_and_write(
