@@ -8,7 +8,7 @@ import pytest
 from cases import examples, name_of, playable, scenarios
 from rotting import policies, simulate
 from rotting.engines import cuda as engine
-from rotting.engines.cuda import SHARED, _source, small_arrays
+from rotting.engines.kernels import SHARED, small_arrays, source_of
 from rotting.engines.loop import Scratch
 from rotting.papers import levine2017
 from rotting.policies import Policy
@@ -38,7 +38,7 @@ def test_the_kernels_source_is_right(policy: Policy) -> None:
     params = playable(policy, scenario).prepare_for(scenario)
     fresh = policy.verbs.init(params, 3, scenario.horizon)
     for loop in ("play", "benchmark"):
-        source, _, size = _source(loop, fresh, 3, 32)
+        source, _, size = source_of(loop, fresh, 3, 32)
         compile(source, "kernel", "exec")
         assert size <= SHARED
         for name in fresh._fields:

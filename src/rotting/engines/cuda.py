@@ -1,10 +1,7 @@
 """The CUDA engine: one thread a run, with the same loops and policies as everywhere else.
 
-A thread's small arrays lie in shared memory, their integers in 32 bits. Of the larger ones, a table
-[arm, ...] lies together for each thread, since threads are at different arms; a plain list has the
-thread as its last axis, since threads are mostly at the same round. Runs go to the device in
-portions; only outcomes come back. The portions and the block size change nothing: a run depends on
-its number alone.
+Runs go to the device in portions; only outcomes come back. The portions and the block size change
+nothing: a run depends on its number alone. What is compiled is in `rotting.engines.kernels`.
 
 The bandits and what pi_max collects on them do not depend on the policy, so they are worked out
 once for all policies that are compared on the same runs.
@@ -12,21 +9,20 @@ once for all policies that are compared on the same runs.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.bandits import Bandits
-from rotting.engines.loop import Keys, Outcome, Scratch, Standard, benchmark, play
-from rotting.engines.plan import Plan, Progress
-from rotting.engines.verbs import register, register_gpu_forms, register_loops, room_of
+from rotting.engines.kernels import kernel_of, together
+from rotting.engines.loop import Outcome, Scratch, Standard, benchmark, play
+from rotting.engines.plan import Plan, Progress, Standards
+from rotting.engines.verbs import register, register_gpu_forms, register_loops
 
 MOST_RUNS = 1 << 18  # a portion: enough to fill any device
-SHARED = 46_000  # bytes of shared memory that a block may use without asking for more
-_PROCESSOR = 227 * 1024  # and what a processor has of it, on the devices this was tuned for
+_PROCESSOR = 227 * 1024  # bytes of shared memory it has, on the devices this was tuned for
 _THREADS = 256  # a processor's threads: their registers leave no room for more
-_LARGE = 1024  # numbers; in a smaller table threads find each other's lines useful
 _MOST_DECISIONS = 2**30 - 1  # counts are kept in 32 bits, and some are doubled
 _MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
 SPENT = [0.0]  # seconds in kernels, for those who measure
@@ -86,7 +82,7 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
     register()
     register_gpu_forms()
     register_loops((play, benchmark))
-    kernel, shared = _kernel(cuda, "play", plan.fresh, plan.scenario.arm_count, block)
+    kernel, shared = kernel_of(cuda, "play", plan.fresh, plan.scenario.arm_count, block)
     device = _on_device(cuda, plan)
     size = min(MOST_RUNS, plan.runs)
     blocks = _blocks(cuda, plan, size, block, shared)
@@ -113,131 +109,11 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
         progress(last, plan.runs)
 
 
-def _kernel(cuda: Any, loop: str, fresh: Any, arms: int, block: int) -> tuple[Any, int]:
-    """The kernel that plays one loop for policies of one kind, and the shared memory of a block.
-
-    Its source is written here because arrays in shared memory need their sizes in it. Compiled
-    when it is first used.
-    """
-    source, scope, size = _source(loop, fresh, arms, block)
-    key = (type(fresh), source)  # the same for two windows of different length
-    if key not in _COMPILED:
-        scope |= {"cuda": cuda, "State": type(fresh)}
-        exec(source, scope)
-        _COMPILED[key] = cuda.jit(scope["kernel"], shared_memory_carveout=100)
-    return _COMPILED[key], size
-
-
 def _wait(cuda: Any) -> None:
     """Wait for a kernel that has just been started, and note how long it took."""
     begun = time.perf_counter()
     cuda.synchronize()
     SPENT[0] += time.perf_counter() - begun
-
-
-_COMPILED: dict[Any, Any] = {}
-
-_PLAY = """
-def kernel(params, fresh, work, room, world, models, constants, noise, draw, first, checkpoints,
-           optimal, single, regret, pulls, total, adversarial, stop):
-    slot = cuda.grid(1)
-    lane = cuda.threadIdx.x
-    {locals}
-    for r in range(slot, models.shape[0], cuda.gridsize(1)):
-        {bandit}
-        own = r if optimal.shape[0] > 1 else 0
-        play(params, fresh, State({state}), Scratch({scratch}), world, Bandits({bandits}),
-             Keys(noise, draw), first + r, checkpoints,
-             Standard(optimal[own:own + 1], single[own:own + 1]),
-             Outcome(regret[r:r + 1], pulls[r:r + 1], total[r:r + 1], adversarial[r:r + 1]), stop)
-"""
-
-_BENCHMARK = """
-def kernel(params, fresh, work, room, world, models, constants, checkpoints, optimal, single):
-    slot = cuda.grid(1)
-    lane = cuda.threadIdx.x
-    {locals}
-    for r in range(slot, models.shape[0], cuda.gridsize(1)):
-        {bandit}
-        benchmark(params, fresh, State({state}), Scratch({scratch}), world, Bandits({bandits}),
-                  checkpoints, Standard(optimal[r:r + 1], single[r:r + 1]))
-"""
-
-
-def _source(loop: str, fresh: Any, arms: int, block: int) -> tuple[str, dict[str, Any], int]:
-    """The text of a kernel, the names it uses, and its shared memory in bytes."""
-    scope: dict[str, Any] = {
-        "play": play, "benchmark": benchmark, "Scratch": Scratch, "Bandits": Bandits, "Keys": Keys,
-        "Standard": Standard, "Outcome": Outcome,
-    }  # fmt: skip
-    own = {"models": np.zeros((1, arms), np.int64), "constants": np.zeros((1, arms))}
-    holders = {"work": fresh._asdict(), "room": Scratch.empty(arms)._asdict(), "own": own}
-    inside = small_arrays(holders, block) - {("work", name) for name in room_of(type(fresh))}
-    together = _together(fresh)
-    lines: list[str] = []
-
-    def place(holder: str, name: str, array: Any) -> str:
-        axes = ", ".join([":"] * array.ndim)
-        if (holder, name) not in inside:
-            if holder == "own":
-                return f"{name}[r:r + 1]"
-            thread = "slot" if together.get(name) and holder == "work" else f"{axes}, slot"
-            return f"{holder}.{name}[{thread}]"
-        dtype = _narrow(array)
-        kind = f"kind_{dtype.name}"
-        scope[kind] = dtype.type
-        shape = (*array.shape, block)
-        lines.append(f"{holder}_{name} = cuda.shared.array({shape}, {kind})[{axes}, lane]")
-        return f"{holder}_{name}"
-
-    parts = {holder: ", ".join(place(holder, name, array) for name, array in arrays.items())
-             for holder, arrays in holders.items()}  # fmt: skip
-    bandit = ["pass"]
-    for name in own:
-        if ("own", name) in inside:
-            bandit.append(f"for i in range({arms}):")
-            bandit.append(f"    own_{name}[0, i] = {name}[r, i]")
-    text = {"play": _PLAY, "benchmark": _BENCHMARK}[loop].format(
-        locals="\n    ".join(lines), bandit="\n        ".join(bandit), state=parts["work"],
-        scratch=parts["room"], bandits=parts["own"],
-    )  # fmt: skip
-    size = sum(_bytes(holders[holder][name]) for holder, name in inside) * block
-    return text, scope, size
-
-
-def _narrow(array: Any) -> Any:
-    """The type of an array in shared memory. Integers of states are counts, places and rounds."""
-    return np.dtype(np.int32) if array.dtype == np.int64 else array.dtype
-
-
-def _bytes(array: Any) -> int:
-    return int(array.size * _narrow(array).itemsize)
-
-
-def _together(state: Any) -> dict[str, bool]:
-    """Which arrays of a state lie together for each thread, where they are not in shared memory."""
-    room = room_of(type(state))
-    return {name: array.ndim > 1 and (array.size >= _LARGE or name in room)
-            for name, array in state._asdict().items()}  # fmt: skip
-
-
-def small_arrays(holders: dict[str, dict[str, Any]], block: int) -> set[tuple[str, str]]:
-    """The arrays that go into shared memory: single numbers and one an arm, the smallest first.
-
-    There an element of every thread has its own bank, whichever arm each thread is at. Anywhere
-    else threads at different arms wait for each other, and that is most of the time a run takes.
-    """
-    arms = holders["room"]["pulls"].size
-    every = [(_bytes(array), holder, name)
-             for holder, arrays in holders.items() for name, array in arrays.items()
-             if array.size <= max(arms, 3)]  # fmt: skip
-    inside, used = set(), 0
-    for size, holder, name in sorted(every):
-        if used + size * block > SHARED:
-            break
-        used += size * block
-        inside.add((holder, name))
-    return inside
 
 
 def _to_device(cuda: Any, values: Any) -> Any:
@@ -261,9 +137,9 @@ def _on_device(cuda: Any, plan: Plan) -> dict[str, Any]:
 def _repeated(cuda: Any, state: Any, threads: int) -> Any:
     """Room for every thread's state, written before it is read."""
     # what lies in shared memory is not read here, but is small
-    together = _together(state).values()
+    wholes = together(state).values()
     shapes = [(threads, *array.shape) if whole else (*array.shape, threads)
-              for array, whole in zip(state, together, strict=True)]  # fmt: skip
+              for array, whole in zip(state, wholes, strict=True)]  # fmt: skip
     return type(state)(*(cuda.device_array(shape, array.dtype)
                          for shape, array in zip(shapes, state, strict=True)))  # fmt: skip
 
@@ -290,16 +166,12 @@ def _problems(
 ) -> Problems:
     """Bandits and standard of so many runs, made or found; a fixed bandit has one standard."""
     first = 0 if plan.scenario.fixed else run
-    key = plan.scenario, plan.seed, first, count, plan.checkpoints.tobytes()
-    try:
-        if key in _PROBLEMS:
-            return _PROBLEMS[key]
-        known = True
-    except TypeError:  # a scenario that cannot be compared
-        known = False
+    key = Standards.key(dataclasses.replace(plan, first_run=first, runs=count))
+    if key in _PROBLEMS:
+        return _PROBLEMS[key]
     most = _KEPT * cuda.current_context().get_memory_info()[1]
     size = 16 * count * (plan.scenario.arm_count + plan.checkpoints.size)
-    keep = known and 4 * size <= most
+    keep = key is not None and 4 * size <= most
     if keep and sum(problems.size for problems in _PROBLEMS.values()) + size > most:
         _PROBLEMS.clear()
     bandits = plan.scenario.bandits(plan.seed, first, first + count)
@@ -319,7 +191,7 @@ def _standard(
     shape = (models.shape[0], plan.checkpoints.size)
     standard = Standard(cuda.device_array(shape, np.float64), cuda.device_array(shape, np.float64))
     arms = plan.scenario.arm_count
-    kernel, shared = _kernel(cuda, "benchmark", plan.oracle_fresh, arms, block)
+    kernel, shared = kernel_of(cuda, "benchmark", plan.oracle_fresh, arms, block)
     blocks = _blocks(cuda, plan, shape[0], block, shared)
     kernel[blocks, block](
         _to_device(cuda, plan.oracle), _to_device(cuda, plan.oracle_fresh),
