@@ -108,7 +108,13 @@ def _is_number(text: str) -> bool:
 
 
 def show_p(value: float) -> str:
-    """A p-value, short."""
+    """A p-value, short; no p-value is zero.
+
+    >>> show_p(0.0), show_p(3e-9), show_p(0.2)
+    ('<1e-300', '3.0e-09', '0.200')
+    """
+    if value < 1e-300:
+        return "<1e-300"
     return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
 
 
