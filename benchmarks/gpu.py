@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from rotting import Scenario, policies, simulate
-from rotting.engines import cuda as engine
+from rotting.engines.cuda import engine
 from rotting.engines.plan import empty_outcome
 from rotting.papers import levine2017
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from record import record
-from rotting import Gaussian, RandomArms, Scenario, models, plots, policies, simulate
+from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
+from rotting.reports import plots
 
 SIGMA = 0.2**0.5
 PLATEAU = models.Plateau(length=100)

@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from record import record
-from rotting import Result, policies, simulate, stats, tune
+from rotting import Result, policies, simulate, tune
+from rotting.experiments import stats
 from rotting.papers import levine2017
 
 RUNS = 1000

@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from record import record
-from rotting import compare, stats
+from rotting import compare
+from rotting.experiments import stats
 from rotting.papers import levine2017
 from rotting.papers.levine2017 import published
 from rotting.papers.levine2017.tables import show_p

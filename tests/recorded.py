@@ -1,4 +1,4 @@
-"""The decisions of every policy's examples on record, so that a rebuilt house can show that none moved.
+"""Every policy's decisions on record: a rebuilt house can show that none of them moved.
 
     python tests/recorded.py          writes tests/recorded.json anew
 

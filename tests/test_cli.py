@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from rotting import console
-from rotting.output import output_folder
+from rotting.cli import console
+from rotting.reports.folders import output_folder
 
 
 def rotting(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -139,7 +139,7 @@ FILES = [
 
 @pytest.mark.parametrize(("text", "words"), FILES, ids=[words for _, words in FILES])
 def test_bad_experiment_files(text: str, words: str, tmp_path: Path) -> None:
-    from rotting.experiment_file import read_experiment
+    from rotting.catalogue.experiment_file import read_experiment
 
     path = tmp_path / "experiment.toml"
     path.write_text(text)

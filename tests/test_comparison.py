@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from cases import scenarios
-from rotting import compare, policies, simulate, stats, tune
-from rotting.tuning import GRID_RUNS_START
+from rotting import compare, policies, simulate, tune
+from rotting.experiments import stats
+from rotting.experiments.tuning import GRID_RUNS_START
 
 SCENARIO = scenarios()["constants"]
 

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from rotting import Arm, NoNoise, Scenario, models, policies, simulate
-from rotting.engines import compile as compiling
-from rotting.engines import verbs
-from rotting.engines.fingerprint import fingerprint
-from rotting.engines.image import image_of
+from rotting.engines.compiled import compiling
+from rotting.engines.compiled import overloads as verbs
+from rotting.engines.compiled.fingerprint import fingerprint
+from rotting.engines.compiled.image import image_of
+from rotting.engines.compiled.stepper import Stepper
 from rotting.engines.loop import play
-from rotting.engines.online import Stepper
 from rotting.random import new_draw
 
 MODULE = '''
@@ -66,7 +66,7 @@ SCRIPT = """
 import json, sys
 import mine, rotting
 from rotting import Arm, NoNoise, Scenario, models
-from rotting.engines import compile as compiling
+from rotting.engines.compiled import compiling
 from rotting.engines.loop import play
 scenario = Scenario([Arm(models.Constant(float(i))) for i in range(3)], NoNoise(), 10)
 result = rotting.simulate(mine.Mine(), scenario, runs=1)
@@ -114,7 +114,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import json, rotting
         from rotting import policies
-        from rotting.engines import compile as compiling
+        from rotting.engines.compiled import compiling
         from cases import examples, playable, scenarios
         scenario = scenarios()["constants"]
         for policy in examples():
@@ -255,7 +255,8 @@ def test_fields_that_compiled_code_cannot_take_are_refused() -> None:
 
 def test_shared_fields_come_first() -> None:
     """States that work on shared pieces begin with their fields, in order."""
-    from rotting.policies import dcto, dcto_ucb, halves, swa, window, wswa
+    from rotting.policies import dcto, dcto_ucb, swa, wswa
+    from rotting.policies.parts import halves, window
 
     for module in (dcto, dcto_ucb):
         assert module.State._fields[: len(halves.Halves._fields)] == halves.Halves._fields

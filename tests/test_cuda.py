@@ -7,8 +7,8 @@ import pytest
 
 from cases import examples, name_of, playable, scenarios
 from rotting import policies, simulate
-from rotting.engines import cuda as engine
-from rotting.engines.kernels import SHARED, small_arrays, source_of
+from rotting.engines.cuda import engine
+from rotting.engines.cuda.kernels import SHARED, small_arrays, source_of
 from rotting.engines.loop import Scratch
 from rotting.papers import levine2017
 from rotting.policies import Policy

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from rotting.compilable import GPU_FORMS
-from rotting.families import ordered_rows
-from rotting.policies.choose import (
+from rotting.models.families import ordered_rows
+from rotting.policies.parts.nearest import nearest, nearest_at_once, nearest_of_all
+from rotting.policies.parts.ranking import (
     argmax_least_pulled,
     argmax_noted,
     argmax_padded,
     argmax_padded_in_turn,
     argmax_without_branches,
 )
-from rotting.policies.nearest import nearest, nearest_at_once, nearest_of_all
 from rotting.random import new_draw
 
 

@@ -15,7 +15,8 @@ from cases import FAMILY, examples, name_of, scenarios
 from rotting import Arm, models, policies
 from rotting.engines import plan
 from rotting.engines.loop import reward_of
-from rotting.policies import Decision, Oracle, Player, Policy, halves
+from rotting.policies import Decision, Oracle, Player, Policy
+from rotting.policies.parts import halves
 from rotting.random import fold, step_of
 
 HORIZON = 3000

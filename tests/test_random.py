@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from rotting import random
-from rotting.engines import verbs
+from rotting.engines.compiled import overloads as verbs
 
 
 def compiled_normals(key: Any, count: int) -> Any:

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import table1_seeds
-from rotting.output import output_folder
 from rotting.papers import levine2017
 from rotting.papers.levine2017 import published, reproduction, tables, writing
 from rotting.papers.levine2017.reproduction import Reproduction
+from rotting.reports.folders import output_folder
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
-from rotting.policies import Policy, tree
+from rotting.policies import Policy
+from rotting.policies.parts import tree
 
 FAMILY = models.Plateau(length=3).over([0.1, 0.25, 0.4])
 POLICIES = [

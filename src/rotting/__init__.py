@@ -4,10 +4,10 @@ __version__ = "0.1.0"
 
 from rotting import bandits, models, policies
 from rotting.bandits import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario
-from rotting.comparison import Comparison, compare
-from rotting.experiment import simulate
-from rotting.results import Result
-from rotting.tuning import Tuning, tune
+from rotting.experiments.comparison import Comparison, compare
+from rotting.experiments.results import Result
+from rotting.experiments.simulation import simulate
+from rotting.experiments.tuning import Tuning, tune
 
 __all__ = [
     "Arm",

@@ -23,7 +23,7 @@ _DECISIONS_A_CHUNK = 30_000_000  # about a second: short enough to lose, long en
 
 def play_part(policy: Policy, scenario: Any, options: dict[str, Any]) -> tuple[Any, ...]:
     """One chunk, on whatever machine: the arrays of its outcome."""
-    from rotting.experiment import simulate
+    from rotting.experiments.simulation import simulate
 
     result = simulate(policy, scenario, threads=1, **options)
     return tuple(getattr(result, name) for name in Outcome._fields)

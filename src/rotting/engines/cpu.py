@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
-from rotting.engines.compile import compiled, explained
+from rotting.engines.compiled.compiling import compiled, explained
 from rotting.engines.loop import INTERRUPTED, Outcome, Standard, benchmark, play
 from rotting.engines.plan import Plan, Progress, Standards, run_chunk, shared_standard
 

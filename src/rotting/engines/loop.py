@@ -16,7 +16,7 @@ import numpy as np
 from rotting import random
 from rotting.bandits import BERNOULLI, GAUSSIAN, IntArray
 from rotting.compilable import seldom, shared
-from rotting.engines.verbs import restart, reveal, select, update
+from rotting.engines.compiled.overloads import restart, reveal, select, update
 from rotting.models import FloatArray
 
 INTERRUPTED, NO_SUCH_ARM = 1, 2  # why a run was stopped

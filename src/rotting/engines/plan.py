@@ -10,9 +10,9 @@ import numpy as np
 
 from rotting import random
 from rotting.bandits import Bandits, IntArray, Scenario, World
-from rotting.engines.image import Image, image_of
+from rotting.engines.compiled.image import Image, image_of
+from rotting.engines.compiled.overloads import room_of
 from rotting.engines.loop import NO_SUCH_ARM, Keys, Outcome, Scratch, Standard
-from rotting.engines.verbs import room_of
 from rotting.policies.oracle import Oracle
 
 Progress = Callable[[int, int], None]

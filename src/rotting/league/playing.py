@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.experiment import simulate
+from rotting.experiments.simulation import simulate
 from rotting.league.contestants import NON_PARAMETRIC, PARAMETRIC
 from rotting.league.scenarios import HELD_OUT, SCENARIOS, Entry
 from rotting.policies import Policy, RoundRobin

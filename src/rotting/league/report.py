@@ -7,9 +7,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rotting import html, plots
 from rotting.league.playing import RIVAL, League, geometric_mean
-from rotting.policies.choice import CHOICES
+from rotting.policies.recommend import CHOICES
+from rotting.reports import pages as html
+from rotting.reports import plots
 
 
 def standing_rows(league: League) -> tuple[list[str], list[list[str]]]:

@@ -3,9 +3,9 @@
 `POLICIES` maps the key of each policy to its class; defining a `Policy` subclass adds it there.
 """
 
+from rotting.online.player import Decision, Player
 from rotting.policies.base import POLICIES, Policy, Verbs
 from rotting.policies.ccto import CCTO
-from rotting.policies.choice import recommended
 from rotting.policies.cto import CTO
 from rotting.policies.dcto import DCTO
 from rotting.policies.dcto_ucb import DCTO_UCB
@@ -18,9 +18,9 @@ from rotting.policies.greedy import GreedyLast
 from rotting.policies.guarded import Guarded
 from rotting.policies.lcto import LCTO, LDCTO
 from rotting.policies.oracle import Oracle
-from rotting.policies.player import Decision, Player
 from rotting.policies.posterior import Posterior
 from rotting.policies.rawucb import RAWUCB, RAWUCBPP
+from rotting.policies.recommend import recommended
 from rotting.policies.simple import RoundRobin, Uniform
 from rotting.policies.steady import SteadyUCB
 from rotting.policies.swa import SWA

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from rotting.bandits import Scenario
-    from rotting.policies.player import Player
+    from rotting.online.player import Player
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -122,7 +122,7 @@ class Policy:
         chooses between compiled verbs (fast; the first use of a policy on a machine compiles
         it) and plain Python (starts at once).
         """
-        from rotting.policies.player import Player
+        from rotting.online.player import Player
 
         return Player(self, arms, seed=seed, horizon=horizon, compiled=compiled)
 

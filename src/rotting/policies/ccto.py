@@ -12,8 +12,8 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.models import Interval, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax_least_pulled, next_untried, still_leads
 from rotting.policies.cto import check_family, count_gaps, table_of
+from rotting.policies.parts.ranking import argmax_least_pulled, next_untried, still_leads
 
 
 class Params(NamedTuple):

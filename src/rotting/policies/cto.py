@@ -12,9 +12,9 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax_least_pulled, still_leads
-from rotting.policies.nearest import nearest, nearest_of_all
-from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
+from rotting.policies.parts.nearest import nearest, nearest_of_all
+from rotting.policies.parts.ranking import argmax_least_pulled, still_leads
+from rotting.policies.parts.tree import all_changed, empty_tree, note_change, untried, winner
 
 
 class Params(NamedTuple):
@@ -38,7 +38,7 @@ class State(NamedTuple):
     next_mean: FloatArray  # mu(N + 1; theta-hat)
     leader: IntArray  # see `choose.still_leads`
     rival: FloatArray
-    tree: IntArray  # see `rotting.policies.tree`
+    tree: IntArray  # see `rotting.policies.parts.tree`
     changed: IntArray
     unjudged: IntArray  # the arm pulled last, until its reward comes
 

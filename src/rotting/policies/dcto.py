@@ -13,9 +13,8 @@ from rotting import checks
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax_padded, next_untried
 from rotting.policies.cto import check_family, table_of
-from rotting.policies.halves import (
+from rotting.policies.parts.halves import (
     ROOM,
     add_reward,
     constant_of,
@@ -24,7 +23,8 @@ from rotting.policies.halves import (
     grow_halves,
     half_tables,
 )
-from rotting.policies.padding import log_padding, padding_at, width_at, width_table
+from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
+from rotting.policies.parts.ranking import argmax_padded, next_untried
 
 HALVES = ("all", "even")
 

@@ -12,7 +12,7 @@ import numpy as np
 from rotting import checks
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax_padded, next_untried
+from rotting.policies.parts.ranking import argmax_padded, next_untried
 
 SMALLEST = 1e-10  # when the unit has shrunk to this, weights are expressed anew
 

@@ -12,9 +12,9 @@ import numpy as np
 from rotting import checks
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax_padded, next_untried
-from rotting.policies.efficient import add_reward, check_growth, empty_windows, lengths
 from rotting.policies.fewa import least_pulled
+from rotting.policies.parts.growing import add_reward, check_growth, empty_windows, lengths
+from rotting.policies.parts.ranking import argmax_padded, next_untried
 
 
 class Params(NamedTuple):
@@ -34,7 +34,7 @@ class FewaParams(NamedTuple):
 
 
 class State(NamedTuple):
-    """See `rotting.policies.efficient`; and each arm's best window, or the filter's survivors."""
+    """See `rotting.policies.parts.growing`; and each arm's best window, or the filter's survivors."""
 
     pulls: IntArray
     observed: IntArray
@@ -161,7 +161,7 @@ class EFFRAWUCB(Policy):
     """EFF-RAW-UCB: RAW-UCB on windows that grow by a factor, O(log t) time and memory an arm.
 
     argmax of the least of mean + sqrt(2 alpha sigma^2 ln t / w) over the windows w that have a
-    current mean (`rotting.policies.efficient`). growth = 1.1 is close to RAW-UCB, 2 is faster.
+    current mean (`rotting.policies.parts.growing`). growth = 1.1 is close to RAW-UCB, 2 is faster.
     Ties go to the first arm. Seznec et al. (2020).
 
     >>> EFFRAWUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
@@ -194,7 +194,7 @@ class EFFRAWUCB(Policy):
 class EFFFEWA(Policy):
     """EFF-FEWA: FEWA's filter on windows that grow by a factor, O(log t) time and memory an arm.
 
-    See `FEWA` for the filter and `rotting.policies.efficient` for the windows. Seznec et al.
+    See `FEWA` for the filter and `rotting.policies.parts.growing` for the windows. Seznec et al.
     (2019).
     """
 

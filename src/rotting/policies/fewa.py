@@ -12,7 +12,7 @@ import numpy as np
 from rotting import checks
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.history import CHUNK, empty_history, grow_history, remember
+from rotting.policies.parts.history import CHUNK, empty_history, grow_history, remember
 from rotting.policies.rawucb import square_roots
 
 
@@ -24,7 +24,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """All observed rewards as running sums (see `rotting.policies.history`), and the filter.
+    """All observed rewards as running sums (see `rotting.policies.parts.history`), and the filter.
 
     Memory: two numbers per observed reward, as the rule looks at all windows.
     """

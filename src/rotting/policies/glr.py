@@ -12,8 +12,8 @@ import numpy as np
 from rotting import checks
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax
-from rotting.policies.history import CHUNK, empty_history, grow_history, remember
+from rotting.policies.parts.history import CHUNK, empty_history, grow_history, remember
+from rotting.policies.parts.ranking import argmax
 
 _EDGE = 1e-12
 _STEPS = 45  # of bisection: 2^-45 of the unit interval
@@ -28,7 +28,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Running sums of each arm's rewards since its restart (see `rotting.policies.history`).
+    """Running sums of each arm's rewards since its restart (see `rotting.policies.parts.history`).
 
     Memory: two numbers per observed reward, as the test looks at all of them.
     """

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax
-from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
+from rotting.policies.parts.ranking import argmax
+from rotting.policies.parts.tree import all_changed, empty_tree, note_change, untried, winner
 
 
 class Params(NamedTuple):
@@ -26,7 +26,7 @@ class State(NamedTuple):
     pulls: IntArray
     last_pull: IntArray  # 0 if nothing was observed
     last: FloatArray
-    tree: IntArray  # see `rotting.policies.tree`
+    tree: IntArray  # see `rotting.policies.parts.tree`
     changed: IntArray
 
 

@@ -13,10 +13,17 @@ from rotting import checks
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import next_untried
 from rotting.policies.cto import check_family, table_of
-from rotting.policies.fit import add_residuals, best_fit, hopeless, misfit, no_fit, weight_of
-from rotting.policies.history import CHUNK, empty_history, grow_history, remember
+from rotting.policies.parts.history import CHUNK, empty_history, grow_history, remember
+from rotting.policies.parts.likelihood import (
+    add_residuals,
+    best_fit,
+    hopeless,
+    misfit,
+    no_fit,
+    weight_of,
+)
+from rotting.policies.parts.ranking import next_untried
 from rotting.policies.rawucb import square_roots
 from rotting.policies.steady import LATER, SteadyUCB, best_window, choose_window
 

@@ -12,15 +12,15 @@ import numpy as np
 from rotting import checks
 from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import (
+from rotting.policies.cto import check_family, table_of
+from rotting.policies.parts.likelihood import add_to_fit, best_fit, no_fit
+from rotting.policies.parts.padding import log_padding, padding_at
+from rotting.policies.parts.ranking import (
     argmax_least_pulled,
     argmax_padded,
     next_untried,
     still_leads,
 )
-from rotting.policies.cto import check_family, table_of
-from rotting.policies.fit import add_to_fit, best_fit, no_fit
-from rotting.policies.padding import log_padding, padding_at
 
 
 class Params(NamedTuple):
@@ -39,7 +39,7 @@ class ConstantParams(NamedTuple):
 
 
 class State(NamedTuple):
-    """See `rotting.policies.fit`; the likeliest model of each arm, and its next mean."""
+    """See `rotting.policies.parts.likelihood`; the likeliest model of each arm, and its next mean."""
 
     pulls: IntArray
     observed: IntArray

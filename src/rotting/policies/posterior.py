@@ -1,7 +1,7 @@
 """Bayesian policies for arms of a known family, with and without unknown constants.
 
 The prior is uniform on Theta, and flat on the constants if there are any. The posterior weight of
-theta is proportional to exp(-misfit / (2 sigma^2)), see `rotting.policies.fit`. What the next pull
+theta is proportional to exp(-misfit / (2 sigma^2)), see `rotting.policies.parts.likelihood`. What the next pull
 is worth under theta is c_theta + mu(N + 1; theta), c_theta the mean residual. The rules differ in
 what they make of that distribution: its mean, a draw, or the mean plus z standard deviations.
 
@@ -26,10 +26,17 @@ from rotting import checks, random
 from rotting.compilable import shared
 from rotting.models import Family, Interval, Plateau, Polynomial
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax, argmax_noted, next_untried, still_leads
 from rotting.policies.cto import check_family, table_of
-from rotting.policies.fit import add_to_fit, best_fit, hopeless, misfit, no_fit, weight_of
-from rotting.policies.tree import all_changed, empty_tree, note_change, untried, winner
+from rotting.policies.parts.likelihood import (
+    add_to_fit,
+    best_fit,
+    hopeless,
+    misfit,
+    no_fit,
+    weight_of,
+)
+from rotting.policies.parts.ranking import argmax, argmax_noted, next_untried, still_leads
+from rotting.policies.parts.tree import all_changed, empty_tree, note_change, untried, winner
 
 normal = random.normal
 uniform = random.uniform
@@ -51,7 +58,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """See `rotting.policies.fit`; weights and what follows from them."""
+    """See `rotting.policies.parts.likelihood`; weights and what follows from them."""
 
     pulls: IntArray
     observed: IntArray
@@ -68,7 +75,7 @@ class State(NamedTuple):
     value: FloatArray
     leader: IntArray  # see `choose.still_leads`
     rival: FloatArray
-    tree: IntArray  # see `rotting.policies.tree`
+    tree: IntArray  # see `rotting.policies.parts.tree`
     changed: IntArray
     unjudged: IntArray  # the arm pulled last, until its reward comes
 

@@ -21,8 +21,8 @@ import numpy as np
 from rotting import checks
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import next_untried
-from rotting.policies.history import CHUNK, empty_history, grow_history, remember
+from rotting.policies.parts.history import CHUNK, empty_history, grow_history, remember
+from rotting.policies.parts.ranking import next_untried
 
 _CLOSE = 1e-9  # chunks within rounding of the best are looked at
 
@@ -37,7 +37,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """All observed rewards as running sums (see `rotting.policies.history`); each best window.
+    """All observed rewards as running sums (see `rotting.policies.parts.history`); each best window.
 
     Memory: two numbers per observed reward, as the rule looks at all windows.
     """

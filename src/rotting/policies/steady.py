@@ -12,8 +12,8 @@ import numpy as np
 from rotting import checks
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import next_untried
-from rotting.policies.history import CHUNK, empty_history, grow_history, remember
+from rotting.policies.parts.history import CHUNK, empty_history, grow_history, remember
+from rotting.policies.parts.ranking import next_untried
 from rotting.policies.rawucb import find_window, square_roots
 
 LATER = 10.0  # added to t in ln t: the first rounds know little, and false alarms cost most
@@ -32,7 +32,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """All observed rewards as running sums (see `rotting.policies.history`); each arm's window.
+    """All observed rewards as running sums (see `rotting.policies.parts.history`); each arm's window.
 
     Memory: two numbers per observed reward, as the rule looks at all windows.
     """

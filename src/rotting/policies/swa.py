@@ -11,9 +11,9 @@ import numpy as np
 
 from rotting import checks
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax, next_untried
-from rotting.policies.tree import all_changed, empty_tree, note_change, winner
-from rotting.policies.window import ROOM, empty_window, grow_window, observe
+from rotting.policies.parts.ranking import argmax, next_untried
+from rotting.policies.parts.tree import all_changed, empty_tree, note_change, winner
+from rotting.policies.parts.window import ROOM, empty_window, grow_window, observe
 
 LONGEST = 2.0**30  # a window that no run can fill; longer ones would not fit 32 bits
 
@@ -37,7 +37,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """See `rotting.policies.window`. Memory: the last M rewards of each arm."""
+    """See `rotting.policies.parts.window`. Memory: the last M rewards of each arm."""
 
     pulls: IntArray
     base: IntArray
@@ -49,7 +49,7 @@ class State(NamedTuple):
     ring_pull: IntArray
     ring_reward: FloatArray
     time: IntArray
-    tree: IntArray  # see `rotting.policies.tree`
+    tree: IntArray  # see `rotting.policies.parts.tree`
     changed: IntArray
 
 

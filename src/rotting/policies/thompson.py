@@ -11,7 +11,7 @@ from rotting import checks, random
 from rotting.compilable import shared
 from rotting.policies import ducb, swucb
 from rotting.policies.base import Policy, Verbs
-from rotting.policies.choose import next_untried
+from rotting.policies.parts.ranking import next_untried
 
 normal = random.normal
 enter = swucb.enter

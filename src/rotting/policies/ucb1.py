@@ -11,8 +11,8 @@ import numpy as np
 
 from rotting import checks
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax_padded, next_untried
-from rotting.policies.padding import log_padding, padding_at, width_at, width_table
+from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
+from rotting.policies.parts.ranking import argmax_padded, next_untried
 
 
 class Params(NamedTuple):

@@ -12,9 +12,9 @@ import numpy as np
 from rotting import checks
 from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.choose import argmax, next_untried
+from rotting.policies.parts.ranking import argmax, next_untried
+from rotting.policies.parts.window import ROOM, empty_window, grow_window, observe, sum_again
 from rotting.policies.swa import averaging_window
-from rotting.policies.window import ROOM, empty_window, grow_window, observe, sum_again
 
 RESTARTS = ("forget", "keep")
 _EPOCHS = 62
@@ -30,7 +30,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """See `rotting.policies.window`. Memory: the last M rewards of each arm."""
+    """See `rotting.policies.parts.window`. Memory: the last M rewards of each arm."""
 
     pulls: IntArray
     base: IntArray

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rotting import plots
-from rotting.comparison import Comparison
+from rotting.experiments.comparison import Comparison
+from rotting.experiments.tuning import Tuning
 from rotting.papers import levine2017
 from rotting.papers.levine2017 import published
-from rotting.tuning import Tuning
+from rotting.reports import plots
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-from rotting import html, plots
-from rotting.comparison import Comparison
+from rotting.experiments.comparison import Comparison
 from rotting.papers.levine2017 import figures, published, tables
 from rotting.papers.levine2017.reproduction import GRID_RUNS, Reproduction
+from rotting.reports import pages as html
+from rotting.reports import plots
 
 
 def report(reproduction: Reproduction, command: str, versions: dict[str, str]) -> str:

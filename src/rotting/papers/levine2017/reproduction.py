@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from rotting import checks
-from rotting.comparison import Comparison
-from rotting.experiment import simulate
+from rotting.experiments.comparison import Comparison
+from rotting.experiments.results import Result
+from rotting.experiments.simulation import simulate
+from rotting.experiments.tuning import Tuning, tune
 from rotting.papers import levine2017
 from rotting.papers.levine2017 import published
 from rotting.policies.base import Policy
-from rotting.results import Result
-from rotting.tuning import Tuning, tune
 
 GRID_RUNS = 100
 MANY = 50_000  # runs, from which on less is kept of each

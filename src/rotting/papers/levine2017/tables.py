@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rotting.comparison import Comparison
+from rotting.experiments.comparison import Comparison
 from rotting.papers.levine2017 import published
 from rotting.papers.levine2017.reproduction import Reproduction
 

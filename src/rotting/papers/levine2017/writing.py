@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 import rotting
-from rotting import plots
 from rotting.papers.levine2017 import figures, tables
 from rotting.papers.levine2017.report import report
 from rotting.papers.levine2017.reproduction import MANY, Reproduction
+from rotting.reports import plots
 
 
 def versions() -> dict[str, str]:

@@ -10,10 +10,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rotting import html, plots
-from rotting.experiment import simulate
+from rotting.experiments.simulation import simulate
 from rotting.papers import seznec2019
 from rotting.papers.seznec2019 import published
+from rotting.reports import pages as html
+from rotting.reports import plots
 
 Cell = tuple[float, float]  # mean regret and its standard error
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from rotting.compilable import shared
 from rotting.policies.base import IntArray
-from rotting.policies.choose import goes_before, next_untried
+from rotting.policies.parts.ranking import goes_before, next_untried
 
 FROM = 48  # arms
 NOTHING, MANY = -1, -2  # what has changed, unless it is one arm

@@ -8,10 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from rotting import catalogue, checks, console, models, policies
+from rotting import checks, models, policies
 from rotting.bandits import Gaussian, RandomArms, Scenario
-from rotting.cli_base import AsJson, Runs, Seed, command
-from rotting.experiment import simulate
+from rotting.catalogue import names as catalogue
+from rotting.cli import console
+from rotting.cli.base import AsJson, Runs, Seed, command
+from rotting.experiments.simulation import simulate
 
 MODELS = {
     "plateau": models.Plateau,
@@ -53,9 +55,9 @@ def theory_command(
 
     Example: rotting theory --scenario anv --out out/anv-bounds.png
     """
+    from rotting.reports.bounds import draw_bounds
     from rotting.theory import advise
     from rotting.theory.advice import HEADER
-    from rotting.theory.picture import draw_bounds
 
     if out is not None and out.suffix not in (".png", ".svg", ".pdf"):
         raise ValueError(f"out must end in .png, .svg or .pdf, got {str(out)!r}")

@@ -74,7 +74,7 @@ class Player:
         self._grow_at = self._capacity // 2
         self._grow_at_pull = self._reach // 2
         if self.compiled:
-            from rotting.engines.online import Stepper
+            from rotting.engines.compiled.stepper import Stepper
 
             stepper = Stepper(params, state, draw)
             self._stepper = stepper  # keeps the arrays in place
@@ -167,7 +167,7 @@ class Player:
 
     def to_json(self) -> str:
         """The whole state as JSON text; `Player.from_json` continues from it exactly."""
-        from rotting.policies import saving
+        from rotting.online import saving
 
         return saving.to_json(self)
 
@@ -180,13 +180,13 @@ class Player:
         Labels that JSON cannot hold, and policies with a user's own function in them, are not
         saved and have to be given again.
         """
-        from rotting.policies import saving
+        from rotting.online import saving
 
         return saving.from_json(text, arms, policy)
 
     def to_bytes(self) -> bytes:
         """The whole state as bytes, smaller than JSON; `Player.from_bytes` continues from it."""
-        from rotting.policies import saving
+        from rotting.online import saving
 
         return saving.to_bytes(self)
 
@@ -195,7 +195,7 @@ class Player:
         cls, data: bytes, *, arms: Iterable[Hashable] | None = None, policy: Policy | None = None
     ) -> Player:
         """A player that continues where `to_bytes` was called; see `from_json`."""
-        from rotting.policies import saving
+        from rotting.online import saving
 
         return saving.from_bytes(data, arms, policy)
 

@@ -10,7 +10,7 @@ from typing import Annotated, ParamSpec
 
 import typer
 
-from rotting import console
+from rotting.cli import console
 
 P = ParamSpec("P")
 

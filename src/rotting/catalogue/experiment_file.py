@@ -10,8 +10,8 @@ from typing import Any
 
 from rotting import checks, models
 from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, RandomArms, Scenario
-from rotting.catalogue import SCENARIOS, make_policy, make_scenario
-from rotting.comparison import name_policies
+from rotting.catalogue.names import SCENARIOS, make_policy, make_scenario
+from rotting.experiments.comparison import name_policies
 from rotting.policies.base import Policy
 
 EXAMPLE = """\

@@ -10,9 +10,9 @@ from typing import Any
 
 from rotting import checks
 from rotting.bandits import Scenario
-from rotting.experiment import simulate
+from rotting.experiments.results import Result
+from rotting.experiments.simulation import simulate
 from rotting.policies.base import Policy
-from rotting.results import Result
 
 # Runs of a grid search are far from those of an evaluation with the same seed.
 GRID_RUNS_START = 1 << 40

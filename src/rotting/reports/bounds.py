@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rotting.plots import COLOURS, new_figure, save_figure
-from rotting.results import Result
+from rotting.experiments.results import Result
+from rotting.reports.plots import COLOURS, new_figure, save_figure
 from rotting.theory.advice import Advice, number
 from rotting.theory.bounds import best_alpha, swa_regret_bound, wswa_regret_bound
 

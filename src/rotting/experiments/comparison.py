@@ -10,11 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rotting import stats
 from rotting.bandits import Scenario
-from rotting.experiment import simulate
+from rotting.experiments import stats
+from rotting.experiments.results import Result
+from rotting.experiments.simulation import simulate
 from rotting.policies.base import Policy
-from rotting.results import Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Comparison:
 
     def write(self, folder: Path) -> None:
         """Summary as JSON, a picture of the curves, and the raw results, into a folder."""
-        from rotting import plots
+        from rotting.reports import plots
 
         (folder / "comparison.json").write_text(json.dumps(self.summary(), indent=1) + "\n")
         plots.regret_curves(self.results, folder / "regret.png")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from rotting.bandits import Bandits
+from rotting.engines.compiled.overloads import room_of
 from rotting.engines.loop import Keys, Outcome, Scratch, Standard, benchmark, play
-from rotting.engines.verbs import room_of
 
 SHARED = 46_000  # bytes of shared memory that a block may use without asking for more
 _LARGE = 1024  # numbers; in a smaller table threads find each other's lines useful

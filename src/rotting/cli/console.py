@@ -18,7 +18,7 @@ from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from rotting.comparison import Comparison
+from rotting.experiments.comparison import Comparison
 
 # Set by Ctrl-C. The exception itself can get lost: raised in a call from the compiler's C code,
 # Python only reports it and goes on.

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from rotting.bandits import IntArray
-from rotting.engines.compile import compiled
-from rotting.engines.fingerprint import dispatched, fingerprint
-from rotting.engines.verbs import select, update
+from rotting.engines.compiled.compiling import compiled
+from rotting.engines.compiled.fingerprint import dispatched, fingerprint
+from rotting.engines.compiled.overloads import select, update
 from rotting.policies.base import KINDS
 
 

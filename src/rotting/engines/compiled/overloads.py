@@ -6,7 +6,7 @@ plain and the compiled loops call.
 
 Two warnings from experience. Never compile a verb with `inline="always"`: numba 0.68 then drops
 the writes to the state's arrays without a word. And numba's cache does not notice an edit in
-another file than the one it compiles: see `rotting.engines.fingerprint`.
+another file than the one it compiles: see `rotting.engines.compiled.fingerprint`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
-from rotting.engines.fingerprint import dispatched
-from rotting.engines.image import Image
+from rotting.engines.compiled.fingerprint import dispatched
+from rotting.engines.compiled.image import Image
 from rotting.policies.base import KINDS, verbs_of
 
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rotting import console
-from rotting.cli_base import AsJson, Force, Seed, command
-from rotting.output import output_folder
+from rotting.cli import console
+from rotting.cli.base import AsJson, Force, Seed, command
+from rotting.reports.folders import output_folder
 
 
 @command("league")

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks
-from rotting.families import Family, Interval, check_positive
+from rotting.models.families import Family, Interval, check_positive
 
 FloatArray = npt.NDArray[np.float64]
 

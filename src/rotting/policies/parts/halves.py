@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting.compilable import shared
-from rotting.families import CACHED, Family, ordered_rows
+from rotting.models.families import CACHED, Family, ordered_rows
 from rotting.policies.base import FloatArray, IntArray
-from rotting.policies.nearest import nearest, nearest_of_all
+from rotting.policies.parts.nearest import nearest, nearest_of_all
 
 CHUNK = 8  # a cache line of rewards
 _MASK = CHUNK - 1

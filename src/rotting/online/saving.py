@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from rotting import checks, plain
+from rotting.online.player import Player
 from rotting.policies.base import POLICIES, Policy
-from rotting.policies.player import Player
 
 _FORMAT = 1
 _MAGIC = b"rotting\x01"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rotting.bandits import Bandits, World
-from rotting.engines import verbs as dispatch
-from rotting.engines.fingerprint import fingerprint
-from rotting.engines.image import Image
+from rotting.engines.compiled import overloads as dispatch
+from rotting.engines.compiled.fingerprint import fingerprint
+from rotting.engines.compiled.image import Image
 from rotting.engines.loop import Keys, Outcome, Scratch, Standard
 from rotting.policies.base import KINDS
 

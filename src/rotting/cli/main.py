@@ -8,8 +8,13 @@ from typing import Annotated, Any
 import typer
 
 import rotting
-from rotting import catalogue, checks, cli_league, cli_theory, console, plots
-from rotting.cli_base import (
+from rotting import checks
+from rotting.catalogue import names as catalogue
+from rotting.catalogue.experiment_file import EXAMPLE, read_experiment
+from rotting.cli import console
+from rotting.cli import league as cli_league
+from rotting.cli import theory as cli_theory
+from rotting.cli.base import (
     Address,
     AsJson,
     Backend,
@@ -23,12 +28,12 @@ from rotting.cli_base import (
     app,
     command,
 )
-from rotting.comparison import Comparison
-from rotting.experiment import simulate
-from rotting.experiment_file import EXAMPLE, read_experiment
-from rotting.output import output_folder
+from rotting.experiments.comparison import Comparison
+from rotting.experiments.simulation import simulate
+from rotting.experiments.tuning import tune
 from rotting.papers import levine2017
-from rotting.tuning import tune
+from rotting.reports import plots
+from rotting.reports.folders import output_folder
 
 __all__ = ["app", "cli_league", "cli_theory", "main"]
 
@@ -249,7 +254,7 @@ def reproduce(
     folder = out or Path("out") / paper
     command = f"rotting reproduce {paper} --runs {runs} --seed {seed}"
     if engine == "cuda":
-        from rotting.engines import cuda
+        from rotting.engines.cuda import engine as cuda
 
         cuda.require()  # before any work
         command += " --engine cuda"
@@ -369,7 +374,7 @@ def _check_result_file(path: Path, force: bool) -> None:
 
 def _took(seconds: float) -> str:
     """How long it took, and how much of it in a GPU's kernels, if any."""
-    from rotting.engines.cuda import SPENT
+    from rotting.engines.cuda.engine import SPENT
 
     return f"{seconds:.1f} s" + (f", {SPENT[0]:.1f} s of them on the GPU" if SPENT[0] else "")
 

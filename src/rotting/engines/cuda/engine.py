@@ -1,7 +1,7 @@
 """The CUDA engine: one thread a run, with the same loops and policies as everywhere else.
 
 Runs go to the device in portions; only outcomes come back. The portions and the block size change
-nothing: a run depends on its number alone. What is compiled is in `rotting.engines.kernels`.
+nothing: a run depends on its number alone. What is compiled is in `rotting.engines.cuda.kernels`.
 
 The bandits and what pi_max collects on them do not depend on the policy, so they are worked out
 once for all policies that are compared on the same runs.
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.engines.kernels import kernel_of, together
+from rotting.engines.compiled.overloads import register, register_gpu_forms, register_loops
+from rotting.engines.cuda.kernels import kernel_of, together
 from rotting.engines.loop import Outcome, Scratch, Standard, benchmark, play
 from rotting.engines.plan import Plan, Progress, Standards
-from rotting.engines.verbs import register, register_gpu_forms, register_loops
 
 MOST_RUNS = 1 << 18  # a portion: enough to fill any device
 _PROCESSOR = 227 * 1024  # bytes of shared memory it has, on the devices this was tuned for

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rotting.results import Result
+from rotting.experiments.results import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

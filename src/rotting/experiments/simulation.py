@@ -17,8 +17,8 @@ from rotting import checks
 from rotting.bandits import IntArray, Scenario
 from rotting.engines.cluster import BACKENDS
 from rotting.engines.plan import Plan, Progress, empty_outcome, make_oracle, stream_keys
+from rotting.experiments.results import Result
 from rotting.policies.base import Policy
-from rotting.results import Result
 
 ENGINES = ("cpu", "reference", "cuda")
 NOISES = ("independent", "common")
@@ -102,7 +102,7 @@ def simulate(
 
             cpu.simulate(plan, outcome, threads or _cores(), report)
         elif engine == "cuda":
-            from rotting.engines import cuda
+            from rotting.engines.cuda import engine as cuda
 
             cuda.simulate(plan, outcome, report)
         else:

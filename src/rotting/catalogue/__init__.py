@@ -1,0 +1,1 @@
+"""Policies and scenarios by name, and experiments in files."""

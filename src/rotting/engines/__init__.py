@@ -1,0 +1,1 @@
+"""What plays: the loop, and the engines that run it."""

@@ -1,0 +1,1 @@
+"""The loop on an NVIDIA GPU."""

@@ -1,0 +1,1 @@
+"""Experiments: simulating, comparing, tuning, and the statistics of their results."""

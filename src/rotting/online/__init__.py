@@ -1,0 +1,1 @@
+"""Playing online: the player, and how it is saved."""
