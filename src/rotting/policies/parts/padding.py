@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray
+from rotting.arrays import FloatArray
 
 _LONGEST = 1 << 20
 

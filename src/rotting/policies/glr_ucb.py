@@ -9,55 +9,53 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.parts.history import CHUNK, empty_history, grow_history, remember
-from rotting.policies.parts.ranking import argmax
+from rotting.parameters import Count, Positive, Probability
+from rotting.policies.base import Policy
+from rotting.policies.parts.argmax import argmax
+from rotting.policies.parts.arms import Arms, no_pulls, rewarded
+from rotting.policies.parts.history import (
+    CHUNK,
+    History,
+    empty_history,
+    forget_history,
+    remember,
+)
+from rotting.state import Counts, Values
+from rotting.verbs import Verbs
 
 _EDGE = 1e-12
 _STEPS = 45  # of bisection: 2^-45 of the unit interval
 
 
 class Params(NamedTuple):
-    """The test's level and rhythm; the noise, zero for Bernoulli rewards."""
+    """The test's level and rhythm, and the noise."""
 
     delta: float
     every: int
-    sigma: float
+    sigma: float  # zero for Bernoulli rewards
 
 
 class State(NamedTuple):
-    """Running sums of each arm's rewards since its restart (see `rotting.policies.parts.history`).
+    """Running sums of each arm's rewards since its restart.
 
     Memory: two numbers per observed reward, as the test looks at all of them.
     """
 
-    pulls: IntArray
-    observed: IntArray
-    waiting: IntArray
-    total: FloatArray
-    last: IntArray
-    free: IntArray
-    sums: FloatArray
-    pull: IntArray
-    before: IntArray
-    slope: FloatArray
-    top: FloatArray
-    low: FloatArray
-    time: IntArray
-    restart: IntArray  # the round after which an arm was begun anew
-    bound: FloatArray
-    asked: IntArray  # pulls since the restart
+    arms: Arms  # rewards count since the restart
+    history: History
+    restart: Counts  # the round after which an arm was begun anew
+    bound: Values
+    asked: Counts  # pulls since the restart
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
     # each restart may leave a chunk that is not full
-    room = capacity + capacity // max(1, params.every) * CHUNK
+    chunks = capacity + capacity // max(1, params.every) * CHUNK
     return State(
-        *empty_history(arms, min(room, CHUNK * capacity)),
-        time=np.zeros(1, dtype=np.int64),
+        arms=no_pulls(arms),
+        history=empty_history(arms, min(chunks, CHUNK * capacity)),
         restart=np.zeros(arms, dtype=np.int64),
         bound=np.zeros(arms),
         asked=np.zeros(arms, dtype=np.int64),
@@ -90,17 +88,17 @@ def _upper(sigma: Any, mean: Any, level: Any) -> Any:
 
 
 @shared
-def _changed(params: Any, state: Any, arm: Any) -> Any:
+def _changed(params: Params, state: State, arm: Any) -> Any:
     """The generalised likelihood ratio test over all splits of the rewards since the restart."""
-    n = state.observed[arm]
-    total = state.total[arm]
+    n = state.arms.observed[arm]
+    total = state.history.total[arm]
     mean = total / n
     threshold = (1.0 + 1.0 / n) * math.log(2.0 * n**1.5 / params.delta)
-    chunk = state.last[arm]
+    chunk = state.history.last[arm]
     split = n - 1
     while split > 0:
         place = split & (CHUNK - 1)
-        first = state.sums[chunk, place]
+        first = state.history.sums[chunk, place]
         if params.sigma > 0.0:
             gap = first - mean * split
             value = gap * gap * n / (split * (n - split)) / (2.0 * params.sigma**2)
@@ -110,72 +108,70 @@ def _changed(params: Any, state: Any, arm: Any) -> Any:
         if value >= threshold:
             return True
         if place == 0:
-            chunk = state.before[chunk]
+            chunk = state.history.before[chunk]
         split -= 1
     return False
 
 
 @shared
-def _begin_anew(state: Any, arm: Any) -> None:
-    """Forget the arm's rewards; its chunks stay unused."""
-    state.observed[arm] = 0
-    state.total[arm] = 0.0
-    state.last[arm] = -1
-    state.waiting[0] += 1
+def _begin_anew(state: State, arm: Any) -> None:
+    """Forget the arm's rewards."""
+    forget_history(state.history, arm)
+    state.arms.observed[arm] = 0
+    state.arms.waiting[0] += 1
     state.asked[arm] = 0
-    state.restart[arm] = state.time[0]
+    state.restart[arm] = state.arms.time[0]
 
 
 @shared
-def _without_rewards(state: Any) -> Any:
+def _without_rewards(state: State) -> Any:
     """The arm without rewards since its restart that was asked least, the first if several, or -1.
 
     One that waits for late rewards is pulled no more often than the least pulled arm.
     """
-    least = state.pulls[0]
-    for i in range(1, state.pulls.size):
-        least = min(least, state.pulls[i])
+    pulls = state.arms.pulls
+    least = pulls[0]
+    for i in range(1, pulls.size):
+        least = min(least, pulls[i])
     arm = -1
-    for i in range(state.pulls.size):
+    for i in range(pulls.size):
         asked = state.asked[i]
-        if state.observed[i] == 0 and asked <= least and (arm < 0 or asked < state.asked[arm]):
+        alone = state.arms.observed[i] == 0
+        if alone and asked <= least and (arm < 0 or asked < state.asked[arm]):
             arm = i
     return arm
 
 
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """An arm without rewards since its restart, else argmax of the kl upper bound."""
-    t = state.time[0] + 1
-    state.time[0] = t
+    t = state.arms.time[0] + 1
     arm = -1
-    if state.waiting[0] > 0:
+    if state.arms.waiting[0] > 0:
         arm = _without_rewards(state)
     if arm < 0:
-        for i in range(state.pulls.size):
-            n = state.observed[i]
+        for i in range(state.bound.size):
+            n = state.arms.observed[i]
             state.bound[i] = -math.inf
             if n > 0:
                 level = math.log(max(1, t - state.restart[i])) / n
-                state.bound[i] = _upper(params.sigma, state.total[i] / n, level)
+                state.bound[i] = _upper(params.sigma, state.history.total[i] / n, level)
         arm = argmax(state.bound)
-    state.pulls[arm] += 1
-    state.asked[arm] += 1
     return arm
+
+
+def pulled(params: Params, state: State, arm: int) -> None:
+    """Count the pull, the round, and the pull since the restart."""
+    state.arms.pulls[arm] += 1
+    state.arms.time[0] += 1
+    state.asked[arm] += 1
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Remember the reward, and now and then test for a change."""
-    remember(state, arm, pull, reward)
-    n = state.observed[arm]
+    n = rewarded(state.arms, arm, 1)
+    remember(state.history, arm, n - 1, pull, reward)
     if n >= 2 and n % params.every == 0 and _changed(params, state, arm):
         _begin_anew(state, arm)
-
-
-def grow(params: Params, state: State, arms: int, capacity: int) -> State:
-    """Room for more rewards."""
-    room = capacity + capacity // max(1, params.every) * CHUNK
-    grown: State = grow_history(state, arms, min(room, CHUNK * capacity))
-    return grown
 
 
 @dataclass(frozen=True)
@@ -192,18 +188,12 @@ class GLRUCB(Policy):
     'a'
     """
 
-    sigma: float | None
-    delta: float = 0.01
-    every: int = 10
+    sigma: Positive | None
+    delta: Probability = 0.01
+    every: Count = 10
 
     title: ClassVar[str] = "GLR-UCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
-
-    def __post_init__(self) -> None:
-        if self.sigma is not None:
-            object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
-        object.__setattr__(self, "delta", checks.number("delta", self.delta, above=0, below=1))
-        object.__setattr__(self, "every", checks.integer("every", self.every, least=1))
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Nothing to tabulate."""
