@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks, random
-from rotting.models import PROBE, Constant, Family, FloatArray, Model, function_name
-
-IntArray = npt.NDArray[np.int64]
+from rotting.arrays import FloatArray as FloatArray
+from rotting.arrays import IntArray as IntArray
+from rotting.models import PROBE, Constant, Family, Model, function_name
 
 NONE, GAUSSIAN, BERNOULLI = 0, 1, 2  # how engines know the noises
 

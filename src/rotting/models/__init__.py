@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks
+from rotting.arrays import FloatArray
 from rotting.models.families import Family, Interval, check_positive
-
-FloatArray = npt.NDArray[np.float64]
 
 PROBE = 4096  # how far a Python function is checked when the model is made
 _CACHED = 1 << 20  # tables longer than this are made anew each time: caching would hoard memory
@@ -292,6 +291,7 @@ class Function(Model):
 
 
 __all__ = [
-    "Constant", "Exponential", "Family", "Function", "Interval", "Model", "Plateau", "Polynomial",
+    "Constant", "Exponential", "Family", "FloatArray", "Function", "Interval", "Model", "Plateau",
+    "Polynomial",
     "Scaled", "Step", "Table", "check_means", "check_positive", "function_name",
 ]  # fmt: skip

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rotting import checks
+from rotting.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from rotting.models import FloatArray, Model
+    from rotting.models import Model
 
 CACHED = 1 << 20  # tables longer than this are made anew each time: caching would hoard memory
 
