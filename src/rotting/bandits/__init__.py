@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rotting import checks, random
+from rotting import checks, plain, random
 from rotting.arrays import FloatArray as FloatArray
 from rotting.arrays import IntArray as IntArray
 from rotting.models import PROBE, Constant, Family, Model, function_name
@@ -88,6 +88,7 @@ class Gaussian:
 Noise = Gaussian | Bernoulli | NoNoise
 
 
+@plain.register
 @dataclass(frozen=True)
 class Arm:
     """One option: the n-th reward has mean constant + mu(n), mu the rotting model.

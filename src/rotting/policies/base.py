@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rotting import plain
+
 if TYPE_CHECKING:
     from rotting.bandits import Scenario
     from rotting.online.player import Player
@@ -89,6 +91,7 @@ class Policy:
                 f"params of {cls.__name__} must be a type of its own, but {cls.verbs.params!r} "
                 "belongs to a policy defined before; define it again together with the policy"
             )
+        plain.register(cls, plain.POLICY, cls.key)
         POLICIES[cls.key] = cls
         KINDS[cls.verbs.params] = cls.verbs
 
