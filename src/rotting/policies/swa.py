@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -14,19 +13,7 @@ from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.parts.ranking import argmax, next_untried
 from rotting.policies.parts.tree import all_changed, empty_tree, note_change, winner
 from rotting.policies.parts.window import ROOM, empty_window, grow_window, observe
-
-LONGEST = 2.0**30  # a window that no run can fill; longer ones would not fit 32 bits
-
-
-def averaging_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
-    """M = ceil(alpha 4^(2/3) sigma^(2/3) K^(-2/3) T^(2/3) ln^(1/3)(sqrt(2) T)), Algorithm 1.
-
-    >>> averaging_window(alpha=0.2, sigma=0.2 ** 0.5, arms=2, horizon=30_000)
-    395
-    """
-    scale = (4.0 * sigma * horizon / arms) ** (2 / 3)
-    window = alpha * scale * math.log(math.sqrt(2.0) * horizon) ** (1 / 3)
-    return math.ceil(min(window, LONGEST))
+from rotting.theory.window import averaging_window
 
 
 class Params(NamedTuple):

@@ -14,7 +14,7 @@ from rotting.compilable import shared
 from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
 from rotting.policies.parts.ranking import argmax, next_untried
 from rotting.policies.parts.window import ROOM, empty_window, grow_window, observe, sum_again
-from rotting.policies.swa import averaging_window
+from rotting.theory.window import averaging_window
 
 RESTARTS = ("forget", "keep")
 _EPOCHS = 62
