@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rotting import checks, random
-from rotting.models import PROBE, Constant, Family, FloatArray, Model, function_name
-
-IntArray = npt.NDArray[np.int64]
+from rotting import checks, plain, random
+from rotting.arrays import FloatArray as FloatArray
+from rotting.arrays import IntArray as IntArray
+from rotting.models import PROBE, Constant, Family, Model, function_name
 
 NONE, GAUSSIAN, BERNOULLI = 0, 1, 2  # how engines know the noises
 
@@ -88,6 +88,7 @@ class Gaussian:
 Noise = Gaussian | Bernoulli | NoNoise
 
 
+@plain.register
 @dataclass(frozen=True)
 class Arm:
     """One option: the n-th reward has mean constant + mu(n), mu the rotting model.

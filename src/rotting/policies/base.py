@@ -19,6 +19,8 @@ from rotting.parameters import Checked
 from rotting.policies.parts.arms import count_pull
 from rotting.verbs import KINDS, Verbs
 
+from rotting import plain
+
 if TYPE_CHECKING:
     from rotting.bandits import Scenario
     from rotting.online.player import Player
@@ -64,6 +66,7 @@ class Policy(Checked):
                 f"params of {cls.__name__} must be a type of its own, but {cls.verbs.params!r} "
                 "belongs to a policy defined before; define it again together with the policy"
             )
+        plain.register(cls, plain.POLICY, cls.key)
         POLICIES[cls.key] = cls
         KINDS[cls.verbs.params] = cls.verbs
 

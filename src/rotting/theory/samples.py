@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.models import Family, FloatArray
+from rotting.arrays import FloatArray
+from rotting.models import Family
 from rotting.theory import far
 from rotting.theory.balance import first_true
 from rotting.theory.decrease import decreasing_from

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.models import Family, FloatArray, Model
+from rotting.arrays import FloatArray
+from rotting.models import Family, Model
 from rotting.theory import far
 from rotting.theory.balance import FARTHEST, first_true
 from rotting.theory.decrease import decreasing_from
