@@ -8,9 +8,12 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 from rotting import checks, random
+from rotting.arrays import IntArray
+from rotting.engines import steps
 from rotting.policies.base import Policy
+from rotting.state import grown
 
-_FIRST = 256  # pulls that tables reach, and decisions that a state has room for, at first
+_FIRST = 256  # pulls that tables reach, and decisions that a state has space for, at first
 
 
 class Decision(NamedTuple):
@@ -63,36 +66,39 @@ class Player:
         self._reach = _FIRST
         params = policy.prepare(len(self.arms), self.horizon, self._reach)
         state = policy.verbs.init(params, len(self.arms), self._capacity)
-        self._begin(params, state, random.new_draw(self.seed))
+        self._begin(params, state, random.new_draw(self.seed), steps.new_turn(len(self.arms)))
 
-    def _begin(self, params: Any, state: Any, draw: random.Draw) -> None:
+    def _begin(self, params: Any, state: Any, draw: random.Draw, turn: IntArray) -> None:
         """Put params and state in place and find the fastest way to call the verbs on them."""
-        self._params, self._state, self._draw = params, state, draw
+        self._params, self._state, self._draw, self._turn = params, state, draw, turn
         self._numbers = {label: number for number, label in enumerate(self.arms)}
-        # Tables and state have room for twice what was decided: late rewards may force a
+        # Tables and state have space for twice what was decided: late rewards may force a
         # policy to keep them all.
         self._grow_at = self._capacity // 2
         self._grow_at_pull = self._reach // 2
         if self.compiled:
             from rotting.engines.compiled.stepper import Stepper
 
-            stepper = Stepper(params, state, draw)
+            stepper = Stepper(params, state, draw, turn)
             self._stepper = stepper  # keeps the arrays in place
             self._block = stepper.block
             self._decide: Callable[..., Any] = stepper.decide
             self._learn: Callable[..., Any] = stepper.learn
 
     def _grow(self) -> None:
-        """Twice the room where it is needed: tables go by pulls, the state by decisions."""
-        params, state, arms = self._params, self._state, len(self.arms)
+        """Twice the space where it is needed: tables go by pulls, the state by decisions."""
+        params, arms = self._params, len(self.arms)
         if max(self._counts) >= self._grow_at_pull:
             self._reach *= 2
             params = self.policy.prepare(arms, self.horizon, self._reach)
         if 2 * self._decided >= self._capacity:
             self._capacity *= 2
-        if self.policy.verbs.grow is not None:
-            state = self.policy.verbs.grow(params, state, arms, self._capacity)
-        self._begin(params, state, self._draw)
+        larger = self.policy.verbs.init(params, arms, self._capacity)
+        self._begin(params, grown(self._state, larger), self._draw, self._turn)
+
+    def _redraw(self, draw: random.Draw) -> None:
+        """Go on with other random numbers, in place: compiled code knows the array's address."""
+        self._draw[:] = draw
 
     def select(self) -> Decision:
         """Decide: the arm to use now, and its pull number."""
@@ -102,10 +108,10 @@ class Player:
         if self.compiled:
             number = self._decide(self._block)
         else:
-            number = int(self.policy.verbs.select(self._params, self._state, self._draw))
+            number = int(steps.decide(self._params, self._state, self._draw, self._turn))
         if not 0 <= number < len(self._counts):
             raise ValueError(
-                f"select must return an arm from 0 to {len(self.arms) - 1}, got {number}"
+                f"choose must return an arm from 0 to {len(self.arms) - 1}, got {number}"
             )
         pull = self._counts[number] + 1
         self._counts[number] = pull
@@ -137,7 +143,7 @@ class Player:
         if self.compiled:
             self._learn(self._block, number, int(pull), value)
         else:
-            self.policy.verbs.update(self._params, self._state, number, int(pull), value)
+            steps.learn(self._params, self._state, self._turn, number, int(pull), value)
 
     def _why_not(self, arm: Any, number: int, pull: Any) -> str:
         made = self._counts[number]
@@ -206,7 +212,7 @@ class Player:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._begin(self._params, self._state, self._draw)
+        self._begin(self._params, self._state, self._draw, self._turn)
 
     def __copy__(self) -> Player:
         """A copy shares nothing with the original: two players on one state would be no copy."""
