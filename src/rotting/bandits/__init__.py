@@ -7,9 +7,9 @@ The bandits depend on the seed and the run only, never on the policy that plays 
 from rotting.arrays import FloatArray, IntArray
 from rotting.bandits.arms import Arm
 from rotting.bandits.noise import BERNOULLI, GAUSSIAN, NONE, Bernoulli, Gaussian, Noise, NoNoise
-from rotting.bandits.random_arms import ArmDraw, Bandits, DrawnArms, RandomArms
+from rotting.bandits.random_arms import ArmDraw, DrawnArms, RandomArms
 from rotting.bandits.scenario import Scenario
-from rotting.bandits.world import World, world_tables
+from rotting.bandits.world import Bandits, World, world_tables
 
 __all__ = [
     "BERNOULLI",

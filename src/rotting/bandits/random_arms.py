@@ -9,24 +9,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rotting import checks, random
 from rotting.arrays import FloatArray, IntArray
 from rotting.bandits.arms import Arm
+from rotting.bandits.world import Bandits
 from rotting.models import Family, Interval, Model, Scaled, function_name
 from rotting.parameters import Checked, Count
 
 T = TypeVar("T")
-
-
-class Bandits(NamedTuple):
-    """The bandits of a range of runs: which row of the tables and which constant each arm has."""
-
-    models: IntArray  # [run, arm]
-    constants: FloatArray  # [run, arm]
 
 
 @dataclass(frozen=True, repr=False)

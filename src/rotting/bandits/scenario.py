@@ -12,8 +12,8 @@ import numpy as np
 from rotting import checks, random
 from rotting.bandits.arms import Arm
 from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
-from rotting.bandits.random_arms import Bandits, RandomArms
-from rotting.bandits.world import World, chunk_bytes, chunk_tables, world_tables
+from rotting.bandits.random_arms import RandomArms
+from rotting.bandits.world import Bandits, World, chunk_bytes, chunk_tables, world_tables
 from rotting.models import Model
 from rotting.parameters import Checked, Count
 

@@ -1,4 +1,4 @@
-"""A scenario as arrays: the tables of means that engines read."""
+"""A scenario as arrays: the tables of means and the bandits that engines read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.arrays import FloatArray, IntArray
 from rotting.cache import BoundedCache
 from rotting.models import Model
 from rotting.models.base import uncached_table
@@ -26,6 +26,13 @@ class World(NamedTuple):
     noise: int  # the code of the noise
     edge: FloatArray  # the tables of `rotting.random`'s normals
     height: FloatArray
+
+
+class Bandits(NamedTuple):
+    """The bandits of a range of runs: which row of the tables and which constant each arm has."""
+
+    models: IntArray  # [run, arm]
+    constants: FloatArray  # [run, arm]
 
 
 Tables = tuple[FloatArray, FloatArray]
