@@ -65,7 +65,7 @@ class Model(Checked):
     def table(self, length: int) -> FloatArray:
         """mu(1), ..., mu(length), checked; read-only, and cached unless very long."""
         length = checks.integer("length", length, least=1)
-        return _cached_table(self, length) if length <= CACHED else _table(self, length)
+        return _cached_table(self, length) if length <= CACHED else uncached_table(self, length)
 
     def over(self, thetas: Any, weights: Sequence[float] | None = None) -> Family:
         """This model with theta running over a finite set Theta, as a `Family`.
@@ -87,14 +87,15 @@ class Model(Checked):
             raise ValueError(f"{type(self).__name__} has no theta to put {what} over")
 
 
-def _table(model: Model, length: int) -> FloatArray:
+def uncached_table(model: Model, length: int) -> FloatArray:
+    """A model's table for those that need it once."""
     means = np.array(model.mean(np.arange(1, length + 1)), dtype=np.float64)
     check_means(repr(model), means)
     means.flags.writeable = False
     return means
 
 
-_cached_table = functools.lru_cache(maxsize=32)(_table)
+_cached_table = functools.lru_cache(maxsize=32)(uncached_table)
 
 
 def check_means(name: str, means: FloatArray) -> None:

@@ -258,5 +258,9 @@ class Interval(Checked):
         """The models at the nodes."""
         return Family(self.model, tuple(np.linspace(self.low, self.high, self.nodes).tolist()))
 
+    def table(self, length: int) -> FloatArray:
+        """mu(n; theta) for n = 1..length at the nodes, of shape [node, n]."""
+        return self.family.table(length)
+
 
 __all__ = ["CACHED", "Family", "Interval", "MixedFamily", "check_positive", "ordered_rows"]

@@ -40,7 +40,7 @@ _cached_rows = functools.lru_cache(maxsize=8)(_rows)
 def check_positive(who: str, family: Family, length: int) -> None:
     """Refuse a family that is not positive up to `length`, as Assumption 4.1 asks of it.
 
-    A mean that has faded below the smallest float reads as zero and is let pass.
+    A mean that underflows to zero is accepted.
     """
     found = _not_positive(family, length)
     if found is not None:

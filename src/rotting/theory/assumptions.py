@@ -12,7 +12,8 @@ For n^-theta, its plateaus and exp(-theta (n-1)) the answers follow from their g
   differences of a constant vanish: Assumption 4.3 holds if and only if that is < 1/2 for all pairs.
 - Sums of exp(-theta (n-1)) are bounded, so det and Ddet grow like n: both fail.
 
-Other models are looked at as far as `limit`: a counterexample decides, its absence does not.
+Of other models the pulls up to `limit` are examined: a counterexample decides, its absence does
+not.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _PROVED = (Polynomial, Plateau, Exponential)
 class Verdict:
     """The answer to "does this assumption hold?": True, False or None (not decided), and why.
 
-    A failure has a `witness`; an undecided answer has the pull up to which was looked.
+    A failure has a `witness`; an undecided answer has the last pull that was `examined`.
     """
 
     assumption: str
@@ -169,7 +170,7 @@ def _positive(name: str, models: tuple[Model, ...], constant: float, limit: int)
 
 
 def _telling_pulls(model: Model, limit: int) -> Any:
-    """The pulls to look at: all that differ, if they are few, or those up to the limit."""
+    """The pulls to examine: where the mean changes, if these are few, or all up to the limit."""
     if isinstance(model, Constant):
         return np.array([1])
     if isinstance(model, Step):

@@ -14,5 +14,5 @@ def averaging_window(alpha: float, sigma: float, arms: int, horizon: int) -> int
     395
     """
     scale = (4.0 * sigma * horizon / arms) ** (2 / 3)
-    window = alpha * scale * math.log(math.sqrt(2.0) * horizon) ** (1 / 3)
+    window: float = alpha * scale * math.log(math.sqrt(2.0) * horizon) ** (1 / 3)
     return math.ceil(min(window, LONGEST))
