@@ -1,13 +1,13 @@
 """Rotting bandits: choosing among options whose reward falls each time they are used."""
 
-__version__ = "0.1.0"
-
 from rotting import bandits, models, policies
 from rotting.bandits import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario
+from rotting.experiments import stats
 from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.experiments.tuning import Tuning, tune
+from rotting.provenance import VERSION as __version__
 
 __all__ = [
     "Arm",
@@ -19,10 +19,12 @@ __all__ = [
     "Result",
     "Scenario",
     "Tuning",
+    "__version__",
     "bandits",
     "compare",
     "models",
     "policies",
     "simulate",
+    "stats",
     "tune",
 ]
