@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rotting.cli.main import app
+from rotting.cli import app
 from rotting.policies import POLICIES
 
 ROOT = Path(__file__).parents[1]
