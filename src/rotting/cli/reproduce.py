@@ -27,7 +27,7 @@ def reproduce_command(
             help="Trajectories of the evaluation.",
             show_default="as many as in the paper",
         ),
-    ] = None,  # fmt: skip
+    ] = None,
     seed: Seed = 0,
     engine: Engine = "cpu",
     backend: Backend = "threads",
