@@ -1,13 +1,14 @@
 """Rotting bandits: choosing among options whose reward falls each time they are used."""
 
-from rotting import bandits, models, policies
+from rotting import bandits, models, policies, provenance
 from rotting.bandits import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario
 from rotting.experiments import stats
 from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.experiments.tuning import Tuning, tune
-from rotting.provenance import VERSION as __version__
+
+__version__ = provenance.VERSION
 
 __all__ = [
     "Arm",
@@ -19,7 +20,6 @@ __all__ = [
     "Result",
     "Scenario",
     "Tuning",
-    "__version__",
     "bandits",
     "compare",
     "models",

@@ -35,8 +35,8 @@ def parameters(name: str) -> list[str]:
 def make_family(name: str, settings: Mapping[str, Any], thetas: Sequence[Any]) -> models.Family:
     """A family of a model that has a theta, for each of the given thetas.
 
-    >>> make_family("plateau", {"length": 100}, [0.1, 0.4])
-    Family(Plateau(length=100), thetas=(0.1, 0.4))
+    >>> make_family("plateau", {"length": 100}, [0.1, 0.4]).thetas
+    (0.1, 0.4)
     """
     checks.known("model", name, [each for each in MODELS if "theta" in parameters(each)])
     others = [each for each in parameters(name) if each != "theta"]
