@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rotting import models, theory
-from rotting.cli.main import app
+from rotting.cli import app
 from rotting.papers import levine2017
 
 SIGMA = 0.2**0.5

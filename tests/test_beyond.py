@@ -23,7 +23,7 @@ from rotting import (
     policies,
     simulate,
 )
-from rotting.cli.main import app
+from rotting.cli import app
 from rotting.papers import levine2017
 from rotting.policies import Policy
 from rotting.random import new_draw, normal

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rotting.cli.main import app
+from rotting.cli import app
 from rotting.policies import POLICIES
 
 ROOT = Path(__file__).parents[1]
@@ -41,9 +41,9 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(
     "name",
-    ["rotting", "rotting.models", "rotting.bandits", "rotting.policies", "rotting.experiments.stats",
-     "rotting.theory", "rotting.league", "rotting.papers.levine2017",
-     "rotting.papers.seznec2019"],
+    ["rotting", "rotting.models", "rotting.bandits", "rotting.policies",
+     "rotting.experiments.stats", "rotting.theory", "rotting.league", "rotting.papers",
+     "rotting.papers.levine2017", "rotting.papers.seznec2019"],
 )  # fmt: skip
 def test_every_public_name_is_documented(name: str) -> None:
     module = importlib.import_module(name)

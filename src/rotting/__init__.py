@@ -1,13 +1,14 @@
 """Rotting bandits: choosing among options whose reward falls each time they are used."""
 
-__version__ = "0.1.0"
-
-from rotting import bandits, models, policies
+from rotting import bandits, models, policies, provenance
 from rotting.bandits import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario
+from rotting.experiments import stats
 from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.experiments.tuning import Tuning, tune
+
+__version__ = provenance.VERSION
 
 __all__ = [
     "Arm",
@@ -24,5 +25,6 @@ __all__ = [
     "models",
     "policies",
     "simulate",
+    "stats",
     "tune",
 ]

@@ -1,5 +1,5 @@
 """`python -m rotting` is the command line."""
 
-from rotting.cli.main import main
+from rotting.cli import main
 
 main()

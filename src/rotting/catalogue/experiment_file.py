@@ -10,8 +10,10 @@ from typing import Any
 
 from rotting import checks, models
 from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, RandomArms, Scenario
-from rotting.catalogue.names import SCENARIOS, make_policy, make_scenario
+from rotting.catalogue.models import MODELS, parameters
+from rotting.catalogue.names import make_policy, make_scenario
 from rotting.experiments.comparison import name_policies
+from rotting.experiments.simulation import NOISES
 from rotting.policies.base import Policy
 
 EXAMPLE = """\
@@ -50,15 +52,6 @@ family = { model = "plateau", length = 100, thetas = [0.1, 0.3] }
 folder = "out/my-experiment"
 """
 
-_MODELS: dict[str, type[models.Model]] = {
-    "polynomial": models.Polynomial,
-    "plateau": models.Plateau,
-    "exponential": models.Exponential,
-    "constant": models.Constant,
-    "step": models.Step,
-    "table": models.Table,
-}
-
 
 @dataclass(frozen=True)
 class ExperimentFile:
@@ -89,8 +82,7 @@ def read_experiment(path: str | Path) -> ExperimentFile:
         policies=_policies(keys, scenario),
         runs=keys.value("runs", int, 100),
         seed=keys.value("seed", int, 0),
-        noise=checks.choice("noise", keys.value("noise", str, "independent"),
-                            ("independent", "common")),
+        noise=checks.choice("noise", keys.value("noise", str, "independent"), NOISES),
         folder=outputs.value("folder", str, "") or f"out/{Path(path).stem}",
     )  # fmt: skip
 
@@ -151,8 +143,7 @@ def _scenario(keys: _Keys) -> Scenario:
         keys.only("name", "horizon")
         name = keys.value("name", str)
         settings = {"horizon": keys.value("horizon", int)} if "horizon" in keys.data else {}
-        checked = keys.attempt(lambda: checks.known("scenario", name, SCENARIOS))
-        found: Scenario = keys.attempt(lambda: make_scenario(checked, settings))
+        found: Scenario = keys.attempt(lambda: make_scenario(name, settings))
         return found
     keys.only("arms", "random_arms", "noise", "horizon")
     if ("arms" in keys.data) == ("random_arms" in keys.data):
@@ -169,14 +160,11 @@ def _scenario(keys: _Keys) -> Scenario:
 
 
 def _model(keys: _Keys, *others: str) -> models.Model:
-    kind = _MODELS[keys.attempt(
-        lambda: checks.known("model", keys.value("model", str), _MODELS))]  # fmt: skip
-    import dataclasses
-
-    fields = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    name = keys.value("model", str)
+    fields = keys.attempt(lambda: parameters(name))
     keys.only("model", *fields, *others)
-    settings = {name: keys.data[name] for name in fields if name in keys.data}
-    model: models.Model = keys.attempt(lambda: kind(**settings))
+    settings = {field: keys.data[field] for field in fields if field in keys.data}
+    model: models.Model = keys.attempt(lambda: MODELS[name](**settings))
     return model
 
 

@@ -6,12 +6,25 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rotting import checks
+from rotting import checks, papers
 from rotting.bandits import Bernoulli, Gaussian, RandomArms, Scenario
-from rotting.papers import levine2017
 from rotting.policies.base import POLICIES, Policy
 
-SCENARIOS: dict[str, Callable[[], Scenario]] = {**levine2017.SETUPS}
+
+def scenarios() -> dict[str, Callable[[], Scenario]]:
+    """The named scenarios of all papers.
+
+    >>> list(scenarios())
+    ['non_parametric', 'av', 'anv']
+    """
+    found: dict[str, Callable[[], Scenario]] = {}
+    for paper in papers.names():
+        for name, make in papers.find(paper).scenarios.items():
+            if name in found:
+                raise ValueError(f"scenario {name!r} of {paper} must have another name: an earlier "
+                                 "paper has one of that name")  # fmt: skip
+            found[name] = make
+    return found
 
 
 def parse_scenario(text: str) -> Scenario:
@@ -26,7 +39,8 @@ def parse_scenario(text: str) -> Scenario:
 
 def make_scenario(name: str, settings: Mapping[str, Any]) -> Scenario:
     """A named scenario, perhaps with another horizon."""
-    scenario = SCENARIOS[checks.known("scenario", name, SCENARIOS)]()
+    known = scenarios()
+    scenario = known[checks.known("scenario", name, known)]()
     for key in settings:
         checks.known("setting of a scenario", key, ["horizon"])
     return dataclasses.replace(scenario, **settings)
@@ -96,7 +110,11 @@ def _from_scenario(name: str, scenario: Scenario) -> Any:
 
 
 def split(what: str, text: str) -> tuple[str, dict[str, Any]]:
-    """ "name:a=1,b=two" as ("name", {"a": 1, "b": "two"})."""
+    """A name and its settings from words; `what` is what a refusal calls them.
+
+    >>> split("policy", "wswa:alpha=0.2,restart=keep")
+    ('wswa', {'alpha': 0.2, 'restart': 'keep'})
+    """
     name, _, rest = text.partition(":")
     settings: dict[str, Any] = {}
     for part in filter(None, rest.split(",")):
@@ -134,7 +152,7 @@ def describe_policies() -> list[dict[str, str]]:
 def describe_scenarios() -> list[dict[str, str]]:
     """Every named scenario: its key, size and a line about it."""
     found = []
-    for key, make in SCENARIOS.items():
+    for key, make in scenarios().items():
         scenario = make()
         size = f"K = {scenario.arm_count}, T = {scenario.horizon}"
         found.append({"scenario": key, "size": size, "about": first_line(make)})

@@ -1,5 +1,27 @@
-"""The command line: one module a command."""
+"""The command line, `rotting COMMAND`: one module a command.
 
-from rotting.cli.main import app, main
+`base` has what all commands share, `console` what they print with, `comparing` how several of them
+play policies and show the outcome.
+"""
 
-__all__ = ["app", "main"]
+from rotting.cli import (  # noqa: I001  importing a command registers it; --help keeps this order
+    league,
+    theory,
+    demo,
+    simulate,
+    compare,
+    tune,
+    policies,
+    scenarios,
+    run,
+    reproduce,
+)
+from rotting.cli.base import app
+
+__all__ = ["app", "compare", "demo", "league", "main", "policies", "reproduce", "run",
+           "scenarios", "simulate", "theory", "tune"]  # fmt: skip
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -11,6 +11,7 @@ from typing import Annotated, ParamSpec
 import typer
 
 from rotting.cli import console
+from rotting.provenance import VERSION
 
 P = ParamSpec("P")
 
@@ -44,7 +45,22 @@ OutFolder = Annotated[
 ]
 
 
-def command(name: str | None = None) -> Callable[[Callable[P, None]], Callable[P, None]]:
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"rotting {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """What all commands share."""
+
+
+def command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Make a function a command; a user's mistake is one line and a non-zero exit."""
 
     def register(function: Callable[P, None]) -> Callable[P, None]:

@@ -8,16 +8,16 @@ import math
 import signal
 import textwrap
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from rotting import progress as reporting
 from rotting.experiments.comparison import Comparison
 
 # Set by Ctrl-C. The exception itself can get lost: raised in a call from the compiler's C code,
@@ -25,7 +25,6 @@ from rotting.experiments.comparison import Comparison
 interrupted = threading.Event()
 
 out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
 
 
 @contextlib.contextmanager
@@ -146,24 +145,22 @@ def comparison(found: Comparison, title: str = "") -> None:
     )  # fmt: skip
 
 
+def records(rows: Sequence[dict[str, str]], as_json: bool) -> None:
+    """Records of the same fields, as a table or as JSON."""
+    if as_json:
+        print_json(rows)
+    else:
+        table(list(rows[0]), [list(row.values()) for row in rows])
+
+
 @contextlib.contextmanager
-def progress(total: int, quiet: bool = False) -> Iterator[Callable[[str, int], None]]:
-    """A bar on the terminal; call what it yields with (what is done now, how much more is)."""
+def progress(total: int, quiet: bool = False) -> Iterator[reporting.Report]:
+    """A bar on the terminal, unless `quiet`; what it yields also stops the work after a Ctrl-C."""
+    with reporting.bar(total, shown=not quiet) as report:
 
-    def check_interrupted(what: str, amount: int) -> None:
-        if interrupted.is_set():
-            raise KeyboardInterrupt
-
-    if quiet or not err.is_terminal:
-        yield check_interrupted
-        return
-    percentage = TextColumn("{task.percentage:3.0f} %")
-    columns = (TextColumn("{task.description}"), BarColumn(), percentage, TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("", total=total)
-
-        def advance(what: str, amount: int) -> None:
-            check_interrupted(what, amount)
-            bar.update(task, description=what, advance=amount)
+        def advance(what: str, steps: int) -> None:
+            if interrupted.is_set():
+                raise KeyboardInterrupt
+            report(what, steps)
 
         yield advance

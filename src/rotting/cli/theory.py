@@ -11,15 +11,11 @@ import typer
 from rotting import checks, models, policies
 from rotting.bandits import Gaussian, RandomArms, Scenario
 from rotting.catalogue import names as catalogue
-from rotting.cli import console
+from rotting.catalogue.models import make_family
+from rotting.cli import comparing, console
 from rotting.cli.base import AsJson, Runs, Seed, command
-from rotting.experiments.simulation import simulate
-
-MODELS = {
-    "plateau": models.Plateau,
-    "polynomial": models.Polynomial,
-    "exponential": models.Exponential,
-}
+from rotting.experiments.results import Result
+from rotting.reports import plots
 
 
 @command("theory")
@@ -59,10 +55,8 @@ def theory_command(
     from rotting.theory import advise
     from rotting.theory.advice import HEADER
 
-    if out is not None and out.suffix not in (".png", ".svg", ".pdf"):
-        raise ValueError(f"out must end in .png, .svg or .pdf, got {str(out)!r}")
-    if out is not None and out.is_dir():
-        raise ValueError(f"out must be a file, but {out} is a folder")
+    if out is not None:
+        plots.picture_file("out", out)
     checks.integer("runs", runs, least=1)
     checks.number("constants", constants, least=0, most=1e100)
     if constants > 0 and (model is None or scenario is not None):
@@ -82,7 +76,7 @@ def theory_command(
         if name not in asked:
             raise ValueError(f"{name} must be given, or a --scenario that has it")
     advice = advise(**asked)
-    measured: dict[str, Any] = {}
+    measured: dict[str, Result] = {}
     if out is not None:
         if played is None and "family" in asked:
             ends = (0.0, constants) if constants > 0 else None
@@ -139,17 +133,12 @@ def _family(model: str | None, thetas: str | None) -> models.Family:
         raise ValueError("model and thetas must be given together, as --model polynomial "
                          "--thetas 0.1,0.4")  # fmt: skip
     name, settings = catalogue.split("model", model)
-    kind: Any = MODELS[checks.known("model", name, MODELS)]
-    for key in settings:
-        checks.known(f"parameter of {name}", key, ["length"] if name == "plateau" else [])
-    values = [catalogue.read_value(word) for word in thetas.split(",")]
-    family: models.Family = kind(**settings).over(values)
-    return family
+    return make_family(name, settings, [catalogue.read_value(word) for word in thetas.split(",")])
 
 
 def _measure(
     scenario: Scenario, advice: Any, asked: dict[str, Any], runs: int, seed: int, quiet: bool
-) -> dict[str, Any]:
+) -> dict[str, Result]:
     """Simulated regret of the policies whose bounds are drawn."""
     from rotting.theory import best_alpha
 
@@ -163,10 +152,4 @@ def _measure(
         known |= {"DCTO": with_constants} if asked["constants"] else {
             "CTO": policies.CTO(asked["family"])
         }  # fmt: skip
-    runs = checks.integer("runs", runs, least=1)
-    found = {}
-    with console.progress(runs * len(known), quiet) as advance:
-        for name, policy in known.items():
-            found[name] = simulate(policy, scenario, runs=runs, seed=seed)
-            advance(name, runs)
-    return found
+    return comparing.play(known, scenario, quiet, runs=runs, seed=seed).results

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from rotting.bandits import Scenario
@@ -15,6 +13,7 @@ from rotting.experiments import stats
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.policies.base import Policy
+from rotting.progress import Report, in_steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +80,6 @@ class Comparison:
             "p_values_holm": self.holm,
         }  # fmt: skip
 
-    def write(self, folder: Path) -> None:
-        """Summary as JSON, a picture of the curves, and the raw results, into a folder."""
-        from rotting.reports import plots
-
-        (folder / "comparison.json").write_text(json.dumps(self.summary(), indent=1) + "\n")
-        plots.regret_curves(self.results, folder / "regret.png")
-        for place, result in enumerate(self.results.values(), start=1):
-            result.save(folder / f"result-{place}.npz")
-
 
 def compare(
     policies: Mapping[str, Policy] | Iterable[Policy],
@@ -97,11 +87,18 @@ def compare(
     *,
     runs: int,
     seed: int = 0,
+    report: Report | None = None,
+    played: Mapping[Policy, Result] | None = None,
     **options: Any,
 ) -> Comparison:
     """Play several policies on the same bandits and test their final regrets pair by pair.
 
-    `policies` is a list, or a dict that names them. The options are those of `simulate`.
+    policies  a list, or a dict that names them
+    report    a function called with (name, runs) whenever so many more runs of a policy are done
+    played    results at hand, of the same scenario, runs, seed and options: the same policy would
+              give the same result, so it is not played again
+
+    The other options are those of `simulate`.
 
     >>> from rotting import Arm, NoNoise, Scenario, models, policies
     >>> scenario = Scenario([Arm(models.Constant(1.0)), Arm(models.Constant(0.0))],
@@ -112,10 +109,34 @@ def compare(
     3
     """
     named = name_policies(policies)
-    return Comparison({
-        name: simulate(policy, scenario, runs=runs, seed=seed, **options)
-        for name, policy in named.items()
-    })  # fmt: skip
+    if report is not None and "progress" in options:
+        raise ValueError("progress must not be given together with report")
+    results = {}
+    for name, policy in named.items():
+        found = _at_hand(policy, scenario, runs, seed, played) if played else None
+        if found is None:
+            if report is not None:
+                options["progress"] = in_steps(report, name)
+            found = simulate(policy, scenario, runs=runs, seed=seed, **options)
+        elif report is not None:
+            report(name, runs)
+        results[name] = found
+    return Comparison(results)
+
+
+def _at_hand(
+    policy: Policy, scenario: Scenario, runs: int, seed: int, played: Mapping[Policy, Result]
+) -> Result | None:
+    """The policy's result, if it has been played already."""
+    found = played.get(policy)
+    # 1 equals 1.0, but noise depends on what a policy's parameters read like
+    if found is None or found.provenance["parameters"] != repr(policy):
+        return None
+    for name, wanted in (("runs", runs), ("seed", seed), ("horizon", scenario.horizon)):
+        if found.provenance[name] != wanted:
+            raise ValueError(f"played must hold results with {name} = {wanted}, got "
+                             f"{found.provenance[name]} for {policy.short_label}")  # fmt: skip
+    return found
 
 
 def name_policies(policies: Mapping[str, Policy] | Iterable[Policy]) -> dict[str, Policy]:

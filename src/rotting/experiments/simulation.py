@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-import rotting
-from rotting import checks
+from rotting import checks, provenance
 from rotting.bandits import IntArray, Scenario
 from rotting.engines.cluster import BACKENDS
-from rotting.engines.plan import Plan, Progress, empty_outcome, make_oracle, stream_keys
+from rotting.engines.loop import Outcome
+from rotting.engines.plan import Plan, empty_outcome, make_oracle, stream_keys
 from rotting.experiments.results import Result
 from rotting.policies.base import Policy
+from rotting.progress import Progress, bar, in_steps
 
 ENGINES = ("cpu", "reference", "cuda")
 NOISES = ("independent", "common")
@@ -91,25 +91,16 @@ def simulate(
         oracle_fresh,
     )  # fmt: skip
     outcome = empty_outcome(runs, times.size, scenario.arm_count)
-    with _reporter(progress, name) as report:
+    with _reporter(progress, name, runs) as report:
         if backend != "threads":
             from rotting.engines import cluster
 
             asked = {"seed": seed, "noise": noise, "checkpoints": times, "first_run": first_run}
             cluster.simulate(policy, scenario, outcome, backend, address, asked, report)
-        elif engine == "cpu":
-            from rotting.engines import cpu
-
-            cpu.simulate(plan, outcome, threads or _cores(), report)
-        elif engine == "cuda":
-            from rotting.engines.cuda import engine as cuda
-
-            cuda.simulate(plan, outcome, report)
+            on_gpu = None
         else:
-            from rotting.engines import reference
-
-            reference.simulate(plan, outcome, report)
-    provenance = {
+            on_gpu = _engine(engine, threads)(plan, outcome, report)
+    about = {
         "policy": name,
         "parameters": repr(policy) if isinstance(policy, Policy) else name,
         "scenario": scenario.name or repr(scenario),
@@ -121,11 +112,30 @@ def simulate(
         "engine": engine,
         "backend": backend,
         "seconds": time.perf_counter() - started,
-        "rotting": rotting.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
+        **({} if on_gpu is None else {"gpu_seconds": on_gpu}),
+        **provenance.versions("numpy"),
     }
-    return Result(checkpoints=times, provenance=provenance, **outcome._asdict())
+    return Result(checkpoints=times, provenance=about, **outcome._asdict())
+
+
+def _engine(name: str, threads: int | None) -> Callable[[Plan, Outcome, Progress], float | None]:
+    """What plays a plan into an outcome; it returns the seconds in GPU kernels, if there are any.
+
+    Engines are imported when they are needed: compilers take long to start.
+    """
+    if name == "cpu":
+        from rotting.engines import cpu
+
+        return lambda plan, outcome, report: cpu.simulate(
+            plan, outcome, threads or _cores(), report
+        )
+    if name == "cuda":
+        from rotting.engines.cuda import engine as cuda
+
+        return cuda.simulate
+    from rotting.engines import reference
+
+    return reference.simulate
 
 
 def _check_backend(backend: str, address: str | None, engine: str, policy: Any) -> None:
@@ -166,19 +176,10 @@ def _cores() -> int:
 
 
 @contextlib.contextmanager
-def _reporter(progress: bool | Progress, name: str) -> Iterator[Progress]:
-    """The function to report progress to: the user's, a bar, or none."""
+def _reporter(progress: bool | Progress, name: str, runs: int) -> Iterator[Progress]:
+    """The function to report progress to: the user's, a bar's, or one that does nothing."""
     if callable(progress):
         yield progress
         return
-    if progress:
-        from rich.console import Console
-        from rich.progress import Progress as Bar
-
-        console = Console(stderr=True)
-        if console.is_terminal:
-            with Bar(console=console, transient=True) as bar:
-                task = bar.add_task(name, total=None)
-                yield lambda done, total: bar.update(task, completed=done, total=total)
-            return
-    yield lambda done, total: None
+    with bar(runs, shown=bool(progress)) as report:
+        yield in_steps(report, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,10 @@ from rotting.experiments.simulation import simulate
 from rotting.league.contestants import NON_PARAMETRIC, PARAMETRIC
 from rotting.league.scenarios import HELD_OUT, SCENARIOS, Entry
 from rotting.policies import Policy, RoundRobin
+from rotting.progress import Report, silent
 
 Cell = dict[str, float]
-RIVAL = "RAWUCB"  # the best published all-rounder, which others are measured against
+REFERENCE = "RAWUCB"  # the best published all-rounder, which others are measured against
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,9 @@ class League:
         }
 
     def ratio(self, policy: str, what: str = "mean") -> dict[str, float]:
-        """A figure relative to the rival's, scenario by scenario."""
+        """A figure relative to the reference's, scenario by scenario."""
         return {
-            scenario: row[policy][what] / max(row[RIVAL][what], 1e-9)
+            scenario: row[policy][what] / max(row[REFERENCE][what], 1e-9)
             for scenario, row in self.cells.items()
             if policy in row
         }
@@ -56,7 +57,7 @@ class League:
         return {name: float(np.mean(found)) for name, found in places.items()}
 
     def standing(self) -> list[str]:
-        """The policies, best first: those that play everywhere by their mean ratio to the rival."""
+        """The policies, best first, by their mean ratio to the reference."""
         return sorted(self.ranks(), key=lambda name: geometric_mean(self.ratio(name).values()))
 
 
@@ -78,9 +79,13 @@ def play(
     *,
     held_out: bool = False,
     scenarios: list[str] | None = None,
-    progress: Callable[[str, int], None] | None = None,
+    progress: Report = silent,
 ) -> League:
-    """Play every policy on every scenario (or on the named ones, or on those held out)."""
+    """Play every policy on every scenario (or on the named ones, or on those held out).
+
+    `progress` is called with (what, cells done). Policies are simulated one by one and not with
+    `compare`, because the processor time of each is measured.
+    """
     runs = checks.integer("runs", runs, least=2)
     chosen = dict(HELD_OUT if held_out else SCENARIOS)
     for name in scenarios or []:
@@ -90,14 +95,12 @@ def play(
     cells: dict[str, dict[str, Cell]] = {}
     for name, entry in entries.items():
         cells[name] = {}
-        # what pi_max collects is worked out here, so that no policy's price has it
+        # fills the cache of what pi_max collects, so that no policy's time includes it
         simulate(RoundRobin(), entry.scenario, runs=runs, seed=seed, checkpoints=1)
         for title, policy in contestants(entry).items():
-            if progress is not None:
-                progress(f"{name}: {title}", 0)
+            progress(f"{name}: {title}", 0)
             cells[name][title] = _cell(policy, entry, runs, seed)
-            if progress is not None:
-                progress(f"{name}: {title}", 1)
+            progress(f"{name}: {title}", 1)
     return League(cells, entries, runs, seed, time.perf_counter() - started)
 
 

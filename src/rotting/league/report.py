@@ -7,14 +7,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rotting.league.playing import RIVAL, League, geometric_mean
+from rotting.league.playing import REFERENCE, League, geometric_mean
 from rotting.policies.recommend import CHOICES
 from rotting.reports import pages as html
 from rotting.reports import plots
 
 
 def standing_rows(league: League) -> tuple[list[str], list[list[str]]]:
-    """One line a policy: how far from RAW-UCB and the best, its tail, its rank, its price."""
+    """One line a policy: how far from RAW-UCB and the best, its tail, its rank, its cost."""
     header = ["policy", "mean/RAW", "mean/best", "worst", "p95/RAW", "rank", "ns", "n"]
     ranks = league.ranks()
     lines = []
@@ -43,7 +43,7 @@ def cell_rows(league: League, what: str) -> tuple[list[str], list[list[str]]]:
 
 def figure(league: League, most: int = 10) -> Any:
     """Mean regret relative to RAW-UCB's on every scenario, for the best policies, on a log axis."""
-    names = [name for name in league.standing() if name != RIVAL][:most]
+    names = [name for name in league.standing() if name != REFERENCE][:most]
     drawn, (axes,) = plots.new_figure(8.0, 0.32 * len(league.cells) + 1.8)
     scenarios = list(league.cells)
     axes.axvline(1.0, color="#888888", linewidth=1)

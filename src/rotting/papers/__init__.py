@@ -1,5 +1,48 @@
-"""Papers: one module each, with its scenarios, its policies, its tables and figures."""
+"""Papers, found by name: a package each, with its scenarios, policies, tables and figures.
 
-from rotting.papers import levine2017
+A package in this folder that exposes a `PAPER` (see `rotting.papers.paper.Paper`) is a paper: its
+scenarios get names and `rotting reproduce` runs it, without an edit anywhere else.
+"""
 
-__all__ = ["levine2017"]
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import Any
+
+from rotting import checks
+from rotting.papers.paper import Paper
+
+__all__ = ["Paper", "find", "names"]
+
+
+def names() -> list[str]:
+    """The papers there are, in order of the alphabet.
+
+    >>> names()
+    ['levine2017', 'seznec2019']
+    """
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
+
+
+def find(name: str) -> Paper[Any]:
+    """A paper by name.
+
+    >>> find("levine2017").title
+    'Levine, Crammer & Mannor, "Rotting Bandits", NIPS 2017'
+    """
+    found = getattr(_package(checks.known("paper", name, names())), "PAPER", None)
+    if not isinstance(found, Paper):
+        raise ValueError(f"{__name__}.{name} must expose a Paper as PAPER, got {found!r}")
+    return found
+
+
+def _package(name: str) -> ModuleType:
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def __getattr__(name: str) -> ModuleType:  # papers.levine2017 is imported at its first use
+    if not name.startswith("_") and name in names():
+        return _package(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

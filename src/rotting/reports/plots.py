@@ -17,7 +17,24 @@ if TYPE_CHECKING:
 # Okabe & Ito's colours, told apart by the colour-blind; dashes tell them apart in print
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 1, 2)))
+PICTURES = (".png", ".svg", ".pdf")  # endings that say a picture's format
 _BAND = 1.96  # standard errors either side: 95 %
+
+
+def picture_file(name: str, path: str | os.PathLike[str]) -> Path:
+    """The path, if a picture can be saved there; `name` is the argument that a refusal names.
+
+    >>> picture_file("out", "regret.gif")
+    Traceback (most recent call last):
+    ValueError: out must end in .png, .svg or .pdf, got 'regret.gif'
+    """
+    target = Path(path)
+    if target.suffix not in PICTURES:
+        *others, last = PICTURES
+        raise ValueError(f"{name} must end in {', '.join(others)} or {last}, got {str(target)!r}")
+    if target.is_dir():
+        raise ValueError(f"{name} must be a file, but {target} is a folder")
+    return target
 
 
 def new_figure(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
@@ -89,18 +106,15 @@ def regret_curves(
     path: str | os.PathLike[str],
     title: str = "",
 ) -> Path:
-    """Draw mean regret against t, with 95 % bands, and save the figure.
-
-    The format follows from the file's ending (.png, .svg, .pdf).
-    """
+    """Draw mean regret against t, with 95 % bands, and save it as a .png, .svg or .pdf file."""
     figure, (axes,) = new_figure(7.5, 4.5)
     draw_regret(axes, results, title)
     return save_figure(figure, path)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure, whole or not at all."""
-    target = Path(path)
+    """Write a figure to a .png, .svg or .pdf file, atomically."""
+    target = picture_file("path", path)
     partial = target.with_name(f".{target.stem}.partial{target.suffix}")
     try:
         figure.savefig(partial, dpi=160)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from rotting.experiments.comparison import Comparison
 from rotting.experiments.tuning import Tuning
-from rotting.papers import levine2017
-from rotting.papers.levine2017 import published
+from rotting.papers.levine2017 import published, setups
 from rotting.reports import plots
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def panel(setup: str, comparison: Comparison) -> Figure:
 def grid_panel(setup: str, name: str, tuning: Tuning) -> Figure:
     """One grid search: mean regret against the parameter, our choice and the paper's marked."""
     parameter, _ = published.GRIDS[name]
-    reported = getattr(levine2017.reported_policies(setup)[name], parameter)
+    reported = getattr(setups.reported_policies(setup)[name], parameter)
     marks = {"ours": tuning.chosen[parameter], "paper": reported}
     figure, (axes,) = plots.new_figure(4, 2.8)
     title = f"{published.SETUPS[setup]}: {name}"

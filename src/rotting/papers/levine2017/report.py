@@ -7,6 +7,7 @@ from html import escape
 from rotting.experiments.comparison import Comparison
 from rotting.papers.levine2017 import figures, published, tables
 from rotting.papers.levine2017.reproduction import GRID_RUNS, Reproduction
+from rotting.provenance import duration
 from rotting.reports import pages as html
 from rotting.reports import plots
 
@@ -89,29 +90,19 @@ def _table(reproduction: Reproduction) -> list[str]:
 
 
 def _matrix(setup: str, comparison: Comparison) -> str:
-    names = list(comparison.results)
-    by_pair = {(cell.row, cell.column): cell for cell in tables.cells(setup, comparison)}
-    rows = []
-    for i, row in enumerate(names):
-        line = [row]
-        for j, column in enumerate(names):
-            if i == j:
-                line.append('<td class="same"></td>')
-            elif i > j:
-                cell = by_pair[row, column]
-                shown = f"{cell.wins} <small>({cell.paper_wins})</small>"
-                line.append(f'<td class="{_mark(cell.wins_agree)}">{shown}</td>')
-            else:
-                cell = by_pair[column, row]
-                ours, paper = tables.show_p(cell.p_value), tables.show_p(cell.paper_p_value)
-                shown = f"{escape(ours)} <small>({escape(paper)})</small>"
-                line.append(f'<td class="{_mark(cell.p_agrees)}">{shown}</td>')
-        rows.append(line)
-    return f"<h3>{escape(figures.TITLES[setup])}</h3>" + html.table(["", *names], rows)
+    rows = [
+        [name, *(_entry(entry) for entry in entries)]
+        for name, entries in tables.matrix(setup, comparison).items()
+    ]
+    title = f"<h3>{escape(figures.TITLES[setup])}</h3>"
+    return title + html.table(["", *comparison.results], rows)
 
 
-def _mark(agrees: bool) -> str:
-    return "yes" if agrees else "no"
+def _entry(entry: tables.Entry | None) -> str:
+    if entry is None:
+        return '<td class="same"></td>'
+    mark = "yes" if entry.agrees else "no"
+    return f'<td class="{mark}">{escape(entry.ours)} <small>({escape(entry.paper)})</small></td>'
 
 
 def _corrected(comparisons: dict[str, Comparison]) -> str:
@@ -220,7 +211,7 @@ def _how(reproduction: Reproduction, command: str, versions: dict[str, str]) -> 
         "<h2>How it was run</h2>",
         f"<pre>{escape(command)}</pre>",
         f"<p>{escape(about)}. Seed {reproduction.seed}; the whole took "
-        f"{reproduction.seconds:.1f} s, grid searches included. The times below include compiling, "
-        "where that was needed.</p>",
+        f"{duration(reproduction.seconds, reproduction.gpu_seconds)}, grid searches included. The "
+        "times below include compiling, where that was needed.</p>",
         html.table(["evaluation", "seconds", "million decisions a second"], rows),
     ]

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rotting import checks
-from rotting.experiments.comparison import Comparison
-from rotting.experiments.results import Result
-from rotting.experiments.simulation import simulate
+from rotting import checks, provenance
+from rotting.bandits import Scenario
+from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.tuning import Tuning, tune
-from rotting.papers import levine2017
-from rotting.papers.levine2017 import published
+from rotting.papers.levine2017 import published, setups
 from rotting.policies.base import Policy
+from rotting.progress import Report, in_steps, silent
 
 GRID_RUNS = 100
-MANY = 50_000  # runs, from which on less is kept of each
-
-# report(what, decisions): so many more decisions were made, working at `what`
-Report = Callable[[str, int], None]
+MANY = 50_000  # runs; above that, less is kept of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,27 +29,27 @@ class Reproduction:
     reported: dict[str, Comparison]  # with the parameters the paper reports
     tuned: dict[str, Comparison]  # with those our grid chooses
     seconds: float
+    gpu_seconds: float
 
 
 def decisions(runs: int) -> int:
-    """How many decisions a reproduction makes at most, for showing progress."""
-    horizon = levine2017.HORIZON
-    settings = sum(len(values) for _, values in published.GRIDS.values())
-    evaluated = sum(len(levine2017.reported_policies(setup)) for setup in published.SETUPS)
-    tuned = len(published.GRIDS) * len(published.SETUPS)
-    return horizon * (GRID_RUNS * settings * len(published.SETUPS) + runs * (evaluated + tuned))
+    """How many decisions a reproduction makes, those at hand already included, for a bar."""
+    settings = len(published.SETUPS) * sum(len(values) for _, values in published.GRIDS.values())
+    evaluated = sum(len(setups.reported_policies(setup)) for setup in published.SETUPS)
+    return setups.HORIZON * (GRID_RUNS * settings + runs * 2 * evaluated)
 
 
 def reproduce(
     runs: int = published.RUNS,
     seed: int = 0,
-    report: Report = lambda what, made: None,
-    horizon: int = levine2017.HORIZON,
+    report: Report = silent,
+    horizon: int = setups.HORIZON,
     **options: Any,
 ) -> Reproduction:
     """Run the whole section. `runs` is the evaluation's; grids always have 100.
 
-    The options (engine, threads) are those of `simulate`. A shorter horizon is for trying out.
+    `report` is called with (what, decisions). The options (engine, threads) are those of
+    `simulate`. A shorter horizon is for trying out.
     """
     runs = checks.integer("runs", runs, least=2)
     begin = time.perf_counter()
@@ -62,38 +57,43 @@ def reproduce(
     reported: dict[str, Comparison] = {}
     tuned: dict[str, Comparison] = {}
     for setup in published.SETUPS:
-        scenario = dataclasses.replace(levine2017.SETUPS[setup](), horizon=horizon)
-        chosen = levine2017.reported_policies(setup)
+        scenario = dataclasses.replace(setups.SETUPS[setup](), horizon=horizon)
+        theirs = setups.reported_policies(setup)
         grids[setup] = {
-            name: _search(name, chosen[name], scenario, seed, report, _for_grids(options))
+            name: _search(name, theirs[name], scenario, seed, report, _for_grids(options))
             for name in published.GRIDS
         }
-        played: dict[str, Result] = {}
-
-        def play(
-            policy: Policy,
-            scenario: Any = scenario,
-            setup: str = setup,
-            played: dict[str, Result] = played,
-        ) -> Result:
-            # the same policy and seed give the same result: those our grid leaves alone run once
-            key, what = repr(policy), f"{published.SETUPS[setup]} {policy.title}"
-            if key in played:
-                report(what, runs * horizon)
-            else:
-                progress = _reporter(report, what, horizon)
-                # a million curves of a hundred points would not fit: ten will do
-                kept: dict[str, Any] = {} if runs <= MANY else {"checkpoints": 10}
-                played[key] = simulate(
-                    policy, scenario, runs=runs, seed=seed, progress=progress, **kept, **options
-                )
-            return played[key]
-
         ours = {name: grids[setup][name].best if name in grids[setup] else policy
-                for name, policy in chosen.items()}  # fmt: skip
-        reported[setup] = Comparison({name: play(policy) for name, policy in chosen.items()})
-        tuned[setup] = Comparison({name: play(policy) for name, policy in ours.items()})
-    return Reproduction(runs, seed, grids, reported, tuned, time.perf_counter() - begin)
+                for name, policy in theirs.items()}  # fmt: skip
+        asked = {**options, "runs": runs, "seed": seed, "report": _of_setup(report, setup, horizon)}
+        if runs > MANY:
+            asked["checkpoints"] = 10  # a million curves of a hundred points would not fit
+        reported[setup] = compare(theirs, scenario, **asked)
+        # those that our grid leaves alone are not played again
+        played = {policy: reported[setup][name] for name, policy in theirs.items()}
+        tuned[setup] = compare(ours, scenario, played=played, **asked)
+    seconds = time.perf_counter() - begin
+    return Reproduction(
+        runs, seed, grids, reported, tuned, seconds, _gpu_seconds(grids, reported, tuned)
+    )
+
+
+def _of_setup(report: Report, setup: str, horizon: int) -> Report:
+    """A comparison's runs, reported as decisions."""
+    return lambda name, runs: report(f"{published.SETUPS[setup]} {name}", runs * horizon)
+
+
+def _gpu_seconds(
+    grids: dict[str, dict[str, Tuning]],
+    reported: dict[str, Comparison],
+    tuned: dict[str, Comparison],
+) -> float:
+    results = [result for found in grids.values() for tuning in found.values()
+               for result in tuning.results]  # fmt: skip
+    for comparison in (*reported.values(), *tuned.values()):
+        results += comparison.results.values()
+    once = {id(result): result for result in results}  # some are in both comparisons
+    return provenance.gpu_seconds(result.provenance for result in once.values())
 
 
 def _for_grids(options: dict[str, Any]) -> dict[str, Any]:
@@ -104,21 +104,14 @@ def _for_grids(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _search(
-    name: str, policy: Policy, scenario: Any, seed: int, report: Report, options: dict[str, Any]
+    name: str,
+    policy: Policy,
+    scenario: Scenario,
+    seed: int,
+    report: Report,
+    options: dict[str, Any],
 ) -> Tuning:
     parameter, values = published.GRIDS[name]
-    progress = _reporter(report, f"grid of {name}", scenario.horizon)
+    progress = in_steps(report, f"grid of {name}", size=scenario.horizon)
     return tune(policy, {parameter: values}, scenario, runs=GRID_RUNS, seed=seed,
                 progress=progress, checkpoints=1, **options)  # fmt: skip
-
-
-def _reporter(report: Report, what: str, horizon: int) -> Callable[[int, int], None]:
-    """Turn (runs done, runs) of one simulation after another into decisions made."""
-    before = 0
-
-    def progress(done: int, total: int) -> None:
-        nonlocal before
-        report(what, (done - before) * horizon)
-        before = 0 if done == total else done
-
-    return progress

@@ -1,4 +1,4 @@
-"""Table 1 as data, CSV and LaTeX, next to the paper's own."""
+"""Table 1 as data, text, CSV and LaTeX, next to the paper's own."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import csv
 import io
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rotting.experiments.comparison import Comparison
 from rotting.papers.levine2017 import published
 from rotting.papers.levine2017.reproduction import Reproduction
+from rotting.papers.paper import Shown, Table
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,11 @@ def show_p(value: float | None) -> str:
     return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
 
-def as_data(reproduction: Reproduction) -> dict[str, Any]:
-    """Everything in table1.json: per setup, then the grids, then the same as tuned."""
+def as_data(reproduction: Reproduction, command: str = "") -> dict[str, Any]:
+    """Everything in table1.json but its provenance: per setup, the grids, and as tuned.
+
+    The command is part of the provenance, which `writing` adds.
+    """
     data: dict[str, Any] = {
         setup: comparison.summary() for setup, comparison in reproduction.reported.items()
     }
@@ -107,27 +111,44 @@ def as_csv(reproduction: Reproduction) -> str:
     return out.getvalue()
 
 
-def matrix(setup: str, comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Header and rows as Table 1 is read, with the paper's figures in parentheses.
+class Entry(NamedTuple):
+    """A place in Table 1: our figure, the paper's, and whether the two agree."""
 
-    Wins stand under the diagonal, p-values above.
-    """
-    names = list(comparison.results)
+    ours: str
+    paper: str
+    agrees: bool
+
+    def __str__(self) -> str:
+        return f"{self.ours} ({self.paper})"
+
+
+def matrix(setup: str, comparison: Comparison) -> dict[str, list[Entry | None]]:
+    """Table 1 as it is read, by row: wins under the diagonal, p-values above, None on it."""
     by_pair = {(cell.row, cell.column): cell for cell in cells(setup, comparison)}
-    rows = []
-    for i, row in enumerate(names):
-        line = [row]
-        for j, column in enumerate(names):
-            if i == j:
-                line.append("")
-            elif i > j:
-                cell = by_pair[row, column]
-                line.append(f"{cell.wins} ({cell.paper_wins})")
-            else:
-                cell = by_pair[column, row]
-                line.append(f"{show_p(cell.p_value)} ({show_p(cell.paper_p_value)})")
-        rows.append(line)
-    return ["", *names], rows
+
+    def entry(row: str, column: str) -> Entry | None:
+        if (row, column) in by_pair:
+            cell = by_pair[row, column]
+            return Entry(str(cell.wins), str(cell.paper_wins), cell.wins_agree)
+        if (column, row) in by_pair:
+            cell = by_pair[column, row]
+            return Entry(show_p(cell.p_value), show_p(cell.paper_p_value), cell.p_agrees)
+        return None
+
+    names = list(comparison.results)
+    return {row: [entry(row, column) for column in names] for row in names}
+
+
+def show(reproduction: Reproduction) -> Shown:
+    """Table 1 for the terminal, a table a setup."""
+    tables = []
+    for setup, comparison in reproduction.reported.items():
+        title = (f"{published.SETUPS[setup]}: wins under the diagonal, p-values above; "
+                 "in parentheses the paper's")  # fmt: skip
+        rows = [[name, *(str(entry or "") for entry in entries)]
+                for name, entries in matrix(setup, comparison).items()]  # fmt: skip
+        tables.append(Table(title, ["", *comparison.results], rows))
+    return Shown(tables)
 
 
 def as_tex(reproduction: Reproduction) -> str:
@@ -141,9 +162,8 @@ def as_tex(reproduction: Reproduction) -> str:
         " &  & " + " & ".join(names) + r" \\ \hline",
     ]
     for setup, comparison in reproduction.reported.items():
-        _, rows = matrix(setup, comparison)
-        for place, (name, *entries) in enumerate(rows):
-            shown = [entry.replace("<1e-5", "$<10^{-5}$") or "--" for entry in entries]
+        for place, (name, entries) in enumerate(matrix(setup, comparison).items()):
+            shown = [str(entry or "--").replace("<1e-5", "$<10^{-5}$") for entry in entries]
             shown += [""] * (len(names) - len(shown))
             label = published.SETUPS[setup] if place == 0 else ""
             lines.append(f"{label} & {name} & " + " & ".join(shown) + r" \\")

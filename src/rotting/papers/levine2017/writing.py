@@ -3,42 +3,29 @@
 from __future__ import annotations
 
 import json
-import platform
 from pathlib import Path
 
 import numpy as np
 
-import rotting
+from rotting import provenance
 from rotting.papers.levine2017 import figures, tables
 from rotting.papers.levine2017.report import report
 from rotting.papers.levine2017.reproduction import MANY, Reproduction
 from rotting.reports import plots
 
 
-def versions() -> dict[str, str]:
-    """What it was run with."""
-    import numba
-    import scipy
-
-    return {
-        "rotting": rotting.__version__,
-        "Python": platform.python_version(),
-        "NumPy": np.__version__,
-        "numba": numba.__version__,
-        "SciPy": scipy.__version__,
-    }
-
-
 def write(reproduction: Reproduction, folder: Path, command: str) -> None:
-    """Report, figure, table and raw results."""
-    (folder / "report.html").write_text(report(reproduction, command, versions()), encoding="utf-8")
+    """Write report, figure, table and raw results into a folder."""
+    versions = provenance.versions("numpy", "numba", "scipy")
+    (folder / "report.html").write_text(report(reproduction, command, versions), encoding="utf-8")
     figure = figures.figure_1(reproduction.reported)
     for ending in ("png", "svg", "pdf"):
         plots.save_figure(figure, folder / f"figure1.{ending}")
     data = tables.as_data(reproduction)
     data["provenance"] = {
         "command": command, "seed": reproduction.seed, "runs": reproduction.runs,
-        "seconds": reproduction.seconds, "versions": versions(),
+        "seconds": reproduction.seconds, "gpu_seconds": reproduction.gpu_seconds,
+        "versions": versions,
     }  # fmt: skip
     (folder / "table1.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (folder / "table1.csv").write_text(tables.as_csv(reproduction), encoding="utf-8")

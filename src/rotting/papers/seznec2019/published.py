@@ -6,6 +6,8 @@ without an error. EFF-FEWA has no reference.
 
 from __future__ import annotations
 
+RUNS = 100
+
 SETUPS = {"L11": "L = 0.233", "L24": "L = 4.24", "ten": "Fig. 2"}
 
 # policy: setup: (mean, standard error)

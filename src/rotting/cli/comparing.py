@@ -1,0 +1,53 @@
+"""Policies played on a scenario, with a bar, and shown: what several commands do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rotting import checks
+from rotting.bandits import Scenario
+from rotting.cli import console
+from rotting.experiments.comparison import Comparison, compare
+from rotting.policies.base import Policy
+from rotting.reports import comparison as files
+from rotting.reports.folders import output_folder
+
+
+def play(
+    policies: Mapping[str, Policy], scenario: Scenario, quiet: bool, *, runs: int, **options: Any
+) -> Comparison:
+    """Compare policies, with a bar unless `quiet`. The options are those of `simulate`."""
+    runs = checks.integer("runs", runs, least=1)
+    with console.progress(runs * len(policies), quiet) as advance:
+        return compare(policies, scenario, runs=runs, report=advance, **options)
+
+
+def play_and_show(
+    policies: Mapping[str, Policy],
+    scenario: Scenario,
+    as_json: bool,
+    out: Path | None,
+    force: bool,
+    **options: Any,
+) -> None:
+    """Compare policies, print the outcome, and write a folder if one is wanted."""
+    if out is None:
+        found = play(policies, scenario, as_json, **options)
+    else:
+        with output_folder(out, force) as work:
+            found = play(policies, scenario, as_json, **options)
+            files.write(found, work)
+    if as_json:
+        console.print_json(found.summary())
+        return
+    console.comparison(found, title(scenario, options["runs"], options["seed"]))
+    if out is not None:
+        console.say(f"Results and picture: {out}")
+
+
+def title(scenario: Scenario, runs: int, seed: int) -> str:
+    """What was played, in a line."""
+    name = scenario.name or "scenario"
+    return f"{name}: K = {scenario.arm_count}, T = {scenario.horizon}, {runs} runs, seed {seed}"
