@@ -15,7 +15,8 @@ import numpy as np
 
 from rotting.engines import cpu
 from rotting.engines.loop import Outcome
-from rotting.engines.plan import Progress, Request, empty_outcome, prepare
+from rotting.engines.plan import Request, empty_outcome, prepare
+from rotting.progress import Progress
 
 BACKENDS = ("threads", "dask", "ray")
 _DECISIONS_A_CHUNK = 30_000_000  # about a second: short enough to lose, long enough to send
@@ -42,9 +43,7 @@ def simulate(
         way = {"return_as": "generator"} if backend == "dask" else {}
         found = Parallel(n_jobs=-1, batch_size=1, **way)(
             delayed(play_part)(
-                dataclasses.replace(
-                    request, first_run=request.first_run + start, runs=last - start
-                )
+                dataclasses.replace(request, first_run=request.first_run + start, runs=last - start)
             )
             for start, last in parts
         )

@@ -10,7 +10,8 @@ import numpy as np
 from rotting.engines.baseline import play_baseline
 from rotting.engines.compiled.compiling import compiled, explained
 from rotting.engines.loop import INTERRUPTED, Outcome, play
-from rotting.engines.plan import CHUNK_TABLES, Plan, Progress, run_chunk
+from rotting.engines.plan import CHUNK_TABLES, Plan, run_chunk
+from rotting.progress import Progress
 
 _DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
 _CHUNKS_A_THREAD = 4  # at least, so that threads end together

@@ -6,7 +6,6 @@ import copy
 from typing import Any, NamedTuple
 
 from rotting.bandits import Scenario
-from rotting.online.player import Player
 from rotting.policies.base import KINDS, Policy, Verbs
 
 

@@ -18,7 +18,6 @@ from rotting.engines.loop import NO_SUCH_ARM, Keys, Outcome, Scratch
 from rotting.policies.base import Policy
 from rotting.policies.oracle import Oracle
 
-Progress = Callable[[int, int], None]
 CHUNK_TABLES = 1 << 28  # bytes of tables that a chunk may have where each run has its own
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from rotting.engines.baseline import play_baseline
 from rotting.engines.loop import Outcome, play
-from rotting.engines.plan import Plan, Progress, run_chunk
+from rotting.engines.plan import Plan, run_chunk
+from rotting.progress import Progress
 
 
 def simulate(plan: Plan, outcome: Outcome, progress: Progress) -> None:

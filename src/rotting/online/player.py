@@ -7,11 +7,13 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
-from rotting import checks, random
+from rotting import checks, plain, random
 from rotting.arrays import IntArray
 from rotting.engines import steps
-from rotting.policies.base import Policy
-from rotting.state import grown
+from rotting.online import saving
+from rotting.policies.base import POLICIES, Policy
+from rotting.state import check as check_state
+from rotting.state import grown, leaves, rebuild
 
 _FIRST = 256  # pulls that tables reach, and decisions that a state has space for, at first
 
@@ -173,9 +175,7 @@ class Player:
 
     def to_json(self) -> str:
         """The whole state as JSON text; `Player.from_json` continues from it exactly."""
-        from rotting.online import saving
-
-        return saving.to_json(self)
+        return saving.write_json(self._saved())
 
     @classmethod
     def from_json(
@@ -186,24 +186,66 @@ class Player:
         Labels that JSON cannot hold, and policies with a user's own function in them, are not
         saved and have to be given again.
         """
-        from rotting.online import saving
-
-        return saving.from_json(text, arms, policy)
+        return cls._restored(saving.read_json(text), arms, policy)
 
     def to_bytes(self) -> bytes:
         """The whole state as bytes, smaller than JSON; `Player.from_bytes` continues from it."""
-        from rotting.online import saving
-
-        return saving.to_bytes(self)
+        return saving.write_bytes(self._saved())
 
     @classmethod
     def from_bytes(
         cls, data: bytes, *, arms: Iterable[Hashable] | None = None, policy: Policy | None = None
     ) -> Player:
         """A player that continues where `to_bytes` was called; see `from_json`."""
-        from rotting.online import saving
+        return cls._restored(saving.read_bytes(data), arms, policy)
 
-        return saving.from_bytes(data, arms, policy)
+    def _saved(self) -> saving.Saved:
+        return saving.Saved(
+            policy=saving.plain_or_none(self.policy),
+            policy_name=self.policy.label,
+            arms=saving.labels_or_none(self.arms),
+            arm_count=len(self.arms),
+            seed=self.seed,
+            horizon=self.horizon,
+            compiled=self.compiled,
+            capacity=self._capacity,
+            reach=self._reach,
+            decided=self._decided,
+            counts=self._counts,
+            outstanding=[list(pair) for pair in sorted(self._outstanding)],
+            draw=self._draw,
+            turn=self._turn,
+            state={leaf.path: leaf.value for leaf in leaves(self._state)},
+        )
+
+    @classmethod
+    def _restored(
+        cls, saved: saving.Saved, arms: Iterable[Hashable] | None, policy: Policy | None
+    ) -> Player:
+        policy = _policy_of(saved, policy)
+        if arms is None:
+            if saved.arms is None:
+                raise ValueError("arms must be given: the labels could not be saved")
+            arms = [saving.thaw(label) for label in saved.arms]
+        labels = checks.labels("arms", arms)
+        if len(labels) != saved.arm_count:
+            raise ValueError(f"arms must be {saved.arm_count} labels, got {len(labels)}")
+        player = cls(
+            policy, labels, seed=saved.seed, horizon=saved.horizon, compiled=saved.compiled
+        )
+        params = policy.prepare(len(labels), saved.horizon, saved.reach)
+        fresh = policy.verbs.init(params, len(labels), saved.capacity)
+        paths = [leaf.path for leaf in leaves(fresh)]
+        if set(saved.state) != set(paths):
+            raise ValueError(f"saved state does not fit this version of {policy.title}")
+        state = rebuild(fresh, iter([saved.state[path] for path in paths]))
+        check_state(state, fresh)
+        player._counts = list(saved.counts)
+        player._decided = saved.decided
+        player._outstanding = {(number, pull) for number, pull in saved.outstanding}
+        player._capacity, player._reach = saved.capacity, saved.reach
+        player._begin(params, state, saved.draw, saved.turn)
+        return player
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the compiled calls, which hold addresses of this player's own arrays."""
@@ -220,6 +262,25 @@ class Player:
 
     def __repr__(self) -> str:
         return f"<Player of {self.policy.label}: {len(self.arms)} arms, {self._decided} decisions>"
+
+
+def _policy_of(saved: saving.Saved, policy: Policy | None) -> Policy:
+    """The policy of a saved player: as it was saved, or the one given if that could not be."""
+    if policy is not None:
+        if not isinstance(policy, Policy) or policy.label != saved.policy_name:
+            raise ValueError(f"policy must be the saved {saved.policy_name}, got {policy!r}")
+        return policy
+    if saved.policy is None:
+        raise ValueError(
+            f"policy must be given: {saved.policy_name} holds a Python function, which is not saved"
+        )
+    key = saved.policy.get("policy")
+    if key not in POLICIES:
+        raise ValueError(
+            f"policy must be given, or its module imported first: {key!r} is not registered"
+        )
+    made: Policy = plain.from_plain(saved.policy)
+    return made
 
 
 def _some(labels: tuple[Any, ...]) -> str:

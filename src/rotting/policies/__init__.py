@@ -8,6 +8,7 @@ from rotting.policies.ccto import CCTO
 from rotting.policies.cto import CTO
 from rotting.policies.dcto import DCTO
 from rotting.policies.dcto_ucb import DCTO_UCB
+from rotting.policies.dts import DTS
 from rotting.policies.ducb import DUCB
 from rotting.policies.eff_fewa import EFFFEWA
 from rotting.policies.eff_rawucb import EFFRAWUCB
@@ -23,13 +24,12 @@ from rotting.policies.posterior import Posterior
 from rotting.policies.rawucb import RAWUCB, RAWUCBPP
 from rotting.policies.recommend import recommended
 from rotting.policies.round_robin import RoundRobin
-from rotting.policies.uniform import Uniform
 from rotting.policies.steady import SteadyUCB
 from rotting.policies.swa import SWA
-from rotting.policies.swucb import SWUCB
-from rotting.policies.dts import DTS
 from rotting.policies.swts import SWTS
+from rotting.policies.swucb import SWUCB
 from rotting.policies.ucb1 import UCB1
+from rotting.policies.uniform import Uniform
 from rotting.policies.wswa import WSWA
 from rotting.verbs import Verbs
 

@@ -15,11 +15,10 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rotting import plain
 from rotting.parameters import Checked
 from rotting.policies.parts.arms import count_pull
 from rotting.verbs import KINDS, Verbs
-
-from rotting import plain
 
 if TYPE_CHECKING:
     from rotting.bandits import Scenario

@@ -126,6 +126,7 @@ class CCTO(Policy):
     )
 
     def check(self) -> None:
+        """Refuse what is not an interval of positive models."""
         if not isinstance(self.family, Interval):
             raise ValueError(
                 f"family of CCTO must be an Interval, as model.between(0.1, 0.4), got "

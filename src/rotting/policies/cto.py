@@ -27,7 +27,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Sums of rewards with the models they point to, and the arms ranked by mu(N + 1; theta-hat)."""
+    """Sums of rewards and the models they point to; the arms ranked by mu(N + 1; theta-hat)."""
 
     arms: Arms
     sums: Sums
@@ -91,6 +91,7 @@ class CTO(Policy):
     )
 
     def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("CTO", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

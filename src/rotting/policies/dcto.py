@@ -18,8 +18,8 @@ from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family
 from rotting.policies.parts.halves import (
-    Halves,
     HalfTables,
+    Halves,
     add_reward,
     constant_of,
     detect,
@@ -119,6 +119,7 @@ class DCTO(Policy):
     )
 
     def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("DCTO", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

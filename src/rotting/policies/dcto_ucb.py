@@ -18,8 +18,8 @@ from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family
 from rotting.policies.parts.halves import (
-    Halves,
     HalfTables,
+    Halves,
     add_reward,
     constant_of,
     detect,
@@ -92,9 +92,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     explored = state.explored[arm]
     add_reward(params.tables, state.halves, arm, explored, n - 1, pull, reward)
     if pull <= params.exploration:
-        state.halves.closest[arm] = detect(
-            params.tables, state.halves, arm, explored, pull, reward
-        )
+        state.halves.closest[arm] = detect(params.tables, state.halves, arm, explored, pull, reward)
         state.explored[arm] = explored + 1
     if state.exploring[0] == 0:
         rejudge(params, state, arm)
@@ -143,6 +141,7 @@ class DCTO_UCB(Policy):
     )
 
     def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("DCTO_UCB", self.family)
         if self.exploration is not None:
             self._set("exploration", self.exploration + self.exploration % 2)

@@ -43,9 +43,7 @@ class DTS(Policy):
     sigma: Positive
 
     title: ClassVar[str] = "D-TS"
-    verbs: ClassVar[Verbs] = Verbs(
-        Params, ducb.State, ducb.init, choose, ducb.update, ducb.pulled
-    )
+    verbs: ClassVar[Verbs] = Verbs(Params, ducb.State, ducb.init, choose, ducb.update, ducb.pulled)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Nothing to tabulate."""

@@ -116,6 +116,7 @@ class EXP3S(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
 
     def check(self) -> None:
+        """Refuse a range that is empty."""
         checks.number("high", self.high, above=self.low)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -143,6 +143,7 @@ class Guarded(Policy):
     )
 
     def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("Guarded", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -94,6 +94,7 @@ class LCTO(Policy):
     )
 
     def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("LCTO", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -112,6 +112,7 @@ class LDCTO(Policy):
     )
 
     def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("LDCTO", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -154,6 +154,7 @@ class Oracle(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, reveal=reveal)
 
     def check(self) -> None:
+        """Refuse what are not arms."""
         if self.arms is not None:
             # a scenario checks the arms and puts them into tables
             self._set("arms", Scenario(self.arms, NoNoise(), horizon=1).arms)
@@ -181,8 +182,9 @@ class Oracle(Policy):
         """
         if self.arms is not None and self.arms != scenario.arms:
             raise ValueError("arms of Oracle must be the scenario's own; use Oracle() to simulate")
-        nothing = np.zeros(0, dtype=np.int64)
-        return Params(scenario.world().means, nothing, np.zeros(0), random_ties)
+        # where each run has tables of its own, the engine puts them in chunk by chunk
+        means = scenario.world().means if scenario.shared_tables else np.zeros((1, 1))
+        return Params(means, np.zeros(0, dtype=np.int64), np.zeros(0), random_ties)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

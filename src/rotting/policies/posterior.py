@@ -285,6 +285,7 @@ class Posterior(Policy):
     )
 
     def check(self) -> None:
+        """Refuse a family that is not positive, and draws from an interval."""
         check_family("Posterior", self._nodes)
         if isinstance(self.family, Interval) and self.rule == "thompson":
             raise ValueError("rule must be 'mean' or 'upper' for an Interval, got 'thompson'")

@@ -86,7 +86,8 @@ def choose(params: Params, state: State, draw: Any) -> int:
     arm = next_untried(state.arms, 1)
     if arm >= 0:
         return arm
-    padding = params.explore * _noise(params, state) * math.sqrt(math.log(state.arms.time[0] + 1 + LATER))
+    later = state.arms.time[0] + 1 + LATER
+    padding = params.explore * _noise(params, state) * math.sqrt(math.log(later))
     pulls = state.arms.pulls
     highest = -math.inf
     arm = 0

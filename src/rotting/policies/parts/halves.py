@@ -160,9 +160,7 @@ def _observe_prompt(kept: Halves, arm: Any, n: Any, reward: Any) -> Any:
 
 
 @shared
-def _note_gap(
-    tables: HalfTables, kept: Halves, arm: Any, n: Any, rewards: Any
-) -> None:
+def _note_gap(tables: HalfTables, kept: Halves, arm: Any, n: Any, rewards: Any) -> None:
     """An arm gets its first gap, after so many rewards: write out what the tables stood for."""
     for k in range(tables.mu.shape[1]):
         kept.expected[arm, k] = tables.sums[rewards, k]
