@@ -130,7 +130,7 @@ def is_part(value: Any) -> bool:
 
 
 @functools.cache
-def marks_of(kind: type) -> dict[str, tuple[Any, ...]]:
+def marks_of(kind: Any) -> dict[str, tuple[Any, ...]]:
     """What the fields of a NamedTuple type say about themselves."""
     try:
         hints = typing.get_type_hints(kind, include_extras=True)

@@ -6,7 +6,8 @@ import copy
 from typing import Any, NamedTuple
 
 from rotting.bandits import Scenario
-from rotting.policies.base import KINDS, Policy, Verbs
+from rotting.policies.base import Policy
+from rotting.verbs import KINDS, Verbs
 
 
 class Foreign:

@@ -190,6 +190,7 @@ def _baseline(
 
 def with_tables(params: Any, world: World) -> Any:
     """The params of a policy that reads the true means, with those of a chunk of runs."""
-    if type(params) is not Oracle.verbs.params or params.means is world.means:
+    told: Any = Oracle.verbs.params
+    if not isinstance(params, told) or params.means is world.means:
         return params
     return params._replace(means=world.means)

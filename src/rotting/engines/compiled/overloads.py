@@ -31,7 +31,7 @@ def _copied_fields(state: Any, path: str = "") -> Iterator[tuple[str, int]]:
     from numba.core import types
 
     for name, member in zip(state.fields, state.types, strict=True):
-        if isinstance(member, types.BaseNamedTuple):
+        if isinstance(member, (types.NamedTuple, types.NamedUniTuple)):
             yield from _copied_fields(member, f"{path}{name}.")
         elif not any(isinstance(mark, Uncleared)
                      for mark in marks_of(state.instance_class).get(name, ())):  # fmt: skip
