@@ -86,3 +86,9 @@ def test_links_between_pages_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_tests_that_a_page_names_are_there() -> None:
+    for page in PAGES:
+        for name in re.findall(r"`(tests/[\w/.]+)`", page.read_text()):
+            assert (ROOT / name).exists(), f"{page.name} names {name}"
