@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 # Modules at the root of the package, and nothing else may lie there.
-GROUND = {"cache", "checks", "compilable", "plain", "random", "state", "verbs"}
+GROUND = {
+    "arrays", "cache", "checks", "compilable", "parameters", "plain", "progress", "provenance",
+    "random", "state", "verbs",
+}  # fmt: skip
 
 # From the ground up. `rotting` itself and `__main__` are the roof: they may import anything, and
 # nothing may import them.

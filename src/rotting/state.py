@@ -105,7 +105,8 @@ def leaves(state: Any, path: str = "") -> Iterator[Leaf]:
         if is_part(value):
             yield from leaves(value, f"{path}{name}.")
         else:
-            yield Leaf(path + name, value, marks_of(type(state)).get(name, ()), state)
+            marks = marks_of(type(state)).get(name, ())  # type: ignore[arg-type]
+            yield Leaf(path + name, value, marks, state)
 
 
 def rebuild(like: S, values: Iterator[Any]) -> S:

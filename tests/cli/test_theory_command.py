@@ -7,7 +7,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from rotting.cli.main import app
+from rotting.cli import app
 
 
 def test_theory_on_the_command_line(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from rotting import league, policies
-from rotting.cli.main import app
+from rotting.cli import app
 
 
 def test_the_league_on_two_scenarios(tmp_path: Path) -> None:

@@ -28,8 +28,9 @@ _LOCK = threading.Lock()
 
 def _copied_fields(state: Any, path: str = "") -> Iterator[tuple[str, int]]:
     """Path and dimensions of the arrays of a compiled type of state that are cleared."""
-    from numba.core import types
+    from numba.core import types as numba_types
 
+    types: Any = numba_types
     for name, member in zip(state.fields, state.types, strict=True):
         if isinstance(member, (types.NamedTuple, types.NamedUniTuple)):
             yield from _copied_fields(member, f"{path}{name}.")
