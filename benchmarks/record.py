@@ -16,10 +16,12 @@ import numpy as np
 import rotting
 
 
-def record(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write benchmarks/results/NAME.json."""
+def record(
+    script: str, rows: list[dict[str, Any]], *, name: str | None = None, **more: str
+) -> None:
+    """Write benchmarks/results/NAME.json, NAME being the script's where no other is given."""
     about = {
-        "command": f"python benchmarks/{name}.py",
+        "command": f"python benchmarks/{script}.py",
         "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()}",
         "versions": {
             "rotting": rotting.__version__,
@@ -27,11 +29,12 @@ def record(name: str, rows: list[dict[str, Any]]) -> None:
             "numpy": np.__version__,
             "numba": numba.__version__,
         },
+        **more,
         "rows": rows,
     }
     folder = Path(__file__).parent / "results"
     folder.mkdir(exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(about, indent=1) + "\n")
+    (folder / f"{name or script}.json").write_text(json.dumps(about, indent=1) + "\n")
 
 
 def _processor() -> str:
