@@ -4,7 +4,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install check test demo reproduce bench growth bench-peers league readings docs lock test-lowest clean
+.PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
+  league readings slow docs lock test-lowest clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,6 +27,21 @@ check: $(STAMP)  ## ruff, mypy
 
 test: $(STAMP)  ## all tests, doctests included
 	$(BIN)/python -m pytest -n 2
+
+coverage: $(STAMP)  ## all tests, and which lines and branches they do not reach
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
+
+dist: $(STAMP)  ## the sdist, and the wheel built from it, in dist/
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
+	@ls dist
+
+smoke: dist  ## the sdist has its tests; the wheel alone, in a new environment, plays a demo
+	$(BIN)/python .ci/sdist.py dist/*.tar.gz
+	rm -rf .venv-wheel
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	mkdir .venv-wheel/empty && cd .venv-wheel/empty && ../bin/rotting demo --runs 2 --out demo.png
 
 demo: $(STAMP)  ## the paper's non-parametric scenario: a table and a picture
 	$(BIN)/rotting demo --out out/demo.png
@@ -51,6 +67,11 @@ readings: $(STAMP)  ## the evidence in docs/the-paper.md
 	$(BIN)/python benchmarks/table1_seeds.py
 	$(BIN)/python benchmarks/readings.py
 
+slow: league growth bench-peers readings  ## the long studies: league, growth, peers, readings
+
+revisions: $(STAMP)  ## is this tree slower than OLD? make revisions OLD=HEAD~1
+	$(BIN)/python benchmarks/revisions.py $(or $(OLD),HEAD) .
+
 docs: $(STAMP)  ## the API as HTML, in out/api
 	$(BIN)/pdoc --math -o out/api rotting
 
@@ -67,5 +88,5 @@ test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allo
 	.venv-lowest/bin/python -m pytest -n 2
 
 clean:  ## remove what was built
-	rm -rf .venv .venv-lowest out build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-wheel out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -name __pycache__ -prune -exec rm -rf {} +
