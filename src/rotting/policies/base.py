@@ -52,6 +52,7 @@ class Verbs(NamedTuple):
 
 
 POLICIES: dict[str, type[Policy]] = {}  # by key, as on the command line
+plain.register_kind("policy", POLICIES)
 KINDS: dict[type, Verbs] = {}  # by type of params: how engines find the verbs
 
 
@@ -91,7 +92,6 @@ class Policy:
                 f"params of {cls.__name__} must be a type of its own, but {cls.verbs.params!r} "
                 "belongs to a policy defined before; define it again together with the policy"
             )
-        plain.register(cls, plain.POLICY, cls.key)
         POLICIES[cls.key] = cls
         KINDS[cls.verbs.params] = cls.verbs
 
