@@ -11,17 +11,20 @@ from typing import Any
 from rotting.provenance import machine, versions
 
 
-def record(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write benchmarks/results/NAME.json."""
+def record(
+    script: str, rows: list[dict[str, Any]], *, name: str | None = None, **more: str
+) -> None:
+    """Write benchmarks/results/NAME.json, NAME being the script's where no other is given."""
     about = {
-        "command": f"python benchmarks/{name}.py",
+        "command": f"python benchmarks/{script}.py",
         "machine": machine(),
         "versions": versions("numpy", "numba"),
+        **more,
         "rows": rows,
     }
     folder = Path(__file__).parent / "results"
     folder.mkdir(exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(about, indent=1) + "\n")
+    (folder / f"{name or script}.json").write_text(json.dumps(about, indent=1) + "\n")
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -1,38 +1,42 @@
 """Policies, models and arms as plain data (dicts, lists, numbers, words), and back.
 
 For saved states and for files: `{"type": "Plateau", "theta": 0.3, "length": 100}`. Classes join by
-`register`, policies under the word "policy" and the key that names them on the command line. Only
-registered classes are made from such data; nothing else is ever imported or run.
+`register`; those with a registry of their own, as policies, by `register_kind`. Only registered
+classes are made from such data; nothing else is ever imported or run.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T", bound=type)
 
-TYPE, POLICY = "type", "policy"  # the word before a class's name in plain data
-_CLASSES: dict[str, dict[str, type]] = {TYPE: {}, POLICY: {}}
-_NAMES: dict[type, tuple[str, str]] = {}
+_TYPES: dict[str, type] = {}
+# classes by name, by the word that stands before the name in plain data
+_KINDS: dict[str, Mapping[str, type]] = {"type": _TYPES}
 
 
-def register(cls: T, kind: str = TYPE, name: str = "") -> T:
-    """Make a class known, by its own name unless another is given; also a decorator.
+def register(cls: T) -> T:
+    """Make a class known by its name; also a decorator.
 
     Its objects are written by their fields (or by what their method `plain_fields` returns) and
     made again with these as keyword arguments. The same class defined again, as in a notebook,
     takes the place of the old one; another class may not take its name.
     """
-    name = name or cls.__name__
-    before = _CLASSES[kind].get(name)
+    before = _TYPES.get(cls.__name__)
     if before is not None and _place(before) != _place(cls):
         raise ValueError(
-            f"name of {_place(cls)} must be new, but the {kind} {name!r} is {_place(before)}"
+            f"name of {_place(cls)} must be new, but the type {cls.__name__!r} is {_place(before)}"
         )
-    _CLASSES[kind][name] = cls
-    _NAMES[cls] = kind, name
+    _TYPES[cls.__name__] = cls
     return cls
+
+
+def register_kind(word: str, classes: Mapping[str, type]) -> None:
+    """Make known all classes of a registry, now and later: their data is {word: name, ...}."""
+    _KINDS[word] = classes
 
 
 def _place(cls: type) -> str:
@@ -45,10 +49,12 @@ def to_plain(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return [to_plain(item) for item in value]
-    kind, name = _NAMES.get(type(value), (TYPE, ""))
-    if _CLASSES[kind].get(name) is not type(value):
-        raise ValueError(f"{value!r} cannot be written as plain data")
-    return {kind: name, **{field: to_plain(item) for field, item in _fields(value).items()}}
+    for word, classes in _KINDS.items():
+        for name, known in classes.items():
+            if known is type(value):
+                fields = {field: to_plain(item) for field, item in _fields(value).items()}
+                return {word: name, **fields}
+    raise ValueError(f"{value!r} cannot be written as plain data")
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -66,10 +72,10 @@ def from_plain(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     fields = {name: from_plain(item) for name, item in data.items()}
-    kind = next((word for word in (POLICY, TYPE) if word in fields), None)
-    if kind is None:
+    word = next((word for word in reversed(_KINDS) if word in fields), None)
+    if word is None:
         raise ValueError(f"plain data must name its type or policy, got {sorted(fields)}")
-    name, known = fields.pop(kind), _CLASSES[kind]
+    name, known = fields.pop(word), _KINDS[word]
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"unknown type or policy {name!r}; known: {', '.join(sorted(known))}")
     try:

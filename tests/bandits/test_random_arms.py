@@ -67,6 +67,9 @@ def test_uniform_draws_from_a_family_are_as_they_were() -> None:
     assert found.models.tolist() == EXPECTED_MODELS
     assert found.constants.tolist() == EXPECTED_CONSTANTS
     arms = RandomArms(THETAS, 3, (0.0, 0.5))
+    for run in range(2):
+        expected = zip(EXPECTED_MODELS[run], EXPECTED_CONSTANTS[run], strict=True)
+        assert arms.arms(7, run) == tuple(Arm(THETAS.members[k], c) for k, c in expected)
     assert repr(arms) == f"RandomArms(family={THETAS!r}, count=3, constants=(0.0, 0.5))"
 
 

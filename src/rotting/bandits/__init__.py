@@ -4,27 +4,26 @@ A *scenario* is a distribution over bandits plus a horizon; every run plays a fr
 The bandits depend on the seed and the run only, never on the policy that plays them.
 """
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.arrays import FloatArray as FloatArray
+from rotting.arrays import IntArray as IntArray
 from rotting.bandits.arms import Arm
-from rotting.bandits.noise import BERNOULLI, GAUSSIAN, NONE, Bernoulli, Gaussian, Noise, NoNoise
+from rotting.bandits.noise import BERNOULLI as BERNOULLI
+from rotting.bandits.noise import GAUSSIAN as GAUSSIAN
+from rotting.bandits.noise import NONE as NONE
+from rotting.bandits.noise import Bernoulli, Gaussian, NoNoise
+from rotting.bandits.noise import Noise as Noise
 from rotting.bandits.random_arms import ArmDraw, DrawnArms, RandomArms
 from rotting.bandits.scenario import Scenario
 from rotting.bandits.world import Bandits, World, world_tables
 
 __all__ = [
-    "BERNOULLI",
-    "GAUSSIAN",
-    "NONE",
     "Arm",
     "ArmDraw",
     "Bandits",
     "Bernoulli",
     "DrawnArms",
-    "FloatArray",
     "Gaussian",
-    "IntArray",
     "NoNoise",
-    "Noise",
     "RandomArms",
     "Scenario",
     "World",

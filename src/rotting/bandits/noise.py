@@ -10,7 +10,7 @@ import numpy as np
 
 from rotting import checks
 from rotting.arrays import FloatArray
-from rotting.models import PROBE, function_name
+from rotting.models.base import PROBE, function_name
 from rotting.parameters import Checked
 
 NONE, GAUSSIAN, BERNOULLI = 0, 1, 2  # codes by which engines tell the noises apart

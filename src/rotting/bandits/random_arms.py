@@ -164,10 +164,6 @@ class DrawnArms(RandomArms):
         """None: each run has models of its own."""
         return None
 
-    def bandits(self, seed: int, first: int, last: int) -> Bandits:
-        """Refused: no models are shared."""
-        raise ValueError(f"bandits must come with models that all runs share, got {self!r}")
-
     def extremes(self, horizon: int) -> list[tuple[Model, float, float]]:
         """Nothing is known before the arms are drawn."""
         return []

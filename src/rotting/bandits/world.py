@@ -56,7 +56,10 @@ def world_tables(models: tuple[Model, ...], horizon: int) -> Tables:
 
 def chunk_tables(models: tuple[Model, ...], horizon: int) -> Tables:
     """The same for models that no other chunk has: nothing is cached."""
-    return _tables(np.stack([uncached_table(model, horizon) for model in models]))
+    means = np.empty((len(models), horizon))
+    for row, model in zip(means, models, strict=True):
+        row[:] = uncached_table(model, horizon)
+    return _tables(means)
 
 
 def chunk_bytes(models: int, horizon: int) -> int:

@@ -5,9 +5,10 @@ known before playing: a finite set of models, most often one shape with theta in
 `Plateau(length=100).over([0.1, 0.2])`.
 """
 
-from rotting.arrays import FloatArray
-from rotting.models.base import MODELS, PROBE, Model, check_means, function_name
-from rotting.models.families import Family, Interval, MixedFamily, check_positive
+from rotting.arrays import FloatArray as FloatArray
+from rotting.models.base import MODELS, Model, check_means, function_name
+from rotting.models.families import Family, MixedFamily, check_positive
+from rotting.models.interval import Interval
 from rotting.models.shapes import (
     Constant,
     Exponential,
@@ -21,11 +22,9 @@ from rotting.models.shapes import (
 
 __all__ = [
     "MODELS",
-    "PROBE",
     "Constant",
     "Exponential",
     "Family",
-    "FloatArray",
     "Function",
     "Interval",
     "MixedFamily",

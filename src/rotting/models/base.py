@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from rotting import checks, plain
 from rotting.arrays import FloatArray
-from rotting.models.families import CACHED, Family, Interval
+from rotting.models.families import CACHED, Family
+from rotting.models.interval import Interval
 from rotting.parameters import Checked
 
 PROBE = 4096  # how far a Python function is checked when the model is made

@@ -2,8 +2,7 @@
 
 `Plateau(length=100).over([0.1, 0.2])` is the prior knowledge of the paper's parametric case, one
 model with theta in a finite set. `Family.of([Exponential(0.1), Step(100, 1.0, 0.4)])` holds any
-models. An `Interval` lets theta be any number between two, `Plateau(length=100).between(0.1, 0.4)`,
-which the paper names as future work; policies work on its nodes and interpolate between them.
+models.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rotting import checks, plain
 from rotting.arrays import FloatArray
 from rotting.models.tables import CACHED, check_positive, ordered_rows, rows_by_pull
-from rotting.parameters import Checked, Real, Whole
+from rotting.parameters import Checked
 
 if TYPE_CHECKING:
     from rotting.models.base import Model
@@ -230,37 +229,4 @@ def _normalised(weights: Any, count: int) -> tuple[float, ...] | None:
     return tuple(found)
 
 
-@plain.register
-@dataclass(frozen=True)
-class Interval(Checked):
-    """A model with theta anywhere in [low, high], known to policies on equidistant nodes.
-
-    Between nodes they interpolate, so that theta is not bound to the grid. 33 nodes are plenty for
-    the models here: doubling them changes nothing that matters.
-
-    >>> from rotting.models import Polynomial
-    >>> Polynomial().between(0.1, 0.4, nodes=4).family.thetas
-    (0.1, 0.2, 0.30000000000000004, 0.4)
-    """
-
-    model: Model
-    low: Real
-    high: Real
-    nodes: Annotated[int, Whole(least=3, most=100_000)] = 33
-
-    def check(self) -> None:
-        """The ends are in order, and the model takes all thetas between them."""
-        checks.number("high", self.high, above=self.low)
-        _ = self.family  # its members check their thetas
-
-    @functools.cached_property
-    def family(self) -> Family:
-        """The models at the nodes."""
-        return Family(self.model, tuple(np.linspace(self.low, self.high, self.nodes).tolist()))
-
-    def table(self, length: int) -> FloatArray:
-        """mu(n; theta) for n = 1..length at the nodes, of shape [node, n]."""
-        return self.family.table(length)
-
-
-__all__ = ["CACHED", "Family", "Interval", "MixedFamily", "check_positive", "ordered_rows"]
+__all__ = ["CACHED", "Family", "MixedFamily", "check_positive", "ordered_rows"]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rotting.online.player import Player
 
 POLICIES: dict[str, type[Policy]] = {}  # by key, as on the command line
+plain.register_kind("policy", POLICIES)
 
 
 class Policy(Checked):
@@ -65,7 +66,6 @@ class Policy(Checked):
                 f"params of {cls.__name__} must be a type of its own, but {cls.verbs.params!r} "
                 "belongs to a policy defined before; define it again together with the policy"
             )
-        plain.register(cls, plain.POLICY, cls.key)
         POLICIES[cls.key] = cls
         KINDS[cls.verbs.params] = cls.verbs
 

@@ -3,48 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from rotting import checks
 from rotting.models import Family
 from rotting.theory.assumptions import Verdict, check_assumptions, check_rotting
-from rotting.theory.balance import first_true, mean_at
-from rotting.theory.bounds import (
-    best_alpha,
-    lower_bound_order,
-    swa_regret_bound,
-    trivial_regret_bound,
-    wswa_regret_bound,
+from rotting.theory.balance import mean_at
+from rotting.theory.bounds import best_alpha, lower_bound_order, trivial_regret_bound
+from rotting.theory.guarantees import (
+    Guarantee,
+    no_guarantee,
+    number,
+    of_cto,
+    of_dcto_ucb,
+    of_windows,
 )
-from rotting.theory.parametric import dcto_ucb_regret_bound, t_sim
-from rotting.theory.samples import m_star
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """What the paper guarantees for one algorithm at the horizon asked about.
-
-    `bound` is infinite where there is none; `useful_from` is the least horizon at which the bound
-    is below the trivial one (or can be, where it depends on constants that are not given);
-    `detection` the pulls of an arm after which its model is known.
-    """
-
-    algorithm: str
-    source: str
-    bound: float
-    vacuous: bool
-    useful_from: float
-    detection: float | None
-    note: str
-
-    @property
-    def state(self) -> str:
-        """What the guarantee is worth, in a word."""
-        if self.vacuous:
-            return "vacuous"
-        return "no figure" if math.isinf(self.bound) else "meaningful"
 
 
 @dataclass(frozen=True)
@@ -98,13 +73,6 @@ class Advice:
 HEADER = ["algorithm", "from", "bound", "at this horizon", "useful from T", "detection", "note"]
 
 
-def number(value: float) -> str:
-    """A figure for people: digits while they can be read, powers of ten beyond."""
-    if math.isinf(value):
-        return "none"
-    return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.2e}"
-
-
 def advise(
     *,
     arms: int,
@@ -140,7 +108,7 @@ def advise(
         max_mean = max(mean_at(m, 1) for m in family.members) + max([0.0, *given])
     top = checks.number("max_mean", max_mean, above=0, most=1e100)
     alpha = best_alpha(top) if alpha is None else checks.number("alpha", alpha, above=0)
-    guarantees = _windows(arms, sigma, horizon, top, alpha)
+    guarantees = of_windows(arms, sigma, horizon, top, alpha)
     use = "wSWA for its bound, which is far above its regret; SteadyUCB for less regret (no proof)"
     verdicts: tuple[Verdict, ...] = ()
     if family is not None:
@@ -151,9 +119,9 @@ def advise(
         if constants is False:
             failed = _failed(verdicts, "4.1", "4.2")
             found = (
-                _none("CTO_SIM", "Theorem 4.1", failed)
+                no_guarantee("CTO_SIM", "Theorem 4.1", failed)
                 if failed
-                else _cto(arms, sigma, horizon, family, thetas, top)
+                else of_cto(arms, sigma, horizon, family, thetas, top)
             )
             use = "CTO"
             if found.vacuous:
@@ -161,9 +129,9 @@ def advise(
         else:
             failed = _failed(verdicts, "4.1", "4.3")
             found = (
-                _none("D-CTO_UCB", "Theorem 4.2", failed)
+                no_guarantee("D-CTO_UCB", "Theorem 4.2", failed)
                 if failed
-                else _dcto_ucb(arms, sigma, horizon, family, constants, thetas, delta, top)
+                else of_dcto_ucb(arms, sigma, horizon, family, constants, thetas, delta, top)
             )
             use = "D-CTO_UCB"
             if found.vacuous or (given and math.isinf(found.bound)):
@@ -205,72 +173,4 @@ def _failed(verdicts: Sequence[Verdict], *names: str) -> list[str]:
     return [v.assumption for v in verdicts if v.assumption in names and v.holds is False]
 
 
-def _none(algorithm: str, source: str, failed: list[str]) -> Guarantee:
-    """A guarantee is none where an assumption of its theorem fails."""
-    note = f"no guarantee: Assumption {' and '.join(failed)} fails"
-    return Guarantee(algorithm, source, math.inf, True, math.inf, None, note)
-
-
-def _windows(arms: int, sigma: float, horizon: int, top: float, alpha: float) -> list[Guarantee]:
-    found = []
-    for name, source, bound in (
-        ("SWA", "Theorem 3.1", swa_regret_bound),
-        ("wSWA", "Corollary 3.1.1", wswa_regret_bound),
-    ):
-        # both bounds over T fall from T = 4 on: so do ln(sqrt(2) T) / T and log2(T) / T
-        def useful(t: int, bound: Callable[..., float] = bound) -> bool:
-            return bound(arms, t, sigma, alpha, top) < t * top
-
-        start = first_true(useful, start=4, farthest=checks.LARGEST // 2)
-        value = bound(arms, horizon, sigma, alpha, top)
-        vacuous = value >= horizon * top
-        found.append(Guarantee(name, source, value, vacuous, start, None, f"alpha = {alpha:.3g}"))
-    return found
-
-
-def _cto(
-    arms: int, sigma: float, horizon: int, family: Family, thetas: Any, top: float
-) -> Guarantee:
-    start = t_sim(arms if thetas is None else list(thetas), family, sigma)
-    p = 1.0 / (arms * float(horizon) ** 2)
-    detection = float(m_star(family, p, sigma).max()) if p < 1.0 else 1.0
-    vacuous = horizon < start
-    bound = horizon * top if vacuous else top
-    whose = "for any theta*" if thetas is None else "for the given theta*"
-    note = f"T*_SIM at most {number(start)} {whose}; detection with probability 1 - 1/(K T^2)"
-    if math.isinf(start):
-        note = f"T*_SIM is not known to be finite {whose}"
-    return Guarantee("CTO_SIM", "Theorem 4.1", bound, vacuous, start, detection, note)
-
-
-def _dcto_ucb(
-    arms: int, sigma: float, horizon: int, family: Family, constants: Any, thetas: Any,
-    delta: float, top: float,
-) -> Guarantee:  # fmt: skip
-    pulls = float(m_star(family, delta / arms, sigma, "difference", even=True).max())
-    needed = arms * pulls
-    bound, start = math.inf, needed
-    if thetas is not None and not isinstance(constants, bool):
-        own = [family.members[family.thetas.index(float(theta))] for theta in thetas]
-
-        def at(t: int) -> float:
-            return dcto_ucb_regret_bound(own, constants, sigma, t, pulls)
-
-        bound = at(horizon) if horizon >= needed else math.inf
-        if needed < checks.LARGEST // 4:
-            start = first_true(
-                lambda t: at(t) < t * top, start=int(needed), farthest=checks.LARGEST // 2
-            )
-    if math.isinf(needed):
-        note = "cannot finish exploring: some models cannot be told apart"
-    elif needed > horizon:
-        note = (f"cannot finish exploring: {arms} arms x {number(pulls)} pulls = {number(needed)} "
-                f"decisions, {number(needed / horizon)} times the horizon")  # fmt: skip
-    elif math.isinf(bound) and start == needed:
-        note = f"explores for {number(needed)} decisions; the bound depends on the arms' constants"
-    elif math.isinf(bound):
-        note = f"explores for {number(needed)} decisions; no bound, another arm ties with the best"
-    else:
-        note = f"explores for {number(needed)} decisions; holds with probability {1 - delta:g}"
-    vacuous = needed > horizon or (math.isfinite(bound) and bound >= horizon * top)
-    return Guarantee("D-CTO_UCB", "Theorem 4.2", bound, vacuous, start, pulls, note)
+__all__ = ["HEADER", "Advice", "Guarantee", "advise", "number"]
