@@ -88,7 +88,7 @@ def read_experiment(path: str | Path) -> ExperimentFile:
 
 
 class _Keys:
-    """A table of the file that knows its own path."""
+    """A table of the file, with its path for messages."""
 
     def __init__(self, data: Mapping[str, Any], path: str) -> None:
         self.data, self.path = data, path
@@ -124,7 +124,7 @@ class _Keys:
         return [_Keys(item, f"{self.place(key)}[{place}]") for place, item in enumerate(found)]
 
     def attempt(self, work: Any) -> Any:
-        """Do something with this table; a refusal is told with its path."""
+        """Call `work`; a refusal gets the path of this table in front."""
         try:
             return work()
         except (ValueError, TypeError) as error:

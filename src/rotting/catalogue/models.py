@@ -8,7 +8,7 @@ from typing import Any
 
 from rotting import checks, models
 
-# those that numbers describe; a Function or what is Scaled takes Python
+# those whose parameters are numbers; Function and Scaled need Python objects
 MODELS: dict[str, type[models.Model]] = {
     kind.__name__.lower(): kind
     for kind in (
