@@ -1,13 +1,32 @@
-"""Scenarios and policies that several tests play."""
+"""Scenarios, families, policies and players that several tests play."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 
-from rotting import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario, models
-from rotting.policies import POLICIES, Oracle, Policy
+from rotting import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario, models, simulate
+from rotting.policies import POLICIES, Oracle, Player, Policy
 
 FAMILY = models.Plateau(length=10).over([0.1, 0.3, 0.45])
+PAIR = models.Plateau(length=100).over([0.1, 0.4])
+FAMILIES = {
+    "polynomial": models.Polynomial().over([0.1, 0.3, 0.45]),
+    "plateau": models.Plateau(length=7).over([0.4, 0.1, 0.2]),
+    "exponential": models.Exponential().over([0.02, 0.001]),
+}
+
+
+def mu_of(family: models.Family) -> Callable[[int, float], float]:
+    """mu(n, theta) as the twins take it; it reads our tables, so that ties are exact in both."""
+    tables = dict(zip(family.thetas, (m.table(1000) for m in family.members), strict=True))
+    return lambda n, theta: float(tables[theta][n - 1])
 
 
 def scenarios(horizon: int = 300) -> dict[str, Scenario]:
@@ -50,3 +69,31 @@ def name_of(policy: Policy) -> str:
 def playable(policy: Policy, scenario: Scenario) -> Policy:
     """The policy as it is simulated: the oracle is told each scenario's own arms."""
     return Oracle() if isinstance(policy, Oracle) else policy
+
+
+def regret(
+    policy: Policy, scenario: Scenario, runs: int = 300, seed: int = 4
+) -> tuple[float, float]:
+    """Mean regret at the horizon, and its standard error."""
+    result = simulate(policy, scenario, runs=runs, seed=seed, checkpoints=1)
+    return float(result.mean_regret[-1]), float(result.standard_error[-1])
+
+
+def player_of(policy: Policy, compiled: bool = True, seed: int = 0) -> Player:
+    """A player of three arms, told a horizon only if its policy needs one."""
+    horizon = 3000 if policy.needs_horizon else None
+    return policy.online(["a", "b", "c"], seed=seed, horizon=horizon, compiled=compiled)
+
+
+def run_script(folder: Path, script: str, cache: Path | None = None) -> dict[str, float]:
+    """Run a script in a process of its own, perhaps with a cache of its own."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = str(cache)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], cwd=folder, env=environment,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result

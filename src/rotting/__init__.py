@@ -7,6 +7,7 @@ from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.experiments.tuning import Tuning, tune
+from rotting.online.player import Decision, Player
 
 __version__ = provenance.VERSION
 
@@ -14,8 +15,10 @@ __all__ = [
     "Arm",
     "Bernoulli",
     "Comparison",
+    "Decision",
     "Gaussian",
     "NoNoise",
+    "Player",
     "RandomArms",
     "Result",
     "Scenario",

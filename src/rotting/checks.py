@@ -72,6 +72,18 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     return str(value)
 
 
+def flag(name: str, value: Any) -> bool:
+    """The value, if it is True or False; numbers are not taken for either.
+
+    >>> flag("constants", 1)
+    Traceback (most recent call last):
+    ValueError: constants must be True or False, got 1
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def known(what: str, name: Any, names: Iterable[str]) -> str:
     """The name, if it is one of the known ones; else the nearest is suggested.
 

@@ -2,7 +2,8 @@
 
 A policy calls small shared pieces (draws, tie-breaks, windows). They stay plain Python here, so
 that importing them costs nothing and they can be read and run without a compiler;
-`rotting.engines.compiled.overloads` makes the marked ones known to the compiler when it is first needed.
+`rotting.engines.compiled.overloads` makes the marked ones known to the compiler when it is first
+needed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ PENDING: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 CALLED: set[Callable[..., Any]] = set()  # bodies that are called where they are not inlined
 # (the function, its other form for a GPU)
 GPU_FORMS: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
+
+
+def dispatched(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a function whose compiled form is not its body: it is found by the types it gets."""
+    function.dispatched = True  # type: ignore[attr-defined]
+    return function
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:

@@ -1,41 +1,42 @@
 """Policies, models and arms as plain data (dicts, lists, numbers, words), and back.
 
-For saved states and for files: `{"type": "Plateau", "theta": 0.3, "length": 100}`. Only known types
-are made from such data; nothing else is ever imported or run.
+For saved states and for files: `{"type": "Plateau", "theta": 0.3, "length": 100}`. Classes join by
+`register`, policies under the word "policy" and the key that names them on the command line. Only
+registered classes are made from such data; nothing else is ever imported or run.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, TypeVar
 
-from rotting import models
-from rotting.bandits import Arm
-from rotting.policies.base import POLICIES, Policy
+T = TypeVar("T", bound=type)
 
-_TYPES: dict[str, type] = {
-    kind.__name__: kind
-    for kind in (
-        models.Polynomial,
-        models.Plateau,
-        models.Exponential,
-        models.Constant,
-        models.Step,
-        models.Table,
-        models.Family,
-        models.Interval,
-        models.Scaled,
-        Arm,
-    )
-}
+TYPE, POLICY = "type", "policy"  # the word before a class's name in plain data
+_CLASSES: dict[str, dict[str, type]] = {TYPE: {}, POLICY: {}}
+_NAMES: dict[type, tuple[str, str]] = {}
 
 
-def _field_names(value: Any) -> list[str]:
-    return (
-        [field.name for field in dataclasses.fields(value)]
-        if dataclasses.is_dataclass(value)
-        else []
-    )
+def register(cls: T, kind: str = TYPE, name: str = "") -> T:
+    """Make a class known, by its own name unless another is given; also a decorator.
+
+    Its objects are written by their fields (or by what their method `plain_fields` returns) and
+    made again with these as keyword arguments. The same class defined again, as in a notebook,
+    takes the place of the old one; another class may not take its name.
+    """
+    name = name or cls.__name__
+    before = _CLASSES[kind].get(name)
+    if before is not None and _place(before) != _place(cls):
+        raise ValueError(
+            f"name of {_place(cls)} must be new, but the {kind} {name!r} is {_place(before)}"
+        )
+    _CLASSES[kind][name] = cls
+    _NAMES[cls] = kind, name
+    return cls
+
+
+def _place(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def to_plain(value: Any) -> Any:
@@ -44,12 +45,18 @@ def to_plain(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple)):
         return [to_plain(item) for item in value]
-    fields = {name: to_plain(getattr(value, name)) for name in _field_names(value)}
-    if isinstance(value, Policy) and POLICIES.get(value.key) is type(value):
-        return {"policy": value.key, **fields}
-    if _TYPES.get(type(value).__name__) is type(value):
-        return {"type": type(value).__name__, **fields}
-    raise ValueError(f"{value!r} cannot be written as plain data")
+    kind, name = _NAMES.get(type(value), (TYPE, ""))
+    if _CLASSES[kind].get(name) is not type(value):
+        raise ValueError(f"{value!r} cannot be written as plain data")
+    return {kind: name, **{field: to_plain(item) for field, item in _fields(value).items()}}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if hasattr(value, "plain_fields"):
+        return dict(value.plain_fields())
+    if not dataclasses.is_dataclass(value):
+        return {}
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
 def from_plain(data: Any) -> Any:
@@ -59,14 +66,11 @@ def from_plain(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     fields = {name: from_plain(item) for name, item in data.items()}
-    known: dict[str, type] = {}
-    if "policy" in fields:
-        name, known = fields.pop("policy"), dict(POLICIES)
-    elif "type" in fields:
-        name, known = fields.pop("type"), _TYPES
-    else:
+    kind = next((word for word in (POLICY, TYPE) if word in fields), None)
+    if kind is None:
         raise ValueError(f"plain data must name its type or policy, got {sorted(fields)}")
-    if name not in known:
+    name, known = fields.pop(kind), _CLASSES[kind]
+    if not isinstance(name, str) or name not in known:
         raise ValueError(f"unknown type or policy {name!r}; known: {', '.join(sorted(known))}")
     try:
         return known[name](**fields)

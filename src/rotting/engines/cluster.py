@@ -8,40 +8,34 @@ machine.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from rotting.engines import cpu
 from rotting.engines.loop import Outcome
-from rotting.engines.plan import Progress
-from rotting.policies.base import Policy
+from rotting.engines.plan import Request, empty_outcome, prepare
+from rotting.progress import Progress
 
 BACKENDS = ("threads", "dask", "ray")
 _DECISIONS_A_CHUNK = 30_000_000  # about a second: short enough to lose, long enough to send
 
 
-def play_part(policy: Policy, scenario: Any, options: dict[str, Any]) -> tuple[Any, ...]:
-    """One chunk, on whatever machine: the arrays of its outcome."""
-    from rotting.experiments.simulation import simulate
-
-    result = simulate(policy, scenario, threads=1, **options)
-    return tuple(getattr(result, name) for name in Outcome._fields)
+def play_part(request: Request) -> Outcome:
+    """One chunk, on whatever machine."""
+    outcome = empty_outcome(request.runs, request.checkpoints.size, request.scenario.arm_count)
+    cpu.simulate(prepare(request), outcome, 1, lambda done, total: None)
+    return outcome
 
 
 def simulate(
-    policy: Policy,
-    scenario: Any,
-    outcome: Outcome,
-    backend: str,
-    address: str | None,
-    options: dict[str, Any],
-    progress: Progress,
+    request: Request, outcome: Outcome, backend: str, address: str | None, progress: Progress
 ) -> None:
-    """Play all runs of an outcome on a cluster."""
-    runs, first = outcome.regret.shape[0], options.pop("first_run")
+    """Play all runs of a request on a cluster."""
+    runs, horizon = request.runs, request.scenario.horizon
     with _cluster(backend, address) as workers:
-        size = max(1, min(_DECISIONS_A_CHUNK // scenario.horizon, -(-runs // (4 * workers))))
+        size = max(1, min(_DECISIONS_A_CHUNK // horizon, -(-runs // (4 * workers))))
         parts = [(start, min(start + size, runs)) for start in range(0, runs, size)]
         from joblib import Parallel, delayed
 
@@ -49,7 +43,7 @@ def simulate(
         way = {"return_as": "generator"} if backend == "dask" else {}
         found = Parallel(n_jobs=-1, batch_size=1, **way)(
             delayed(play_part)(
-                policy, scenario, {**options, "runs": last - start, "first_run": first + start}
+                dataclasses.replace(request, first_run=request.first_run + start, runs=last - start)
             )
             for start, last in parts
         )

@@ -7,9 +7,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
+from rotting.engines.baseline import play_baseline
 from rotting.engines.compiled.compiling import compiled, explained
-from rotting.engines.loop import INTERRUPTED, Outcome, Standard, benchmark, play
-from rotting.engines.plan import Plan, Progress, Standards, run_chunk, shared_standard
+from rotting.engines.loop import INTERRUPTED, Outcome, play
+from rotting.engines.plan import CHUNK_TABLES, Plan, run_chunk
+from rotting.progress import Progress
 
 _DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
 _CHUNKS_A_THREAD = 4  # at least, so that threads end together
@@ -17,41 +19,33 @@ _CHUNKS_A_THREAD = 4  # at least, so that threads end together
 
 def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> None:
     """Play all runs of a plan on a number of threads."""
-    play_compiled = compiled(play, type(plan.params))
-    benchmark_compiled = compiled(benchmark, type(plan.oracle))
-    standard = shared_standard(benchmark_compiled, plan)
-    known = Standards.find(plan)
-    made = Standards.room(plan) if known is None else None
+    runs = plan.request.runs
+    loop = compiled(play, plan.params, plan.fresh)
+    baseline_loop = compiled(play_baseline, plan.oracle, plan.oracle_fresh)
     stop = np.zeros(1, dtype=np.int64)
-    even = -(-plan.runs // (threads * _CHUNKS_A_THREAD))
-    size = max(1, min(_DECISIONS_A_CHUNK // plan.scenario.horizon, even))
+    even = -(-runs // (threads * _CHUNKS_A_THREAD))
+    most = plan.scenario.runs_a_chunk(CHUNK_TABLES // threads)
+    size = max(1, min(_DECISIONS_A_CHUNK // plan.scenario.horizon, even, most))
 
     def chunk(first: int, last: int) -> int:
-        own = standard
-        if known is not None:
-            own = Standard(known.optimal[first:last], known.single[first:last])
-        used = run_chunk(play_compiled, benchmark_compiled, plan, first, last, own, outcome, stop)
-        if made is not None:
-            made.optimal[first:last], made.single[first:last] = used
+        run_chunk(loop, baseline_loop, plan, first, last, outcome, stop)
         return last - first
 
     with explained(f"the policy with {type(plan.params).__module__}.Params"):
         chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
-    parts = iter((first, min(first + size, plan.runs)) for first in range(0, plan.runs, size))
+    parts = iter((first, min(first + size, runs)) for first in range(0, runs, size))
     done = 0
     waiting: set[Future[int]] = set()
     with ThreadPoolExecutor(max_workers=threads) as pool:
         try:
-            while done < plan.runs:
+            while done < runs:
                 # a few ahead of the threads: enough to keep them busy, soon stopped
                 for part in itertools.islice(parts, 3 * threads - len(waiting)):
                     waiting.add(pool.submit(chunk, *part))
                 finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
                 done += sum(future.result() for future in finished)
                 if finished:
-                    progress(done, plan.runs)
-            if made is not None:
-                Standards.keep(plan, made)
+                    progress(done, runs)
         except BaseException:
             stop[0] = stop[0] or INTERRUPTED
             for future in waiting:

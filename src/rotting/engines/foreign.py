@@ -6,8 +6,8 @@ import copy
 from typing import Any, NamedTuple
 
 from rotting.bandits import Scenario
-from rotting.online.player import Player
-from rotting.policies.base import KINDS, Policy, Verbs
+from rotting.policies.base import Policy
+from rotting.verbs import KINDS, Verbs
 
 
 class Foreign:
@@ -27,8 +27,8 @@ class Foreign:
         else:
             self.player = self.original(int(draw[0]))
             _check(self.player, self.arms)
-        if isinstance(self.player, Player):
-            self.player._draw[:] = draw  # else every run would repeat the same random choices
+        if hasattr(self.player, "_redraw"):  # one of ours: each run has random numbers of its own
+            self.player._redraw(draw)
         self.numbers = {label: n for n, label in enumerate(_labels(self.player, self.arms))}
 
 
@@ -72,7 +72,7 @@ def _forget(params: Foreign, state: Any, models: Any, constants: Any) -> None:
     params.player = None
 
 
-def _select(params: Foreign, state: Any, draw: Any) -> int:
+def _choose(params: Foreign, state: Any, draw: Any) -> int:
     if params.player is None:
         params.begin(draw)
     params.decision = params.player.select()
@@ -89,4 +89,10 @@ def _update(params: Foreign, state: Any, arm: int, pull: int, reward: float) -> 
     params.player.update(params.decision, float(reward))
 
 
-KINDS[Foreign] = Verbs(Foreign, Nothing, lambda *_: Nothing(), _select, _update, reveal=_forget)
+def _pulled(params: Foreign, state: Any, arm: int) -> None:
+    """The object has counted its own pull."""
+
+
+KINDS[Foreign] = Verbs(
+    Foreign, Nothing, lambda *_: Nothing(), _choose, _update, _pulled, reveal=_forget
+)

@@ -1,7 +1,7 @@
 """The loop that plays runs of a scenario: written once, run as it is or compiled.
 
-The `reference` engine calls `play` and `benchmark` as plain Python; the `cpu` engine compiles the
-same functions. That is why both give the same bits.
+The `reference` engine calls `play` as plain Python; the `cpu` engine compiles the same function.
+That is why both give the same bits.
 
 The expected reward collected so far depends on the pull counts alone (Observation 2 of the paper's
 Appendix C.1), so it is read off the cumulative sums at the checkpoints; no rounding piles up.
@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting import random
-from rotting.bandits import BERNOULLI, GAUSSIAN, IntArray
+from rotting.arrays import FloatArray, IntArray
+from rotting.bandits import BERNOULLI, GAUSSIAN
 from rotting.compilable import seldom, shared
-from rotting.engines.compiled.overloads import restart, reveal, select, update
-from rotting.models import FloatArray
+from rotting.engines.compiled.image import restart
+from rotting.verbs import choose, pulled, reveal, update
 
 INTERRUPTED, NO_SUCH_ARM = 1, 2  # why a run was stopped
 
@@ -30,17 +31,17 @@ word = random.word
 
 
 class Scratch(NamedTuple):
-    """Room the loops work in. They allocate nothing, so that compiled code counts no references."""
+    """Arrays that the loops work in. They allocate nothing themselves: no reference counting."""
 
     key: random.Draw
     step: random.Draw
-    ahead: FloatArray  # the next reward of each arm
+    ahead: FloatArray  # the next reward of each arm, prefetched
     pulls: IntArray
     draw: random.Draw
 
     @classmethod
     def empty(cls, arms: int) -> Scratch:
-        """Room for that many arms."""
+        """Arrays for that many arms."""
         return cls(
             np.zeros(arms, dtype=np.uint64),
             np.zeros(arms, dtype=np.uint64),
@@ -100,13 +101,6 @@ def open_streams(
         scratch.pulls[i] = 0
 
 
-class Standard(NamedTuple):
-    """What the regret is measured against: expected total rewards, [run, checkpoint]."""
-
-    optimal: FloatArray  # of pi_max
-    single: FloatArray  # of the best single arm
-
-
 class Outcome(NamedTuple):
     """The arrays of a `Result`, filled run by run."""
 
@@ -123,36 +117,6 @@ class Keys(NamedTuple):
     draw: np.uint64
 
 
-def benchmark(
-    params: Any,
-    fresh: Any,
-    work: Any,
-    scratch: Any,
-    world: Any,
-    bandits: Any,
-    checkpoints: Any,
-    standard: Any,
-) -> None:
-    """What pi_max and the best single arm expect to collect by each checkpoint, for each run.
-
-    `params`, `fresh` and `work` are the oracle policy's, as in `play`.
-    """
-    pulls, draw = scratch.pulls, scratch.draw
-    for r in range(bandits.models.shape[0]):
-        models, constants = bandits.models[r], bandits.constants[r]
-        restart(fresh, work)
-        reveal(params, work, models, constants)
-        for i in range(pulls.size):
-            pulls[i] = 0
-        t = 0
-        for c in range(checkpoints.size):
-            while t < checkpoints[c]:
-                t += 1
-                pulls[select(params, work, draw)] += 1
-            standard.optimal[r, c] = expected(world, models, constants, pulls)
-            standard.single[r, c] = expected_single(world, models, constants, t)
-
-
 def play(
     params: Any,
     fresh: Any,
@@ -163,17 +127,18 @@ def play(
     keys: Any,
     first: Any,
     checkpoints: Any,
-    standard: Any,
+    baseline: Any,
     outcome: Any,
     stop: Any,
 ) -> None:
     """Play runs first, first + 1, ... with one policy and write their outcome.
 
-    `work` is the policy's state and `fresh` what it starts from (see `restart`). `standard` has a
-    row per run, or one row if all runs share a bandit. A set `stop[0]` ends the work early.
+    `work` is the policy's state and `fresh` what it starts from (see `restart`). `baseline`, what
+    the regret is measured against, has a row per run, or one row if all runs share a bandit. A set
+    `stop[0]` ends the work early.
 
-    The next reward of every arm is drawn ahead: it does not depend on what is decided, so the
-    processor draws it while it decides.
+    The next reward of every arm is drawn ahead of its decision: it does not depend on what is
+    decided, so that the processor draws it and decides at the same time.
     """
     key, step, ahead = scratch.key, scratch.step, scratch.ahead
     pulls, draw = scratch.pulls, scratch.draw
@@ -184,28 +149,29 @@ def play(
         open_streams(scratch, world, models, constants, keys, np.uint64(first + r))
         restart(fresh, work)
         reveal(params, work, models, constants)
-        row = min(r, standard.optimal.shape[0] - 1)
+        row = min(r, baseline.optimal.shape[0] - 1)
         t = 0
         for c in range(checkpoints.size):
             if stop[0] != 0:
                 return
             while t < checkpoints[c]:
                 t += 1
-                arm = select(params, work, draw)
+                arm = choose(params, work, draw)
                 if arm < 0 or arm >= pulls.size:
                     stop[0] = NO_SUCH_ARM
                     return
+                pulled(params, work, arm)
                 n = pulls[arm] + 1
                 pulls[arm] = n
-                # asked for here, it is there when it is needed
+                # prefetch: a cache miss here is over by the time the mean is used, below
                 mean = world.means[models[arm], min(n, longest - 1)]
                 update(params, work, arm, n, ahead[arm])
                 if n < longest:
                     ahead[arm] = reward_of(world, constants[arm] + mean, key[arm], step[arm], n + 1)
             collected = expected(world, models, constants, pulls)
-            outcome.regret[r, c] = standard.optimal[row, c] - collected
+            outcome.regret[r, c] = baseline.optimal[row, c] - collected
             if c == last:
                 outcome.total_reward[r] = collected
-                outcome.adversarial_regret[r] = standard.single[row, c] - collected
+                outcome.adversarial_regret[r] = baseline.single[row, c] - collected
         for i in range(pulls.size):
             outcome.pulls[r, i] = pulls[i]

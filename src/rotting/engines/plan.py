@@ -2,37 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from rotting import random
-from rotting.bandits import Bandits, IntArray, Scenario, World
-from rotting.engines.compiled.image import Image, image_of
-from rotting.engines.compiled.overloads import room_of
-from rotting.engines.loop import NO_SUCH_ARM, Keys, Outcome, Scratch, Standard
+from rotting.arrays import IntArray
+from rotting.bandits import Bandits, Scenario, World
+from rotting.engines import foreign
+from rotting.engines.baseline import BASELINES, Baseline
+from rotting.engines.compiled.image import image_of
+from rotting.engines.loop import NO_SUCH_ARM, Keys, Outcome, Scratch
+from rotting.policies.base import Policy
 from rotting.policies.oracle import Oracle
 
-Progress = Callable[[int, int], None]
+CHUNK_TABLES = 1 << 28  # bytes of tables that a chunk may have where each run has its own
+
+
+@dataclass(frozen=True)
+class Request:
+    """Runs of one policy on one scenario: all that decides what comes out of them."""
+
+    policy: Any  # a `Policy`, or a user's own object
+    scenario: Scenario
+    seed: int
+    noise: str  # "independent" or "common"
+    checkpoints: IntArray
+    first_run: int
+    runs: int
+
+    @property
+    def name(self) -> str:
+        """What the policy is called, which is also what its noise depends on.
+
+        The label, not the repr: a parameter added to a policy later leaves its noise as it was.
+        """
+        if isinstance(self.policy, Policy):
+            return self.policy.label
+        return type(self.policy).__name__
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One policy on one scenario: all that a chunk of runs needs to know."""
+    """A request prepared: all that a chunk of its runs needs to know."""
 
+    request: Request
     params: Any
     fresh: Any
-    scenario: Scenario
-    world: World
-    seed: int
-    first_run: int
-    runs: int
-    checkpoints: IntArray
-    keys: Keys
     oracle: Any
     oracle_fresh: Any
+    keys: Keys
+
+    @property
+    def scenario(self) -> Scenario:
+        """What is played."""
+        return self.request.scenario
+
+    def chunk(self, first: int, last: int) -> tuple[World, Bandits]:
+        """Tables and bandits of rows first..last-1; of no rows, tables of the right types."""
+        start = self.request.first_run + first
+        world, bandits = self.scenario.chunk(self.request.seed, start, start + max(1, last - first))
+        return world, Bandits(*(array[: last - first] for array in bandits))  # type: ignore[arg-type]
+
+    def baseline_key(self, first: int, last: int) -> Hashable:
+        """What the baseline of rows first..last-1 depends on."""
+        run = self.request.first_run + first
+        if self.scenario.fixed:
+            run, last = 0, first + 1
+        times = self.request.checkpoints.tobytes()
+        return (self.scenario, self.request.seed, run, last - first, times)
+
+
+def prepare(request: Request) -> Plan:
+    """The plan of a request."""
+    policy, scenario = request.policy, request.scenario
+    oracle = Oracle()
+    oracle_params = oracle.prepare_for(scenario, random_ties=False)
+    if isinstance(policy, Policy):
+        params = policy.prepare_for(scenario)
+        fresh = policy.verbs.init(params, scenario.arm_count, scenario.horizon)
+    else:
+        params, fresh = foreign.wrap(policy, scenario), foreign.Nothing()
+    return Plan(
+        request=request,
+        params=params,
+        fresh=fresh,
+        oracle=oracle_params,
+        oracle_fresh=oracle.verbs.init(oracle_params, scenario.arm_count, scenario.horizon),
+        keys=stream_keys(request.seed, request.noise, request.name),
+    )
 
 
 def stream_keys(seed: int, noise: str, policy: str) -> Keys:
@@ -50,113 +110,87 @@ def stream_keys(seed: int, noise: str, policy: str) -> Keys:
     )
 
 
-def make_oracle(scenario: Scenario) -> tuple[Any, Any]:
-    """Params and fresh state of pi_max, for the regret."""
-    oracle = Oracle()
-    params = oracle.prepare_for(scenario, random_ties=False)
-    return params, oracle.verbs.init(params, scenario.arm_count, scenario.horizon)
-
-
 def empty_outcome(runs: int, checkpoints: int, arms: int) -> Outcome:
-    """Room for the outcome of that many runs."""
+    """Arrays for the outcome of that many runs."""
     pulls = np.empty((runs, arms), dtype=np.int64)
     return Outcome(np.empty((runs, checkpoints)), pulls, np.empty(runs), np.empty(runs))
 
 
+def check_stop(stop: int, arms: int) -> None:
+    """Say why the loop has stopped, if it was the policy's fault."""
+    if stop == NO_SUCH_ARM:
+        raise ValueError(f"choose must return an arm from 0 to {arms - 1}; the policy did not")
+
+
 def run_chunk(
     play: Callable[..., None],
-    benchmark: Callable[..., None],
+    play_baseline: Callable[..., None],
     plan: Plan,
     first: int,
     last: int,
-    standard: Standard | None,
     outcome: Outcome,
     stop: IntArray,
-    clear: bool = False,
-) -> Standard:
+    clear_all: bool = False,
+) -> None:
     """Play rows first..last-1 of the outcome with the given forms of the loops.
 
-    Returns what pi_max collects on them: the given standard, or the one made for them. `clear`
-    starts also from cleared arrays where a policy says that it does not need them so.
+    `clear_all` starts every run from cleared arrays, also those that a policy need not have
+    cleared (`state.Uncleared`).
 
     A pure function of the plan and the range: chunks may run anywhere, in any order, again.
     """
-    run = plan.first_run + first
-    bandits = plan.scenario.bandits(plan.seed, run, plan.first_run + last)
-    if standard is None:
-        standard = run_benchmark(benchmark, plan, bandits)
+    world, bandits = plan.chunk(first, last)
+    key = plan.baseline_key(first, last)
+    baseline = BASELINES.find(key)
+    if baseline is None:
+        played = plan.chunk(0, 1)[1] if plan.scenario.fixed else bandits
+        baseline = _baseline(play_baseline, plan, world, played)
+        if baseline.optimal.size:
+            BASELINES.keep(key, baseline)
     rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
-    _, scratch = image_of(Scratch.empty(plan.scenario.arm_count), set())
+    _, scratch = image_of(Scratch.empty(plan.scenario.arm_count))
+    image, work = image_of(plan.fresh, clear_all)
     play(
-        plan.params, *_image_of(plan.fresh, clear), scratch, plan.world, bandits, plan.keys, run,
-        plan.checkpoints, standard, rows, stop,
-    )  # fmt: skip
-    if stop[0] == NO_SUCH_ARM:
-        arms = plan.scenario.arm_count
-        raise ValueError(f"select must return an arm from 0 to {arms - 1}; the policy did not")
-    return standard
+        with_tables(plan.params, world),
+        image,
+        work,
+        scratch,
+        world,
+        bandits,
+        plan.keys,
+        plan.request.first_run + first,
+        plan.request.checkpoints,
+        baseline,
+        rows,
+        stop,
+    )
+    check_stop(int(stop[0]), plan.scenario.arm_count)
 
 
-def run_benchmark(benchmark: Callable[..., None], plan: Plan, bandits: Bandits) -> Standard:
+def _baseline(
+    play_baseline: Callable[..., None], plan: Plan, world: World, bandits: Bandits
+) -> Baseline:
     """What pi_max and the best single arm expect on these bandits."""
-    shape = (bandits.models.shape[0], plan.checkpoints.size)
-    standard = Standard(np.empty(shape), np.empty(shape))
-    _, scratch = image_of(Scratch.empty(plan.scenario.arm_count), set())
-    benchmark(
-        plan.oracle, *_image_of(plan.oracle_fresh), scratch, plan.world, bandits, plan.checkpoints,
-        standard,
-    )  # fmt: skip
-    return standard
+    shape = (bandits.models.shape[0], plan.request.checkpoints.size)
+    baseline = Baseline(np.empty(shape), np.empty(shape))
+    _, scratch = image_of(Scratch.empty(plan.scenario.arm_count))
+    image, work = image_of(plan.oracle_fresh)
+    play_baseline(
+        with_tables(plan.oracle, world),
+        image,
+        work,
+        scratch,
+        world,
+        bandits,
+        plan.request.checkpoints,
+        baseline,
+    )
+    return baseline
 
 
-class Standards:
-    """What pi_max collects, kept for the next policy on the same runs of the same scenario.
-
-    It does not depend on the policy, and working it out takes a good part of the time of a fast
-    one. The latest few are kept, up to a size.
-    """
-
-    _kept: ClassVar[dict[Any, Standard]] = {}
-    most: ClassVar[int] = 1 << 27  # bytes
-
-    @staticmethod
-    def key(plan: Plan) -> Any:
-        """What a standard depends on; None if that cannot be compared."""
-        runs = (plan.seed, plan.first_run, plan.runs, plan.checkpoints.tobytes())
-        try:
-            hash(plan.scenario)
-        except TypeError:
-            return None
-        return (plan.scenario, *runs)
-
-    @classmethod
-    def find(cls, plan: Plan) -> Standard | None:
-        """The standard of all runs of a plan, if it is there."""
-        return cls._kept.get(cls.key(plan))
-
-    @classmethod
-    def room(cls, plan: Plan) -> Standard | None:
-        """Room for one that may be kept; None if it would be too large."""
-        shape = (plan.runs, plan.checkpoints.size)
-        if plan.scenario.fixed or cls.key(plan) is None or 16 * shape[0] * shape[1] > cls.most:
-            return None
-        return Standard(np.empty(shape), np.empty(shape))
-
-    @classmethod
-    def keep(cls, plan: Plan, standard: Standard) -> None:
-        """Keep one that is complete, and let others go if they are too many."""
-        size = sum(array.nbytes for kept in list(cls._kept.values()) for array in kept)
-        if size + standard.optimal.nbytes * 2 > cls.most:
-            cls._kept.clear()
-        cls._kept[cls.key(plan)] = standard
-
-
-def shared_standard(benchmark: Callable[..., None], plan: Plan) -> Standard | None:
-    """The standard that all runs share when they share their bandit, else None."""
-    if not plan.scenario.fixed:
-        return None
-    return run_benchmark(benchmark, plan, plan.scenario.bandits(plan.seed, 0, 1))
-
-
-def _image_of(fresh: Any, clear: bool = False) -> tuple[Image, Any]:
-    return image_of(fresh, set() if clear else room_of(type(fresh)))
+def with_tables(params: Any, world: World) -> Any:
+    """The params of a policy that reads the true means, with those of a chunk of runs."""
+    told: Any = Oracle.verbs.params
+    if not isinstance(params, told) or params.means is world.means:
+        return params
+    return params._replace(means=world.means)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rotting.engines.loop import Outcome, benchmark, play
-from rotting.engines.plan import Plan, Progress, run_chunk, shared_standard
+from rotting.engines.baseline import play_baseline
+from rotting.engines.loop import Outcome, play
+from rotting.engines.plan import Plan, run_chunk
+from rotting.progress import Progress
 
 
 def simulate(plan: Plan, outcome: Outcome, progress: Progress) -> None:
     """Play all runs of a plan, one after the other."""
-    standard = shared_standard(benchmark, plan)
     stop = np.zeros(1, dtype=np.int64)
-    for run in range(plan.runs):
-        run_chunk(play, benchmark, plan, run, run + 1, standard, outcome, stop, clear=True)
-        progress(run + 1, plan.runs)
+    for run in range(plan.request.runs):
+        run_chunk(play, play_baseline, plan, run, run + 1, outcome, stop, clear_all=True)
+        progress(run + 1, plan.request.runs)

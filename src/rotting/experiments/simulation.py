@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rotting import checks, provenance
+from rotting import checks, provenance, random
 from rotting.bandits import IntArray, Scenario
 from rotting.engines.cluster import BACKENDS
 from rotting.engines.loop import Outcome
-from rotting.engines.plan import Plan, empty_outcome, make_oracle, stream_keys
+from rotting.engines.plan import Plan, Request, empty_outcome, prepare
 from rotting.experiments.results import Result
 from rotting.policies.base import Policy
 from rotting.progress import Progress, bar, in_steps
@@ -73,41 +73,28 @@ def simulate(
     if threads is not None:
         threads = checks.integer("threads", threads, least=1)
     times = checkpoint_times(checkpoints, scenario.horizon)
-    name = policy.label if isinstance(policy, Policy) else type(policy).__name__
-    # keyed by the label, not the repr: a parameter added to a policy later keeps the old noise
-    keys = stream_keys(seed, noise, name)
+    request = Request(policy, scenario, int(random.seed_word(seed)), noise, times, first_run, runs)
     started = time.perf_counter()
-    if isinstance(policy, Policy):
-        params = policy.prepare_for(scenario)
-        fresh = policy.verbs.init(params, scenario.arm_count, scenario.horizon)
-    else:
-        from rotting.engines import foreign
-
-        params, fresh = foreign.wrap(policy, scenario), foreign.Nothing()
+    plan = prepare(request)
+    if not isinstance(policy, Policy):
         engine = "reference"
-    oracle, oracle_fresh = make_oracle(scenario)
-    plan = Plan(
-        params, fresh, scenario, scenario.world(), int(seed), first_run, runs, times, keys, oracle,
-        oracle_fresh,
-    )  # fmt: skip
     outcome = empty_outcome(runs, times.size, scenario.arm_count)
-    with _reporter(progress, name, runs) as report:
+    with _reporter(progress, request.name, runs) as report:
         if backend != "threads":
             from rotting.engines import cluster
 
-            asked = {"seed": seed, "noise": noise, "checkpoints": times, "first_run": first_run}
-            cluster.simulate(policy, scenario, outcome, backend, address, asked, report)
+            cluster.simulate(request, outcome, backend, address, report)
             on_gpu = None
         else:
             on_gpu = _engine(engine, threads)(plan, outcome, report)
     about = {
-        "policy": name,
-        "parameters": repr(policy) if isinstance(policy, Policy) else name,
+        "policy": request.name,
+        "parameters": repr(policy) if isinstance(policy, Policy) else request.name,
         "scenario": scenario.name or repr(scenario),
         "horizon": scenario.horizon,
         "runs": runs,
         "first_run": first_run,
-        "seed": int(seed),
+        "seed": request.seed,
         "noise": noise,
         "engine": engine,
         "backend": backend,

@@ -1,7 +1,8 @@
-"""Families: a model with theta in a finite set, or anywhere in an interval.
+"""Families: what is known of the arms before playing, a finite set of models with prior weights.
 
-A `Family` is the prior knowledge of the paper's parametric case, `Plateau(length=100).over([0.1,
-0.2])`. An `Interval` lets theta be any number between two, `Plateau(length=100).between(0.1, 0.4)`,
+`Plateau(length=100).over([0.1, 0.2])` is the prior knowledge of the paper's parametric case, one
+model with theta in a finite set. `Family.of([Exponential(0.1), Step(100, 1.0, 0.4)])` holds any
+models. An `Interval` lets theta be any number between two, `Plateau(length=100).between(0.1, 0.4)`,
 which the paper names as future work; policies work on its nodes and interpolate between them.
 """
 
@@ -9,33 +10,66 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from rotting import checks
+from rotting import checks, plain
+from rotting.arrays import FloatArray
+from rotting.models.tables import CACHED, check_positive, ordered_rows, rows_by_pull
+from rotting.parameters import Checked, Real, Whole
 
 if TYPE_CHECKING:
-    from rotting.models import FloatArray, Model
+    from rotting.models.base import Model
+else:
+    Model = Any  # models make families of themselves, so their module imports this one
 
-CACHED = 1 << 20  # tables longer than this are made anew each time: caching would hoard memory
 
+@plain.register
+@dataclass(frozen=True, repr=False)
+class Family(Checked):
+    """A model with a finite set Theta, or any models (see `of`): the parametric case's knowledge.
 
-@dataclass(frozen=True)
-class Family:
-    """A model with a finite set Theta: the prior knowledge of the parametric case.
+    `weights` are prior probabilities, given up to a factor; None if all are alike.
 
     >>> from rotting.models import Polynomial
     >>> family = Polynomial().over([0.1, 0.4])
-    >>> family.table(3).shape, len(family)
-    ((2, 3), 2)
+    >>> family.table(3).shape, len(family), family.prior
+    ((2, 3), 2, array([1., 1.]))
+    >>> Polynomial().over([0.1, 0.4], weights=[3, 1]).weights
+    (0.75, 0.25)
     """
 
     model: Model
     thetas: tuple[float, ...]
+    weights: Sequence[float] | None = None
 
-    def __post_init__(self) -> None:
+    @staticmethod
+    def of(members: Iterable[Model], weights: Sequence[float] | None = None) -> Family:
+        """A family of any models: of different shapes, of different amplitudes (`Scaled`).
+
+        >>> from rotting.models import Exponential, Polynomial, Step
+        >>> Family.of([Exponential(0.1), Step(100, 1.0, 0.4)], weights=[1, 3])
+        Family.of([Exponential(theta=0.1), Step(at=100, before=1.0, after=0.4)],
+                  weights=(0.25, 0.75))
+
+        Models that differ in their theta only are that model over these thetas:
+
+        >>> Family.of([Polynomial(0.1), Polynomial(0.4)]) == Polynomial().over([0.1, 0.4])
+        True
+        """
+        found = _as_members(members)
+        shapes = {_without_theta(member) for member in found}
+        shape = next(iter(shapes))
+        if len(shapes) == 1 and shape is not None:
+            return Family(shape, tuple(member.theta for member in found), weights)  # type: ignore[attr-defined]
+        return MixedFamily(found, weights)
+
+    def check(self) -> None:
+        """Different thetas, each of which the model takes."""
         if not hasattr(self.model, "theta"):
             raise ValueError(f"model of Family must have a theta, got {self.model!r}")
         thetas = tuple(checks.number("theta", theta) for theta in self.thetas)
@@ -43,16 +77,40 @@ class Family:
             raise ValueError("Theta must hold at least one theta, got none")
         if len(set(thetas)) < len(thetas):
             raise ValueError(f"Theta must hold different thetas, got {list(thetas)}")
-        object.__setattr__(self, "thetas", thetas)
+        self._set("thetas", thetas)
+        self._set("weights", _normalised(self.weights, len(thetas)))
         _ = self.members  # each member checks its own theta
 
+    def __repr__(self) -> str:
+        # streams of random numbers are keyed by it: it must not change where nothing is weighted
+        weighted = "" if self.weights is None else f", weights={self.weights!r}"
+        return f"Family(model={self.model!r}, thetas={self.thetas!r}{weighted})"
+
     def __len__(self) -> int:
-        return len(self.thetas)
+        return len(self.members)
+
+    def plain_fields(self) -> dict[str, Any]:
+        """What `rotting.plain` writes."""
+        fields: dict[str, Any] = {"model": self.model, "thetas": self.thetas}
+        return fields if self.weights is None else {**fields, "weights": self.weights}
 
     @functools.cached_property
     def members(self) -> tuple[Model, ...]:
         """The models of the family, in Theta's order."""
         return tuple(dataclasses.replace(self.model, theta=t) for t in self.thetas)  # type: ignore[type-var]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What tells the members apart, for messages: their thetas, or the models themselves."""
+        return tuple(f"{theta:g}" for theta in self.thetas)
+
+    @functools.cached_property
+    def prior(self) -> FloatArray:
+        """The members' prior weights relative to uniform ones, which are exactly 1; read-only."""
+        count = len(self)
+        prior = np.ones(count) if self.weights is None else count * np.array(self.weights)
+        prior.flags.writeable = False
+        return prior
 
     def table(self, length: int) -> FloatArray:
         """mu(n; theta) for n = 1..length, of shape [theta, n]."""
@@ -63,26 +121,118 @@ class Family:
         return np.pad(np.cumsum(self.table(length), axis=1), ((0, 0), (1, 0)))
 
     def by_pull(self, length: int) -> FloatArray:
-        """The table as [n, theta], n = 0..length: what a policy reads at one pull lies together.
+        """The table as [n, theta], n = 0..length: what a policy reads at one pull is contiguous.
 
         Row 0 stands for no pull and is zero.
         """
-        return _rows(self, length)[0]
+        return rows_by_pull(self, length)[0]
 
     def sums_by_pull(self, length: int) -> FloatArray:
         """The cumulative sums as [n, theta], n = 0..length."""
-        return _rows(self, length)[1]
+        return rows_by_pull(self, length)[1]
 
     def rows(self, length: int) -> tuple[FloatArray, FloatArray, int]:
         """`by_pull`, `sums_by_pull`, and how many rows of sums are ordered (`ordered_rows`).
 
-        Very long tables are made anew each time: ask for what belongs together at once.
+        Very long tables are not cached: ask for what belongs together at once.
         """
-        return _rows(self, length)
+        return rows_by_pull(self, length)
 
 
+@plain.register
+class MixedFamily(Family):
+    """A family of any models, as `Family.of` makes it where they are not one model over thetas."""
+
+    members: tuple[Model, ...]
+
+    def __init__(self, members: Iterable[Model], weights: Sequence[float] | None = None) -> None:
+        found = _as_members(members)
+        self._set("members", found)
+        self._set("weights", _normalised(weights, len(found)))
+
+    def __repr__(self) -> str:
+        weighted = "" if self.weights is None else f", weights={self.weights!r}"
+        return f"Family.of({list(self.members)!r}{weighted})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MixedFamily):
+            return NotImplemented
+        return (self.members, self.weights) == (other.members, other.weights)
+
+    def __hash__(self) -> int:
+        return hash((self.members, self.weights))
+
+    def plain_fields(self) -> dict[str, Any]:
+        """What `rotting.plain` writes."""
+        return {"members": self.members, "weights": self.weights}
+
+    @property
+    def model(self) -> Model:
+        """Refused: there is no one model."""
+        raise ValueError(f"model must be one for the whole family, but {self._differences}")
+
+    @property
+    def thetas(self) -> tuple[float, ...]:
+        """Refused: only one model over its thetas has them."""
+        raise ValueError(f"thetas must be those of one model, but {self._differences}")
+
+    @property
+    def _differences(self) -> str:
+        for member in self.members:
+            if not hasattr(member, "theta"):
+                return f"{member!r} has no theta"
+        other = next(m for m in self.members
+                     if _without_theta(m) != _without_theta(self.members[0]))  # fmt: skip
+        return f"{self.members[0]!r} and {other!r} differ in more than theta"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models themselves."""
+        return tuple(map(repr, self.members))
+
+
+def _as_members(members: Any) -> tuple[Model, ...]:
+    """The models of a mixed family: at least one, all different, each with its theta."""
+    if isinstance(members, str) or not isinstance(members, Iterable):
+        raise ValueError(f"members must be a list of models, got {members!r}")
+    found = tuple(members)
+    if not found:
+        raise ValueError("members must hold at least one model, got none")
+    for place, member in enumerate(found):
+        if not callable(getattr(member, "table", None)) or isinstance(member, (Family, type)):
+            raise ValueError(f"members must be models, as Exponential(0.1), got {member!r}")
+        member.mean(1)  # a model without its theta is refused here
+        if member in found[:place]:
+            raise ValueError(f"members must be different models, got {member!r} twice")
+    return found
+
+
+def _without_theta(model: Any) -> Any:
+    """The model with theta left open, or None if it has no theta."""
+    return dataclasses.replace(model, theta=None) if hasattr(model, "theta") else None
+
+
+def _normalised(weights: Any, count: int) -> tuple[float, ...] | None:
+    """Weights as probabilities, or None if all are alike."""
+    if weights is None:
+        return None
+    if isinstance(weights, str) or not isinstance(weights, Iterable):
+        raise ValueError(f"weights must be a list of numbers, got {weights!r}")
+    found = [checks.number("weights", weight, least=1e-100, most=1e100) for weight in weights]
+    if len(found) != count:
+        raise ValueError(f"weights must be one for each of {count} models, got {len(found)}")
+    if min(found) == max(found):
+        return None
+    total = math.fsum(found)
+    # probabilities stay as they are, so that reading back what was written gives an equal family
+    if abs(total - 1.0) > 1e-12:
+        found = [weight / total for weight in found]
+    return tuple(found)
+
+
+@plain.register
 @dataclass(frozen=True)
-class Interval:
+class Interval(Checked):
     """A model with theta anywhere in [low, high], known to policies on equidistant nodes.
 
     Between nodes they interpolate, so that theta is not bound to the grid. 33 nodes are plenty for
@@ -94,14 +244,13 @@ class Interval:
     """
 
     model: Model
-    low: float
-    high: float
-    nodes: int = 33
+    low: Real
+    high: Real
+    nodes: Annotated[int, Whole(least=3, most=100_000)] = 33
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "low", checks.number("low", self.low))
-        object.__setattr__(self, "high", checks.number("high", self.high, above=self.low))
-        object.__setattr__(self, "nodes", checks.integer("nodes", self.nodes, 3, 100_000))
+    def check(self) -> None:
+        """The ends are in order, and the model takes all thetas between them."""
+        checks.number("high", self.high, above=self.low)
         _ = self.family  # its members check their thetas
 
     @functools.cached_property
@@ -109,48 +258,9 @@ class Interval:
         """The models at the nodes."""
         return Family(self.model, tuple(np.linspace(self.low, self.high, self.nodes).tolist()))
 
-
-def ordered_rows(sums: FloatArray) -> int:
-    """How many rows from the first on have sums that rise, fall or are all equal along Theta."""
-    steps = np.diff(sums, axis=1)
-    one_way = np.all(steps > 0, axis=1) | np.all(steps < 0, axis=1) | np.all(steps == 0, axis=1)
-    return len(one_way) if one_way.all() else int(np.argmin(one_way))
+    def table(self, length: int) -> FloatArray:
+        """mu(n; theta) for n = 1..length at the nodes, of shape [node, n]."""
+        return self.family.table(length)
 
 
-def _make_rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
-    rows = np.ascontiguousarray(np.pad(family.table(length), ((0, 0), (1, 0))).T)
-    sums = np.cumsum(rows, axis=0)
-    rows.flags.writeable = sums.flags.writeable = False
-    return rows, sums, ordered_rows(sums)
-
-
-_cached_rows = functools.lru_cache(maxsize=8)(_make_rows)
-
-
-def _rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
-    return (_cached_rows if length <= CACHED else _make_rows)(family, length)
-
-
-def check_positive(who: str, family: Family, length: int) -> None:
-    """Refuse a family that is not positive up to `length`, as Assumption 4.1 asks of it.
-
-    A mean that has faded below the smallest float reads as zero and is let pass.
-    """
-    found = _not_positive(family, length)
-    if found is not None:
-        n, theta, mean = found
-        raise ValueError(
-            f"{who} needs a positive family (Assumption 4.1), but mu({n}; {theta:g}) = {mean:g}"
-        )
-
-
-@functools.lru_cache(maxsize=32)
-def _not_positive(family: Family, length: int) -> tuple[int, float, float] | None:
-    """The first n, theta and mean that is not positive, if any."""
-    for theta, member in zip(family.thetas, family.members, strict=True):
-        means = member.table(length)
-        before = np.concatenate([[1.0], means[:-1]])
-        low = np.flatnonzero((means < 0.0) | ((means == 0.0) & (before > 1e-300)))
-        if low.size:
-            return int(low[0]) + 1, theta, float(means[low[0]])
-    return None
+__all__ = ["CACHED", "Family", "Interval", "MixedFamily", "check_positive", "ordered_rows"]

@@ -7,10 +7,15 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
-from rotting import checks, random
-from rotting.policies.base import Policy
+from rotting import checks, plain, random
+from rotting.arrays import IntArray
+from rotting.engines import steps
+from rotting.online import saving
+from rotting.policies.base import POLICIES, Policy
+from rotting.state import check as check_state
+from rotting.state import grown, leaves, rebuild
 
-_FIRST = 256  # pulls that tables reach, and decisions that a state has room for, at first
+_FIRST = 256  # pulls that tables reach, and decisions that a state has space for, at first
 
 
 class Decision(NamedTuple):
@@ -63,36 +68,39 @@ class Player:
         self._reach = _FIRST
         params = policy.prepare(len(self.arms), self.horizon, self._reach)
         state = policy.verbs.init(params, len(self.arms), self._capacity)
-        self._begin(params, state, random.new_draw(self.seed))
+        self._begin(params, state, random.new_draw(self.seed), steps.new_turn(len(self.arms)))
 
-    def _begin(self, params: Any, state: Any, draw: random.Draw) -> None:
+    def _begin(self, params: Any, state: Any, draw: random.Draw, turn: IntArray) -> None:
         """Put params and state in place and find the fastest way to call the verbs on them."""
-        self._params, self._state, self._draw = params, state, draw
+        self._params, self._state, self._draw, self._turn = params, state, draw, turn
         self._numbers = {label: number for number, label in enumerate(self.arms)}
-        # Tables and state have room for twice what was decided: late rewards may force a
+        # Tables and state have space for twice what was decided: late rewards may force a
         # policy to keep them all.
         self._grow_at = self._capacity // 2
         self._grow_at_pull = self._reach // 2
         if self.compiled:
             from rotting.engines.compiled.stepper import Stepper
 
-            stepper = Stepper(params, state, draw)
+            stepper = Stepper(params, state, draw, turn)
             self._stepper = stepper  # keeps the arrays in place
             self._block = stepper.block
             self._decide: Callable[..., Any] = stepper.decide
             self._learn: Callable[..., Any] = stepper.learn
 
     def _grow(self) -> None:
-        """Twice the room where it is needed: tables go by pulls, the state by decisions."""
-        params, state, arms = self._params, self._state, len(self.arms)
+        """Twice the space where it is needed: tables go by pulls, the state by decisions."""
+        params, arms = self._params, len(self.arms)
         if max(self._counts) >= self._grow_at_pull:
             self._reach *= 2
             params = self.policy.prepare(arms, self.horizon, self._reach)
         if 2 * self._decided >= self._capacity:
             self._capacity *= 2
-        if self.policy.verbs.grow is not None:
-            state = self.policy.verbs.grow(params, state, arms, self._capacity)
-        self._begin(params, state, self._draw)
+        larger = self.policy.verbs.init(params, arms, self._capacity)
+        self._begin(params, grown(self._state, larger), self._draw, self._turn)
+
+    def _redraw(self, draw: random.Draw) -> None:
+        """Go on with other random numbers, in place: compiled code knows the array's address."""
+        self._draw[:] = draw
 
     def select(self) -> Decision:
         """Decide: the arm to use now, and its pull number."""
@@ -102,10 +110,10 @@ class Player:
         if self.compiled:
             number = self._decide(self._block)
         else:
-            number = int(self.policy.verbs.select(self._params, self._state, self._draw))
+            number = int(steps.decide(self._params, self._state, self._draw, self._turn))
         if not 0 <= number < len(self._counts):
             raise ValueError(
-                f"select must return an arm from 0 to {len(self.arms) - 1}, got {number}"
+                f"choose must return an arm from 0 to {len(self.arms) - 1}, got {number}"
             )
         pull = self._counts[number] + 1
         self._counts[number] = pull
@@ -137,7 +145,7 @@ class Player:
         if self.compiled:
             self._learn(self._block, number, int(pull), value)
         else:
-            self.policy.verbs.update(self._params, self._state, number, int(pull), value)
+            steps.learn(self._params, self._state, self._turn, number, int(pull), value)
 
     def _why_not(self, arm: Any, number: int, pull: Any) -> str:
         made = self._counts[number]
@@ -167,9 +175,7 @@ class Player:
 
     def to_json(self) -> str:
         """The whole state as JSON text; `Player.from_json` continues from it exactly."""
-        from rotting.online import saving
-
-        return saving.to_json(self)
+        return saving.write_json(self._saved())
 
     @classmethod
     def from_json(
@@ -180,24 +186,66 @@ class Player:
         Labels that JSON cannot hold, and policies with a user's own function in them, are not
         saved and have to be given again.
         """
-        from rotting.online import saving
-
-        return saving.from_json(text, arms, policy)
+        return cls._restored(saving.read_json(text), arms, policy)
 
     def to_bytes(self) -> bytes:
         """The whole state as bytes, smaller than JSON; `Player.from_bytes` continues from it."""
-        from rotting.online import saving
-
-        return saving.to_bytes(self)
+        return saving.write_bytes(self._saved())
 
     @classmethod
     def from_bytes(
         cls, data: bytes, *, arms: Iterable[Hashable] | None = None, policy: Policy | None = None
     ) -> Player:
         """A player that continues where `to_bytes` was called; see `from_json`."""
-        from rotting.online import saving
+        return cls._restored(saving.read_bytes(data), arms, policy)
 
-        return saving.from_bytes(data, arms, policy)
+    def _saved(self) -> saving.Saved:
+        return saving.Saved(
+            policy=saving.plain_or_none(self.policy),
+            policy_name=self.policy.label,
+            arms=saving.labels_or_none(self.arms),
+            arm_count=len(self.arms),
+            seed=self.seed,
+            horizon=self.horizon,
+            compiled=self.compiled,
+            capacity=self._capacity,
+            reach=self._reach,
+            decided=self._decided,
+            counts=self._counts,
+            outstanding=[list(pair) for pair in sorted(self._outstanding)],
+            draw=self._draw,
+            turn=self._turn,
+            state={leaf.path: leaf.value for leaf in leaves(self._state)},
+        )
+
+    @classmethod
+    def _restored(
+        cls, saved: saving.Saved, arms: Iterable[Hashable] | None, policy: Policy | None
+    ) -> Player:
+        policy = _policy_of(saved, policy)
+        if arms is None:
+            if saved.arms is None:
+                raise ValueError("arms must be given: the labels could not be saved")
+            arms = [saving.thaw(label) for label in saved.arms]
+        labels = checks.labels("arms", arms)
+        if len(labels) != saved.arm_count:
+            raise ValueError(f"arms must be {saved.arm_count} labels, got {len(labels)}")
+        player = cls(
+            policy, labels, seed=saved.seed, horizon=saved.horizon, compiled=saved.compiled
+        )
+        params = policy.prepare(len(labels), saved.horizon, saved.reach)
+        fresh = policy.verbs.init(params, len(labels), saved.capacity)
+        paths = [leaf.path for leaf in leaves(fresh)]
+        if set(saved.state) != set(paths):
+            raise ValueError(f"saved state does not fit this version of {policy.title}")
+        state = rebuild(fresh, iter([saved.state[path] for path in paths]))
+        check_state(state, fresh)
+        player._counts = list(saved.counts)
+        player._decided = saved.decided
+        player._outstanding = {(number, pull) for number, pull in saved.outstanding}
+        player._capacity, player._reach = saved.capacity, saved.reach
+        player._begin(params, state, saved.draw, saved.turn)
+        return player
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the compiled calls, which hold addresses of this player's own arrays."""
@@ -206,7 +254,7 @@ class Player:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._begin(self._params, self._state, self._draw)
+        self._begin(self._params, self._state, self._draw, self._turn)
 
     def __copy__(self) -> Player:
         """A copy shares nothing with the original: two players on one state would be no copy."""
@@ -214,6 +262,25 @@ class Player:
 
     def __repr__(self) -> str:
         return f"<Player of {self.policy.label}: {len(self.arms)} arms, {self._decided} decisions>"
+
+
+def _policy_of(saved: saving.Saved, policy: Policy | None) -> Policy:
+    """The policy of a saved player: as it was saved, or the one given if that could not be."""
+    if policy is not None:
+        if not isinstance(policy, Policy) or policy.label != saved.policy_name:
+            raise ValueError(f"policy must be the saved {saved.policy_name}, got {policy!r}")
+        return policy
+    if saved.policy is None:
+        raise ValueError(
+            f"policy must be given: {saved.policy_name} holds a Python function, which is not saved"
+        )
+    key = saved.policy.get("policy")
+    if key not in POLICIES:
+        raise ValueError(
+            f"policy must be given, or its module imported first: {key!r} is not registered"
+        )
+    made: Policy = plain.from_plain(saved.policy)
+    return made
 
 
 def _some(labels: tuple[Any, ...]) -> str:

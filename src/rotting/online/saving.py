@@ -1,6 +1,10 @@
-"""Saving a player and continuing from there, exactly.
+"""A player as text or bytes, and back.
 
 One JSON document with a checksum; as bytes, the same compressed. Arrays are stored bit for bit.
+
+The document names its format and the version of the library that wrote it. Whoever changes what it
+holds raises `FORMAT`, adds to `_READERS` a function that turns the format before into the new one,
+and keeps a file of the old format in tests/files, which a test reads.
 """
 
 from __future__ import annotations
@@ -9,62 +13,55 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Hashable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting import checks, plain
-from rotting.online.player import Player
-from rotting.policies.base import POLICIES, Policy
+from rotting import plain
+from rotting.provenance import VERSION
 
-_FORMAT = 1
+FORMAT = 2
 _MAGIC = b"rotting\x01"
+# by the format that they read; each gives a document of the next one
+_READERS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+_REFUSED = {
+    1: "saved state has format 1, of a library before its first release, whose states were built "
+    "otherwise; play its log again to get there"
+}
 
 
-def to_json(player: Player) -> str:
-    """See `Player.to_json`."""
-    content = {
-        "format": _FORMAT,
-        "policy": _plain_or_none(player.policy),
-        "policy_name": player.policy.label,
-        "arms": _labels_or_none(player.arms),
-        "arm_count": len(player.arms),
-        "seed": player.seed,
-        "horizon": player.horizon,
-        "compiled": player.compiled,
-        "capacity": player._capacity,
-        "reach": player._reach,
-        "decided": player._decided,
-        "counts": player._counts,
-        "outstanding": sorted(player._outstanding),
-        "draw": _pack(player._draw),
-        "state": {
-            name: _pack(array)
-            for name, array in zip(player._state._fields, player._state, strict=True)
-        },
-    }
+class Saved(NamedTuple):
+    """What is saved of a player."""
+
+    policy: Any  # as plain data; None if it holds a Python function
+    policy_name: str
+    arms: list[Any] | None  # labels; None if JSON cannot hold them
+    arm_count: int
+    seed: int
+    horizon: int | None
+    compiled: bool
+    capacity: int
+    reach: int
+    decided: int
+    counts: list[int]
+    outstanding: list[list[int]]
+    draw: Any
+    turn: Any
+    state: dict[str, Any]  # arrays by path
+
+
+def write_json(saved: Saved) -> str:
+    """The document as text."""
+    content = saved._asdict()
+    content["draw"], content["turn"] = _pack(saved.draw), _pack(saved.turn)
+    content["state"] = {path: _pack(array) for path, array in saved.state.items()}
+    content = {"format": FORMAT, "rotting": VERSION, **content}
     return json.dumps({"checksum": _checksum(content), **content})
 
 
-def to_bytes(player: Player) -> bytes:
-    """See `Player.to_bytes`."""
-    return _MAGIC + zlib.compress(to_json(player).encode())
-
-
-def from_bytes(data: bytes, arms: Iterable[Hashable] | None, policy: Policy | None) -> Player:
-    """See `Player.from_bytes`."""
-    if not isinstance(data, bytes) or not data.startswith(_MAGIC):
-        raise ValueError("saved state must be bytes written by Player.to_bytes")
-    try:
-        text = zlib.decompress(data[len(_MAGIC) :]).decode()
-    except (zlib.error, UnicodeDecodeError):
-        raise ValueError("saved state is damaged: it cannot be decompressed") from None
-    return from_json(text, arms, policy)
-
-
-def from_json(text: str, arms: Iterable[Hashable] | None, policy: Policy | None) -> Player:
-    """See `Player.from_json`."""
+def read_json(text: str) -> Saved:
+    """The document that `write_json` wrote, or an earlier version of the library."""
     try:
         content = json.loads(text)
         checksum = content.pop("checksum")
@@ -72,49 +69,34 @@ def from_json(text: str, arms: Iterable[Hashable] | None, policy: Policy | None)
         raise ValueError("saved state is damaged: it is not a saved player") from None
     if checksum != _checksum(content):
         raise ValueError("saved state is damaged: its checksum does not fit")
-    if content.get("format") != _FORMAT:
-        raise ValueError(f"saved state has format {content.get('format')!r}, this reads {_FORMAT}")
-    return _restore(content, arms, policy)
+    form = content.get("format")
+    while form in _READERS:
+        content = _READERS[form](content)
+        form = content["format"]
+    if form != FORMAT:
+        writer = content.get("rotting", "an unknown version")
+        unknown = f"saved state has format {form!r}, written by rotting {writer}; this reads "
+        raise ValueError(_REFUSED.get(form, f"{unknown}{FORMAT}"))
+    fields = {name: content[name] for name in Saved._fields}
+    fields["draw"], fields["turn"] = _unpack(content["draw"]), _unpack(content["turn"])
+    fields["state"] = {path: _unpack(packed) for path, packed in content["state"].items()}
+    return Saved(**fields)
 
 
-def _restore(content: Any, arms: Iterable[Hashable] | None, policy: Policy | None) -> Player:
-    if policy is None:
-        if content["policy"] is None:
-            raise ValueError(
-                f"policy must be given: {content['policy_name']} holds a Python function, which is "
-                "not saved"
-            )
-        key = content["policy"].get("policy")
-        if key not in POLICIES:
-            raise ValueError(
-                f"policy must be given, or its module imported first: {key!r} is not registered"
-            )
-        policy = plain.from_plain(content["policy"])
-    elif not isinstance(policy, Policy) or policy.label != content["policy_name"]:
-        raise ValueError(f"policy must be the saved {content['policy_name']}, got {policy!r}")
-    if arms is None:
-        if content["arms"] is None:
-            raise ValueError("arms must be given: the labels could not be saved")
-        arms = [_thaw(label) for label in content["arms"]]
-    labels = checks.labels("arms", arms)
-    if len(labels) != content["arm_count"]:
-        raise ValueError(f"arms must be {content['arm_count']} labels, got {len(labels)}")
-    assert isinstance(policy, Policy)
-    player = Player(
-        policy, labels, seed=content["seed"], horizon=content["horizon"],
-        compiled=content["compiled"],
-    )  # fmt: skip
-    params = policy.prepare(len(labels), content["horizon"], content["reach"])
-    state_type: Any = policy.verbs.state
-    if set(content["state"]) != set(state_type._fields):
-        raise ValueError(f"saved state does not fit this version of {policy.title}")
-    state = state_type(**{name: _unpack(packed) for name, packed in content["state"].items()})
-    player._counts = list(content["counts"])
-    player._decided = content["decided"]
-    player._outstanding = {(number, pull) for number, pull in content["outstanding"]}
-    player._capacity, player._reach = content["capacity"], content["reach"]
-    player._begin(params, state, _unpack(content["draw"]))
-    return player
+def write_bytes(saved: Saved) -> bytes:
+    """The document, compressed."""
+    return _MAGIC + zlib.compress(write_json(saved).encode())
+
+
+def read_bytes(data: bytes) -> Saved:
+    """The document that `write_bytes` wrote."""
+    if not isinstance(data, bytes) or not data.startswith(_MAGIC):
+        raise ValueError("saved state must be bytes written by Player.to_bytes")
+    try:
+        text = zlib.decompress(data[len(_MAGIC) :]).decode()
+    except (zlib.error, UnicodeDecodeError):
+        raise ValueError("saved state is damaged: it cannot be decompressed") from None
+    return read_json(text)
 
 
 def _checksum(content: Any) -> str:
@@ -134,14 +116,15 @@ def _unpack(packed: dict[str, Any]) -> Any:
     return little.astype(dtype).reshape(packed["shape"])
 
 
-def _plain_or_none(policy: Policy) -> Any:
+def plain_or_none(policy: Any) -> Any:
+    """A policy as plain data, if it can be."""
     try:
         return plain.to_plain(policy)
     except ValueError:
         return None
 
 
-def _labels_or_none(labels: tuple[Hashable, ...]) -> list[Any] | None:
+def labels_or_none(labels: tuple[Hashable, ...]) -> list[Any] | None:
     """Labels as JSON, if JSON can tell them apart: words, numbers, None, and tuples of them."""
     try:
         return [_freeze(label) for label in labels]
@@ -157,5 +140,6 @@ def _freeze(label: Any) -> Any:
     raise ValueError(f"{label!r} is not a JSON label")
 
 
-def _thaw(label: Any) -> Any:
-    return tuple(_thaw(item) for item in label["tuple"]) if isinstance(label, dict) else label
+def thaw(label: Any) -> Any:
+    """A label as it was before it was written."""
+    return tuple(thaw(item) for item in label["tuple"]) if isinstance(label, dict) else label

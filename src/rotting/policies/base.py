@@ -1,19 +1,9 @@
-"""What a policy is, and the registry of all of them.
+"""What a policy is to its user, and the registry of all of them.
 
-A policy is three plain functions, its *verbs*, on two NamedTuples:
-
-    init(params, arms, capacity)              -> state   everything at its start
-    select(params, state, draw)               -> arm     decide; time and pull counts move on
-    update(params, state, arm, pull, reward)             learn from the reward of that pull
-
-`params` holds numbers and read-only arrays, `state` arrays only. Its integers are counts, places
-and rounds, which a GPU keeps in 32 bits; 64-bit words go into arrays of `uint64`. The functions are
-compiled as they are, so they use plain loops, `math`, array indexing and functions marked `shared`;
-they allocate nothing but in `init`. `capacity` is the number of decisions the state must have room
-for. A state that needs more room later has a fourth verb, `grow(params, state, arms, capacity) ->
-state`, called between decisions. `reveal(params, state, models, constants)` is for policies that
-are told the true bandit (the oracle). `room` names fields of the state in which nothing is read
-before it was written: a new run need not clear them, which saves time where they are large.
+A policy's algorithm is a few plain functions, its verbs: `rotting.verbs` says which. They are
+compiled as they are, so they use plain loops, `math`, array indexing and functions marked
+`rotting.compilable.shared`; they allocate nothing but in `init`. A state's integers are counts,
+places and rounds, which a GPU keeps in 32 bits; 64-bit words go into arrays of `uint64`.
 
 What a user writes is a small immutable `Policy` with the paper's Input line, for instance
 `WSWA(alpha=0.2, sigma=0.5)`; `prepare` turns it into the params.
@@ -22,38 +12,22 @@ What a user writes is a small immutable `Policy` with the paper's Input line, fo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
+from rotting import plain
+from rotting.parameters import Checked
+from rotting.policies.parts.arms import count_pull
+from rotting.verbs import KINDS, Verbs
 
 if TYPE_CHECKING:
     from rotting.bandits import Scenario
     from rotting.online.player import Player
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
-
-class Verbs(NamedTuple):
-    """The functions of a policy, with the types they work on."""
-
-    params: type
-    state: type
-    init: Callable[..., Any]
-    select: Callable[..., Any]
-    update: Callable[..., Any]
-    grow: Callable[..., Any] | None = None
-    reveal: Callable[..., Any] | None = None
-    room: tuple[str, ...] = ()
-
-
 POLICIES: dict[str, type[Policy]] = {}  # by key, as on the command line
-KINDS: dict[type, Verbs] = {}  # by type of params: how engines find the verbs
 
 
-class Policy:
+class Policy(Checked):
     """Base of all policies. A subclass is a frozen dataclass that sets `verbs` and `prepare`.
 
     Defining the subclass registers it. `key` names it on the command line and in saved states,
@@ -82,6 +56,8 @@ class Policy:
                 f"key of {cls.__name__} must be new, but {cls.key!r} is {known.__module__}."
                 f"{known.__qualname__}"
             )
+        if cls.verbs.pulled is None:
+            cls.verbs = cls.verbs._replace(pulled=count_pull)
         # compiled code finds the verbs by the type of the params and remembers them
         known_verbs = KINDS.get(cls.verbs.params)
         if known_verbs is not None and known_verbs != cls.verbs:
@@ -89,6 +65,7 @@ class Policy:
                 f"params of {cls.__name__} must be a type of its own, but {cls.verbs.params!r} "
                 "belongs to a policy defined before; define it again together with the policy"
             )
+        plain.register(cls, plain.POLICY, cls.key)
         POLICIES[cls.key] = cls
         KINDS[cls.verbs.params] = cls.verbs
 
@@ -160,11 +137,3 @@ class Policy:
 
 def _short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def verbs_of(params: Any) -> Verbs:
-    """The verbs that belong to a params tuple."""
-    try:
-        return KINDS[type(params)]
-    except KeyError:
-        raise ValueError(f"no policy is registered for params of {type(params)!r}") from None

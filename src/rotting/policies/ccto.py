@@ -9,11 +9,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rotting.arrays import FloatArray
 from rotting.compilable import shared
 from rotting.models import Interval, Plateau, Polynomial
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.cto import check_family, count_gaps, table_of
-from rotting.policies.parts.ranking import argmax_least_pulled, next_untried, still_leads
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.family import check_family, table_of
+from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, unranked
+from rotting.policies.parts.sums import Sums, in_order, no_sums
+from rotting.state import Numbers
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -24,73 +29,38 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Per arm: the sum of its rewards, theta-hat between two nodes, and its next mean."""
+    """Sums of rewards, theta-hat between two nodes, and the arms ranked by mu(N + 1; theta-hat)."""
 
-    waiting: IntArray
-    pulls: IntArray
-    observed: IntArray
-    total: FloatArray
-    gaps: IntArray  # whether rewards ever came out of order
-    expected: FloatArray  # [arm, node]: the sum of mu over the observed pulls, if so
-    node: IntArray  # theta-hat lies between this node and the next,
-    part: FloatArray  # this part of the way
-    next_mean: FloatArray
-    leader: IntArray  # see `choose.still_leads`
-    rival: FloatArray
+    arms: Arms
+    sums: Sums  # theta-hat lies between the node `closest` and the next,
+    part: Numbers  # this part of the way
+    ranking: Ranking
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
-    return State(
-        waiting=np.full(1, arms, dtype=np.int64),
-        pulls=np.zeros(arms, dtype=np.int64),
-        observed=np.zeros(arms, dtype=np.int64),
-        total=np.zeros(arms),
-        gaps=np.zeros(arms, dtype=np.int64),
-        expected=np.zeros((arms, params.mu.shape[1])),
-        node=np.zeros(arms, dtype=np.int64),
-        part=np.zeros(arms),
-        next_mean=np.full(arms, -math.inf),
-        leader=np.full(1, -1, dtype=np.int64),
-        rival=np.zeros(1),
-    )
+    sums = no_sums(arms, params.mu.shape[1])
+    return State(no_pulls(arms), sums, np.zeros(arms), unranked(arms))
 
 
-@shared
-def _between(params: Any, state: Any, arm: Any) -> Any:
-    """The arm's next mean, between those of the two nodes."""
-    n = state.pulls[arm] + 1
-    k = state.node[arm]
-    low = params.mu[n, k]
-    return low + state.part[arm] * (params.mu[n, k + 1] - low)
-
-
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Ramp up: each arm once. Balance: argmax of mu(N + 1; theta-hat), ties by least pulls."""
-    arm = -1
-    if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, 1)
+    arm = next_untried(state.arms, 1)
     if arm < 0:
-        if still_leads(state.next_mean, state.leader, state.rival):
-            arm = state.leader[0]
-        else:
-            arm = argmax_least_pulled(state.next_mean, state.pulls, state.leader, state.rival, draw)
-    state.pulls[arm] += 1
-    if state.observed[arm] > 0:
-        state.next_mean[arm] = _between(params, state, arm)
+        arm = best_least_pulled(state.ranking, state.arms.pulls, draw)
     return arm
 
 
 @shared
-def _locate(state: Any, arm: Any, sums: Any, row: Any) -> None:
+def _locate(state: State, arm: Any, sums: Any, row: Any) -> None:
     """Where the sum of the rewards lies among the nodes' sums, which fall along the nodes.
 
     It is looked for from where it was: theta-hat seldom moves far. Where all sums are equal, and
     beyond the ends, theta-hat is at an end, the first in doubt.
     """
     last = sums.shape[1] - 2
-    total = state.total[arm]
-    k = state.node[arm]
+    total = state.sums.total[arm]
+    k = state.sums.closest[arm]
     while k > 0 and sums[row, k] <= total:
         k -= 1
     while k < last and sums[row, k + 1] > total:
@@ -101,25 +71,35 @@ def _locate(state: Any, arm: Any, sums: Any, row: Any) -> None:
         k = 0
     elif total < high:
         part = 1.0 if total <= low else (high - total) / (high - low)
-    state.node[arm] = k
+    state.sums.closest[arm] = k
     state.part[arm] = part
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Detect: theta-hat is where the expected sum is the sum of the rewards."""
-    n = state.observed[arm] + 1
-    state.observed[arm] = n
-    if n == 1:
-        state.waiting[0] -= 1
-    state.total[arm] += reward
-    if pull == n and state.gaps[arm] == 0:
+    n = rewarded(state.arms, arm, 1)
+    state.sums.total[arm] += reward
+    if in_order(params.mu, params.sums, state.sums, arm, n, pull):
         _locate(state, arm, params.sums, n)
     else:
-        count_gaps(params, state, arm, pull, n)
-        _locate(state, arm, state.expected, arm)
-    state.next_mean[arm] = _between(params, state, arm)
-    if arm != state.leader[0]:
-        state.leader[0] = -1
+        _locate(state, arm, state.sums.expected, arm)
+    rejudge(params, state, arm)
+
+
+@shared
+def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+    """mu(pull; theta-hat), interpolated between the two nodes."""
+    if state.arms.observed[arm] == 0:
+        return -math.inf
+    k = state.sums.closest[arm]
+    low = params.mu[pull, k]
+    return low + state.part[arm] * (params.mu[pull, k + 1] - low)
+
+
+@shared
+def rejudge(params: Params, state: State, arm: Any) -> None:
+    """Rank the arm by its next pull."""
+    rank(state.ranking, arm, judge(params, state, arm, state.arms.pulls[arm] + 1))
 
 
 @dataclass(frozen=True)
@@ -141,9 +121,12 @@ class CCTO(Policy):
     family: Interval
 
     title: ClassVar[str] = "C-CTO"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse what is not an interval of positive models."""
         if not isinstance(self.family, Interval):
             raise ValueError(
                 f"family of CCTO must be an Interval, as model.between(0.1, 0.4), got "

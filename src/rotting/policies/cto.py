@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
+from rotting.arrays import FloatArray
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial, check_positive
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.parts.nearest import nearest, nearest_of_all
-from rotting.policies.parts.ranking import argmax_least_pulled, still_leads
-from rotting.policies.parts.tree import all_changed, empty_tree, note_change, untried, winner
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.family import check_family
+from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, unranked
+from rotting.policies.parts.sums import Sums, detect, no_sums
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -22,116 +23,49 @@ class Params(NamedTuple):
 
     mu: FloatArray
     sums: FloatArray
-    ordered: int  # see `nearest`
+    ordered: int  # see `parts.nearest`
 
 
 class State(NamedTuple):
-    """Per arm: the sum of its rewards, the model it points to, and that model's next mean."""
+    """Sums of rewards and the models they point to; the arms ranked by mu(N + 1; theta-hat)."""
 
-    waiting: IntArray  # how many arms have no observed reward yet
-    pulls: IntArray
-    observed: IntArray
-    total: FloatArray
-    gaps: IntArray  # whether rewards ever came out of order
-    expected: FloatArray  # [arm, theta]: the sum of mu over the observed pulls, if so
-    closest: IntArray  # theta-hat, as its place in Theta
-    next_mean: FloatArray  # mu(N + 1; theta-hat)
-    leader: IntArray  # see `choose.still_leads`
-    rival: FloatArray
-    tree: IntArray  # see `rotting.policies.parts.tree`
-    changed: IntArray
-    unjudged: IntArray  # the arm pulled last, until its reward comes
-
-
-def check_family(who: str, family: Family) -> None:
-    """Refuse what is not a family of positive models (Assumption 4.1)."""
-    if not isinstance(family, Family):
-        raise ValueError(f"family of {who} must be a Family, as model.over([...]), got {family!r}")
-    check_positive(who, family, 1)
-
-
-def table_of(who: str, family: Family, reach: int) -> FloatArray:
-    """mu[n, theta] for pulls up to `reach`, and one more."""
-    check_positive(who, family, reach + 1)
-    return family.by_pull(reach + 1)
+    arms: Arms
+    sums: Sums
+    ranking: Ranking
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
-    return State(
-        waiting=np.full(1, arms, dtype=np.int64),
-        pulls=np.zeros(arms, dtype=np.int64),
-        observed=np.zeros(arms, dtype=np.int64),
-        total=np.zeros(arms),
-        gaps=np.zeros(arms, dtype=np.int64),
-        expected=np.zeros((arms, params.mu.shape[1])),
-        closest=np.zeros(arms, dtype=np.int64),
-        next_mean=np.full(arms, -math.inf),
-        leader=np.full(1, -1, dtype=np.int64),
-        rival=np.zeros(1),
-        tree=empty_tree(arms),
-        changed=all_changed(),
-        unjudged=np.full(1, -1, dtype=np.int64),
-    )
+    return State(no_pulls(arms), no_sums(arms, params.mu.shape[1]), unranked(arms))
 
 
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Ramp up: each arm once. Balance: argmax of mu(N_i + 1; theta-hat_i), ties by least pulls."""
-    arm = -1
-    late = state.unjudged[0]
-    if late >= 0 and state.observed[late] > 0:
-        # its reward has not come, but it was pulled
-        state.next_mean[late] = params.mu[state.pulls[late] + 1, state.closest[late]]
-    if state.waiting[0] > 0:
-        arm = untried(state.pulls, state.observed, state.waiting[0])
+    arm = next_untried(state.arms, 1)  # Ramp up
     if arm < 0:
-        if state.tree.size > 1:
-            arm = winner(state.tree, state.changed, state.next_mean, state.pulls, True, draw)
-        elif still_leads(state.next_mean, state.leader, state.rival):
-            arm = state.leader[0]
-        else:
-            arm = argmax_least_pulled(state.next_mean, state.pulls, state.leader, state.rival, draw)
-    state.pulls[arm] += 1
-    note_change(state.changed, arm)
-    state.unjudged[0] = arm
+        arm = best_least_pulled(state.ranking, state.arms.pulls, draw)  # Balance
     return arm
-
-
-@shared
-def count_gaps(params: Any, state: Any, arm: Any, pull: Any, n: Any) -> None:
-    """Keep the sums over the observed pulls explicitly, once they are not simply 1..n."""
-    if state.gaps[arm] == 0:
-        state.gaps[arm] = 1
-        for k in range(params.mu.shape[1]):
-            state.expected[arm, k] = params.sums[n - 1, k]
-    for k in range(params.mu.shape[1]):
-        state.expected[arm, k] += params.mu[pull, k]
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Detect: theta-hat is the model whose expected sum is closest to the sum of the rewards."""
-    n = state.observed[arm] + 1
-    state.observed[arm] = n
-    if n == 1:
-        state.waiting[0] -= 1
-    total = state.total[arm] + reward
-    state.total[arm] = total
-    guess = state.closest[arm]
-    next_mean = params.mu[state.pulls[arm] + 1, guess]
-    if pull == n and state.gaps[arm] == 0:
-        closest = nearest(total, params.sums, n, guess, params.ordered)
-    else:
-        count_gaps(params, state, arm, pull, n)
-        closest = nearest_of_all(total, state.expected, arm)
-    if closest != guess:
-        state.closest[arm] = closest
-        next_mean = params.mu[state.pulls[arm] + 1, closest]
-    state.next_mean[arm] = next_mean
-    if arm == state.unjudged[0]:
-        state.unjudged[0] = -1
-    note_change(state.changed, arm)
-    if arm != state.leader[0]:
-        state.leader[0] = -1
+    n = rewarded(state.arms, arm, 1)
+    detect(params, state.sums, arm, n, pull, reward)  # Detect
+    rejudge(params, state, arm)
+
+
+@shared
+def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+    """mu(pull; theta-hat)."""
+    if state.arms.observed[arm] == 0:
+        return -math.inf
+    return params.mu[pull, state.sums.closest[arm]]
+
+
+@shared
+def rejudge(params: Params, state: State, arm: Any) -> None:
+    """Rank the arm by its next pull."""
+    rank(state.ranking, arm, judge(params, state, arm, state.arms.pulls[arm] + 1))
 
 
 @dataclass(frozen=True)
@@ -152,9 +86,12 @@ class CTO(Policy):
     family: Family
 
     title: ClassVar[str] = "CTO"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("CTO", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

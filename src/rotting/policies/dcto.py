@@ -5,38 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks
+from rotting.arrays import FloatArray
 from rotting.compilable import shared
-from rotting.models import Family, Plateau, Polynomial
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.cto import check_family, table_of
+from rotting.models import Family, Plateau, Polynomial, check_positive
+from rotting.parameters import Count, OneOf, Positive
+from rotting.policies.base import Policy
+from rotting.policies.parts.argmax import argmax_padded
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.family import check_family
 from rotting.policies.parts.halves import (
-    ROOM,
+    HalfTables,
+    Halves,
     add_reward,
     constant_of,
     detect,
     empty_halves,
-    grow_halves,
     half_tables,
 )
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
-from rotting.policies.parts.ranking import argmax_padded, next_untried
-
-HALVES = ("all", "even")
+from rotting.state import Numbers, Values
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
     """The family's tables, sigma sqrt(c ln t) at t, and how to start and detect."""
 
-    mu: FloatArray
-    sums: FloatArray  # see `halves.HalfTables`
-    means: FloatArray
-    halves: FloatArray
-    ordered: int
+    tables: HalfTables
     c: float  # c sigma^2
     padding: FloatArray
     widths: FloatArray
@@ -47,89 +45,54 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """Halves and what follows from them. Memory: about T/2 rewards, and sixteen an arm."""
 
-    observed: IntArray
-    lead: FloatArray
-    total: FloatArray
-    settled: IntArray
-    halves: FloatArray
-    expected: FloatArray
-    head: IntArray
-    tail: IntArray
-    middle: IntArray
-    free: IntArray
-    after: IntArray
-    before: IntArray
-    pending_pull: IntArray
-    pending: FloatArray
-    time: IntArray
-    waiting: IntArray  # how many arms have shown too few rewards to start with
-    pulls: IntArray
-    closest: IntArray
-    estimate: FloatArray  # mu^c + mu(N + 1; theta-hat)
-    width: FloatArray
-    unjudged: IntArray  # the arm pulled last, until its reward comes
+    arms: Arms
+    halves: Halves
+    value: Values  # mu^c + mu(N + 1; theta-hat)
+    width: Numbers  # 1 / sqrt(observed)
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
-    return State(
-        *empty_halves(arms, params.mu.shape[1], capacity),
-        time=np.zeros(1, dtype=np.int64),
-        waiting=np.full(1, arms, dtype=np.int64),
-        pulls=np.zeros(arms, dtype=np.int64),
-        closest=np.zeros(arms, dtype=np.int64),
-        estimate=np.full(arms, -math.inf),
-        width=np.zeros(arms),
-        unjudged=np.full(1, -1, dtype=np.int64),
-    )
+    halves = empty_halves(arms, params.tables.mu.shape[1], capacity)
+    return State(no_pulls(arms), halves, np.full(arms, -math.inf), np.zeros(arms))
 
 
-@shared
-def _estimate(params: Any, state: Any, arm: Any) -> None:
-    """What the arm's next pull is worth under its detected model."""
-    closest = state.closest[arm]
-    constant = constant_of(params, state, arm, state.observed[arm], closest)
-    state.estimate[arm] = constant + params.mu[state.pulls[arm] + 1, closest]
-
-
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm `start` times, then argmax of mu^c-hat + mu(N + 1; theta-hat) + c_{t,N} (Eq. 12)."""
-    t = state.time[0] + 1
-    state.time[0] = t
-    late = state.unjudged[0]
-    if late >= 0 and state.observed[late] >= params.start:
-        _estimate(params, state, late)  # its reward has not come, but it was pulled
-    arm = -1
-    if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, params.start)
+    arm = next_untried(state.arms, params.start)
     if arm < 0:
-        bonus = padding_at(params.padding, params.c, t)
-        arm = argmax_padded(state.estimate, state.width, bonus)
-    state.pulls[arm] += 1
-    state.unjudged[0] = arm
+        bonus = padding_at(params.padding, params.c, state.arms.time[0] + 1)
+        arm = argmax_padded(state.value, state.width, bonus)
     return arm
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Detect by the halves (Eq. 10), then estimate the constant under the detected model."""
-    add_reward(params, state, arm, state.observed[arm], pull, reward)
-    closest = detect(params, state, arm, pull, reward)
-    n = state.observed[arm]
-    if n == params.start:
-        state.waiting[0] -= 1
+    n = rewarded(state.arms, arm, params.start)
+    add_reward(params.tables, state.halves, arm, n - 1, n - 1, pull, reward)
+    closest = detect(params.tables, state.halves, arm, n - 1, pull, reward)
     if n >= params.start:
         if not params.even_only or n % 2 == 0 or n == params.start:
-            state.closest[arm] = closest
-        _estimate(params, state, arm)
+            state.halves.closest[arm] = closest
         state.width[arm] = width_at(params.widths, n)
-    if arm == state.unjudged[0]:
-        state.unjudged[0] = -1
+        rejudge(params, state, arm)
 
 
-def grow(params: Params, state: State, arms: int, capacity: int) -> State:
-    """Room for more pending rewards."""
-    grown: State = grow_halves(state, arms, capacity)
-    return grown
+@shared
+def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+    """mu^c-hat + mu(pull; theta-hat)."""
+    n = state.arms.observed[arm]
+    if n < params.start:
+        return -math.inf
+    closest = state.halves.closest[arm]
+    constant = constant_of(params.tables, state.halves, arm, n, closest)
+    return constant + params.tables.mu[pull, closest]
+
+
+@shared
+def rejudge(params: Params, state: State, arm: Any) -> None:
+    """What the arm's next pull is worth."""
+    state.value[arm] = judge(params, state, arm, state.arms.pulls[arm] + 1)
 
 
 @dataclass(frozen=True)
@@ -145,28 +108,27 @@ class DCTO(Policy):
     """
 
     family: Family
-    sigma: float
-    c: float = 8.0
-    start: int = 2
-    halves: str = "all"
+    sigma: Positive
+    c: Positive = 8.0
+    start: Count = 2
+    halves: Annotated[str, OneOf("all", "even")] = "all"
 
     title: ClassVar[str] = "D-CTO"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow, room=ROOM)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("DCTO", self.family)
-        object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
-        object.__setattr__(self, "c", checks.number("c", self.c, above=0))
-        object.__setattr__(self, "start", checks.integer("start", self.start, least=1))
-        checks.choice("halves", self.halves, HALVES)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate family and padding."""
         c = self.c * self.sigma**2
-        mu = table_of("DCTO", self.family, reach)
+        check_positive("DCTO", self.family, reach + 1)
         tables = half_tables(self.family, reach + 1)
         padding, widths = log_padding(c, reach), width_table(reach)
-        return Params(mu, *tables, c, padding, widths, self.start, self.halves == "even")
+        return Params(tables, c, padding, widths, self.start, self.halves == "even")
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -5,39 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks
+from rotting.arrays import FloatArray
 from rotting.compilable import shared
-from rotting.models import Family, Plateau, Polynomial
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.cto import check_family, table_of
+from rotting.models import Family, Plateau, Polynomial, check_positive
+from rotting.parameters import Positive, Probability, Whole
+from rotting.policies.base import Policy
+from rotting.policies.parts.argmax import argmax_padded
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.family import check_family
 from rotting.policies.parts.halves import (
-    ROOM,
+    HalfTables,
+    Halves,
     add_reward,
     constant_of,
     detect,
     empty_halves,
-    grow_halves,
     half_tables,
 )
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
-from rotting.policies.parts.ranking import argmax_padded, next_untried
+from rotting.state import Counts, Flags, Numbers, Values
+from rotting.theory.samples import m_star
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
     """The family's tables, sigma sqrt(8 ln t) at t, and the exploration."""
 
-    mu: FloatArray
-    sums: FloatArray  # see `halves.HalfTables`
-    means: FloatArray
-    halves: FloatArray
-    ordered: int
+    tables: HalfTables
+    c: float  # 8 sigma^2
     padding: FloatArray
     widths: FloatArray
-    sigma: float
     arms: int
     exploration: int  # pulls of each arm before the models are detected
 
@@ -45,80 +46,40 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """Halves of the exploration, all rewards, and what follows from them."""
 
-    observed: IntArray
-    lead: FloatArray
-    total: FloatArray
-    settled: IntArray
-    halves: FloatArray
-    expected: FloatArray
-    head: IntArray
-    tail: IntArray
-    middle: IntArray
-    free: IntArray
-    after: IntArray
-    before: IntArray
-    pending_pull: IntArray
-    pending: FloatArray
-    time: IntArray
-    waiting: IntArray  # how many arms have no observed reward yet
-    exploring: IntArray
-    pulls: IntArray
-    rewards: IntArray  # observed rewards, those after the detection included
-    closest: IntArray
-    estimate: FloatArray
-    width: FloatArray
-    unjudged: IntArray  # the arm pulled last, until its reward comes
+    arms: Arms
+    halves: Halves
+    explored: Counts  # rewards of the exploration that have come
+    exploring: Flags
+    value: Values  # mu^c + mu(N + 1; theta-hat)
+    width: Numbers  # 1 / sqrt(observed)
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
+    most = min(capacity, 2 * arms * params.exploration)
     return State(
-        *empty_halves(arms, params.mu.shape[1], min(capacity, 2 * arms * params.exploration)),
-        time=np.zeros(1, dtype=np.int64),
-        waiting=np.full(1, arms, dtype=np.int64),
+        arms=no_pulls(arms),
+        halves=empty_halves(arms, params.tables.mu.shape[1], most),
+        explored=np.zeros(arms, dtype=np.int64),
         exploring=np.ones(1, dtype=np.int64),
-        pulls=np.zeros(arms, dtype=np.int64),
-        rewards=np.zeros(arms, dtype=np.int64),
-        closest=np.zeros(arms, dtype=np.int64),
-        estimate=np.full(arms, -math.inf),
+        value=np.full(arms, -math.inf),
         width=np.zeros(arms),
-        unjudged=np.full(1, -1, dtype=np.int64),
     )
 
 
-@shared
-def _estimate(params: Any, state: Any, arm: Any) -> None:
-    """The arm's constant and next mean under its detected model."""
-    n = state.rewards[arm]
-    if n > 0:
-        closest = state.closest[arm]
-        constant = constant_of(params, state, arm, n, closest)
-        state.estimate[arm] = constant + params.mu[state.pulls[arm] + 1, closest]
-        state.width[arm] = width_at(params.widths, n)
-
-
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Explore by round robin; detect once; then argmax of Eq. 12."""
-    t = state.time[0] + 1
-    state.time[0] = t
-    late = state.unjudged[0]
-    if late >= 0 and state.exploring[0] == 0:
-        _estimate(params, state, late)  # its reward has not come, but it was pulled
-    arm = -1
-    if t <= params.arms * params.exploration:
-        arm = (t - 1) % params.arms
-    else:
-        if state.exploring[0] == 1:
-            state.exploring[0] = 0
-            for i in range(params.arms):
-                _estimate(params, state, i)
-        if state.waiting[0] > 0:
-            arm = next_untried(state.pulls, state.rewards, 1)
-        if arm < 0:
-            bonus = padding_at(params.padding, 8.0 * params.sigma**2, t)
-            arm = argmax_padded(state.estimate, state.width, bonus)
-    state.pulls[arm] += 1
-    state.unjudged[0] = arm
+    played = state.arms.time[0]
+    if played < params.arms * params.exploration:
+        return played % params.arms
+    if state.exploring[0] == 1:
+        state.exploring[0] = 0
+        for i in range(params.arms):
+            rejudge(params, state, i)
+    arm = next_untried(state.arms, 1)
+    if arm < 0:
+        bonus = padding_at(params.padding, params.c, played + 1)
+        arm = argmax_padded(state.value, state.width, bonus)
     return arm
 
 
@@ -127,22 +88,32 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
     Rewards of the exploration that come after it still improve the detection.
     """
-    if state.rewards[arm] == 0:
-        state.waiting[0] -= 1
-    add_reward(params, state, arm, state.rewards[arm], pull, reward)
-    state.rewards[arm] += 1
+    n = rewarded(state.arms, arm, 1)
+    explored = state.explored[arm]
+    add_reward(params.tables, state.halves, arm, explored, n - 1, pull, reward)
     if pull <= params.exploration:
-        state.closest[arm] = detect(params, state, arm, pull, reward)
+        state.halves.closest[arm] = detect(params.tables, state.halves, arm, explored, pull, reward)
+        state.explored[arm] = explored + 1
     if state.exploring[0] == 0:
-        _estimate(params, state, arm)
-    if arm == state.unjudged[0]:
-        state.unjudged[0] = -1
+        rejudge(params, state, arm)
 
 
-def grow(params: Params, state: State, arms: int, capacity: int) -> State:
-    """Room for more pending rewards, while exploring."""
-    grown: State = grow_halves(state, arms, min(capacity, 2 * arms * params.exploration))
-    return grown
+@shared
+def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+    """mu^c-hat + mu(pull; theta-hat)."""
+    n = state.arms.observed[arm]
+    if n == 0:
+        return -math.inf
+    closest = state.halves.closest[arm]
+    constant = constant_of(params.tables, state.halves, arm, n, closest)
+    return constant + params.tables.mu[pull, closest]
+
+
+@shared
+def rejudge(params: Params, state: State, arm: Any) -> None:
+    """What the arm's next pull is worth, and how wide its bound is."""
+    state.value[arm] = judge(params, state, arm, state.arms.pulls[arm] + 1)
+    state.width[arm] = width_at(params.widths, max(1, state.arms.observed[arm]))
 
 
 @dataclass(frozen=True)
@@ -160,37 +131,35 @@ class DCTO_UCB(Policy):
     """
 
     family: Family
-    sigma: float
-    delta: float
-    exploration: int | None = None
+    sigma: Positive
+    delta: Probability
+    exploration: Annotated[int, Whole(least=2)] | None = None
 
     title: ClassVar[str] = "D-CTO_UCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow, room=ROOM)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("DCTO_UCB", self.family)
-        object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
-        object.__setattr__(self, "delta", checks.number("delta", self.delta, above=0, below=1))
         if self.exploration is not None:
-            pulls = checks.integer("exploration", self.exploration, least=2)
-            object.__setattr__(self, "exploration", pulls + pulls % 2)
+            self._set("exploration", self.exploration + self.exploration % 2)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Find the exploration length and tabulate family and padding."""
         exploration = self._exploration(arms, horizon)
-        padding = log_padding(8.0 * self.sigma**2, reach)
-        mu = table_of("DCTO_UCB", self.family, reach)
+        check_positive("DCTO_UCB", self.family, reach + 1)
         tables = half_tables(self.family, reach + 1)
-        return Params(mu, *tables, padding, width_table(reach), self.sigma, arms, exploration)
+        c = 8.0 * self.sigma**2
+        return Params(tables, c, log_padding(c, reach), width_table(reach), arms, exploration)
 
     def _exploration(self, arms: int, horizon: int | None) -> int:
         """m, rounded up to even; refused when there is none, or it does not fit the horizon."""
         pulls = self.exploration
         if pulls is None:
-            from rotting import theory
-
             p = self.delta / arms
-            needed = theory.m_star(self.family, p, self.sigma, "difference", "bound")
+            needed = m_star(self.family, p, self.sigma, "difference", "bound")
             if math.isinf(needed.max()):
                 raise ValueError(
                     f"DCTO_UCB cannot explore enough: m*_diff(delta/K) = m*_diff({p:g}) is not "

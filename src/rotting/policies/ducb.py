@@ -9,10 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.parts.ranking import argmax_padded, next_untried
+from rotting.parameters import Positive, Probability
+from rotting.policies.base import Policy
+from rotting.policies.parts.argmax import argmax_padded
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.state import Numbers, Values
+from rotting.verbs import Verbs
 
 SMALLEST = 1e-10  # when the unit has shrunk to this, weights are expressed anew
 
@@ -32,24 +35,20 @@ class State(NamedTuple):
     numbers change only when it is pulled. The discounted count of an arm is weight * unit.
     """
 
-    unit: FloatArray
-    waiting: IntArray
-    pulls: IntArray
-    observed: IntArray
-    weight: FloatArray
-    all_weight: FloatArray
-    total: FloatArray
-    mean: FloatArray
-    width: FloatArray  # 1 / sqrt(weight)
+    arms: Arms
+    unit: Numbers
+    weight: Numbers
+    all_weight: Numbers
+    total: Numbers
+    mean: Values
+    width: Numbers  # 1 / sqrt(weight)
 
 
-def init(params: Params, arms: int, capacity: int) -> State:
+def init(params: Any, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
     return State(
+        arms=no_pulls(arms),
         unit=np.ones(1),
-        waiting=np.full(1, arms, dtype=np.int64),
-        pulls=np.zeros(arms, dtype=np.int64),
-        observed=np.zeros(arms, dtype=np.int64),
         weight=np.zeros(arms),
         all_weight=np.zeros(1),
         total=np.zeros(arms),
@@ -65,7 +64,7 @@ def _width(weight: Any) -> Any:
 
 
 @shared
-def _renew_unit(state: Any) -> None:
+def _renew_unit(state: State) -> None:
     """Express all weights in the present unit."""
     unit = state.unit[0]
     state.unit[0] = 1.0
@@ -73,38 +72,33 @@ def _renew_unit(state: Any) -> None:
     for i in range(state.weight.size):
         state.weight[i] *= unit
         state.total[i] *= unit
-        if state.observed[i] > 0:
+        if state.arms.observed[i] > 0:
             state.width[i] = _width(state.weight[i])
 
 
-@shared
-def fade(state: Any, gamma: Any, arm: Any) -> None:
-    """A round passes: the arm is pulled, and all weights fade."""
-    state.pulls[arm] += 1
-    state.unit[0] *= gamma
-    if state.unit[0] < SMALLEST:
-        _renew_unit(state)
-
-
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then argmax of mean + 2 B sqrt(xi ln n_gamma / N_gamma), all discounted."""
-    arm = -1
-    if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, 1)
+    arm = next_untried(state.arms, 1)
     if arm < 0:
         unit = state.unit[0]
         log_count = math.log(max(1.0, state.all_weight[0] * unit))
         bonus = 2.0 * params.B * math.sqrt(params.xi * log_count / unit)
         arm = argmax_padded(state.mean, state.width, bonus)
-    fade(state, params.gamma, arm)
     return arm
 
 
-def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+def pulled(params: Any, state: State, arm: int) -> None:
+    """Count the pull and the round, in which all weights fade."""
+    state.arms.pulls[arm] += 1
+    state.arms.time[0] += 1
+    state.unit[0] *= params.gamma
+    if state.unit[0] < SMALLEST:
+        _renew_unit(state)
+
+
+def update(params: Any, state: State, arm: int, pull: int, reward: float) -> None:
     """Add the reward with weight one."""
-    if state.observed[arm] == 0:
-        state.waiting[0] -= 1
-    state.observed[arm] += 1
+    rewarded(state.arms, arm, 1)
     one = 1.0 / state.unit[0]
     state.all_weight[0] += one
     state.weight[arm] += one
@@ -123,16 +117,11 @@ class DUCB(Policy):
     Ties go to the first arm.
     """
 
-    gamma: float
-    B: float = 1.0
-    xi: float = 0.5
+    gamma: Probability
+    B: Positive = 1.0
+    xi: Positive = 0.5
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", checks.number("gamma", self.gamma, above=0, below=1))
-        object.__setattr__(self, "B", checks.number("B", self.B, above=0))
-        object.__setattr__(self, "xi", checks.number("xi", self.xi, above=0))
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Take the constants as they are."""

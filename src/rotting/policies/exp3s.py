@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from rotting import checks, random
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
+from rotting.parameters import Number, Real
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, no_pulls
+from rotting.state import Numbers
+from rotting.verbs import Verbs
 
 uniform = random.uniform
 _LARGE = 1e100
+_OUTSTANDING = 8  # pulls of an arm whose probabilities are remembered
 
 
 class Params(NamedTuple):
@@ -28,28 +33,23 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """Weights, and the probabilities with which the pulls that wait for a reward were chosen.
 
-    Memory: one number per arm, and one per decision whose reward has not come: a ring of the last
-    ones, so that a reward later than that is credited with the probability of a later pull.
+    Those are kept in a ring buffer, so that a reward later than that is credited with the
+    probability of a later pull.
     """
 
-    weight: FloatArray
-    chance: FloatArray  # [arm, pull mod size]
-    pulls: IntArray
-
-
-_WAITING = 8
+    arms: Arms
+    weight: Numbers
+    chance: Numbers  # [arm, pull mod size]
+    drawn: Numbers  # the probability of the arm drawn last
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """All arms alike."""
-    return State(
-        weight=np.ones(arms),
-        chance=np.ones((arms, _WAITING)),
-        pulls=np.zeros(arms, dtype=np.int64),
-    )
+    chance = np.ones((arms, _OUTSTANDING))
+    return State(no_pulls(arms), np.ones(arms), chance, np.ones(1))
 
 
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Arm i with probability (1 - gamma) w_i / W + gamma / K."""
     arms = state.weight.size
     total = 0.0
@@ -63,10 +63,16 @@ def select(params: Params, state: State, draw: Any) -> int:
         arm += 1
         chance = (1.0 - params.gamma) * state.weight[arm] / total + params.gamma / arms
         reached += chance
-    n = state.pulls[arm] + 1
-    state.pulls[arm] = n
-    state.chance[arm, n % state.chance.shape[1]] = chance
+    state.drawn[0] = chance
     return arm
+
+
+def pulled(params: Params, state: State, arm: int) -> None:
+    """Count the pull and the round, and note with which probability it was chosen."""
+    n = state.arms.pulls[arm] + 1
+    state.arms.pulls[arm] = n
+    state.arms.time[0] += 1
+    state.chance[arm, n % state.chance.shape[1]] = state.drawn[0]
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -101,19 +107,17 @@ class EXP3S(Policy):
     1
     """
 
-    gamma: float = 0.05
-    alpha: float = 1e-4
-    low: float = 0.0
-    high: float = 1.0
+    gamma: Annotated[float, Number(above=0, most=1)] = 0.05
+    alpha: Annotated[float, Number(above=0, most=1)] = 1e-4
+    low: Real = 0.0
+    high: Real = 1.0
 
     title: ClassVar[str] = "Exp3.S"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", checks.number("gamma", self.gamma, above=0, most=1))
-        object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, above=0, most=1))
-        object.__setattr__(self, "low", checks.number("low", self.low))
-        object.__setattr__(self, "high", checks.number("high", self.high, above=self.low))
+    def check(self) -> None:
+        """Refuse a range that is empty."""
+        checks.number("high", self.high, above=self.low)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Nothing to tabulate."""

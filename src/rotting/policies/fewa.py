@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks
+from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.parts.history import CHUNK, empty_history, grow_history, remember
-from rotting.policies.rawucb import square_roots
+from rotting.parameters import Positive
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, least_pulled, no_pulls, rewarded
+from rotting.policies.parts.best_window import square_roots
+from rotting.policies.parts.history import CHUNK, History, empty_history, remember
+from rotting.state import Counts, Within
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -24,63 +28,52 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """All observed rewards as running sums (see `rotting.policies.parts.history`), and the filter.
+    """All observed rewards as running sums, and the filter.
 
     Memory: two numbers per observed reward, as the rule looks at all windows.
     """
 
-    pulls: IntArray
-    observed: IntArray
-    waiting: IntArray
-    total: FloatArray
-    last: IntArray
-    free: IntArray
-    sums: FloatArray
-    pull: IntArray
-    before: IntArray
-    slope: FloatArray
-    top: FloatArray
-    low: FloatArray
-    time: IntArray
-    kept: IntArray  # the arms that are left, in order
-    walk: IntArray  # the chunk in which each arm's window starts
+    arms: Arms
+    history: History
+    kept: Counts  # the arms that are left, in order
+    walk: Annotated[IntArray, Within(-1)]  # the chunk in which each arm's window starts
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
     return State(
-        *empty_history(arms, capacity),
-        time=np.zeros(1, dtype=np.int64),
+        arms=no_pulls(arms),
+        history=empty_history(arms, capacity),
         kept=np.zeros(arms, dtype=np.int64),
         walk=np.zeros(arms, dtype=np.int64),
     )
 
 
 @shared
-def _extremes(state: Any, arm: Any, first: Any, last: Any) -> Any:
+def _extremes(state: State, arm: Any, first: Any, last: Any) -> Any:
     """Bounds on the arm's means over the windows first..last, of whole chunks; (-inf, inf) if not.
 
     The windows start in the chunk `walk` and the one before it.
     """
-    n = state.observed[arm]
-    total = state.total[arm]
+    n = state.arms.observed[arm]
+    total = state.history.total[arm]
     chunk = state.walk[arm]
     low, high = math.inf, -math.inf
     newest = (n - first) // CHUNK
     if (newest + 1) * CHUNK > n:
         return -math.inf, math.inf  # the latest chunk has no line yet
     for _ in range(newest - (n - last) // CHUNK + 1):
-        slope = state.slope[chunk]
-        over = total - slope * n - state.low[chunk]
-        under = total - slope * n - state.top[chunk]
+        slope = state.history.slope[chunk]
+        over = total - slope * n - state.history.low[chunk]
+        under = total - slope * n - state.history.top[chunk]
         high = max(high, slope + over / (first if over > 0.0 else last))
         low = min(low, slope + under / (last if under > 0.0 else first))
-        chunk = state.before[chunk]
+        chunk = state.history.before[chunk]
     return low, high
 
 
 @shared
-def _nobody_goes(state: Any, count: Any, h: Any, shortest: Any, width: Any) -> Any:
+def _nobody_goes(state: State, count: Any, h: Any, shortest: Any, width: Any) -> Any:
     """Whether a chunk's worth of windows from h on keeps all arms for sure, by the chunks' lines.
 
     `width` is that of the longest of them, the least.
@@ -96,14 +89,14 @@ def _nobody_goes(state: Any, count: Any, h: Any, shortest: Any, width: Any) -> A
 
 
 @shared
-def _mean(state: Any, arm: Any, h: Any) -> Any:
+def _mean(state: State, arm: Any, h: Any) -> Any:
     """The mean of the arm's last h rewards, whose first is in the chunk `walk`."""
-    place = (state.observed[arm] - h) & (CHUNK - 1)
-    return (state.total[arm] - state.sums[state.walk[arm], place]) / h
+    place = (state.arms.observed[arm] - h) & (CHUNK - 1)
+    return (state.history.total[arm] - state.history.sums[state.walk[arm], place]) / h
 
 
 @shared
-def _filter(state: Any, count: Any, h: Any, width: Any) -> Any:
+def _filter(state: State, count: Any, h: Any, width: Any) -> Any:
     """Keep the arms whose mean of h is within the width of the best."""
     best = -math.inf
     for k in range(count):
@@ -118,39 +111,24 @@ def _filter(state: Any, count: Any, h: Any, width: Any) -> Any:
 
 
 @shared
-def _walk_on(state: Any, count: Any, step: Any, h: Any) -> None:
+def _walk_on(state: State, count: Any, step: Any, h: Any) -> None:
     """From the windows h - step to the windows h: a chunk back where they start in another."""
     for k in range(count):
         arm = state.kept[k]
-        if step == CHUNK or ((state.observed[arm] - h) & (CHUNK - 1)) == CHUNK - 1:
-            state.walk[arm] = state.before[state.walk[arm]]
+        if step == CHUNK or ((state.arms.observed[arm] - h) & (CHUNK - 1)) == CHUNK - 1:
+            state.walk[arm] = state.history.before[state.walk[arm]]
 
 
-@shared
-def least_pulled(state: Any, count: Any) -> Any:
-    """The least pulled of the arms that are left, the first if several.
-
-    With prompt rewards it is the one with the fewest; where rewards are late, no arm is pulled
-    again and again for those that it waits for.
-    """
-    least = state.kept[0]
-    for k in range(1, count):
-        if state.pulls[state.kept[k]] < state.pulls[least]:
-            least = state.kept[k]
-    return least
-
-
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Filter on the windows 1, 2, ... until one arm is left or one has too few rewards."""
-    t = state.time[0] + 1
-    state.time[0] = t
-    scale = params.scale * math.sqrt(math.log(t))
-    count = state.pulls.size
-    shortest = state.observed[0]
+    scale = params.scale * math.sqrt(math.log(state.arms.time[0] + 1))
+    observed = state.arms.observed
+    count = observed.size
+    shortest = observed[0]
     for i in range(count):
         state.kept[i] = i
-        state.walk[i] = state.last[i]
-        shortest = min(shortest, state.observed[i])
+        state.walk[i] = state.history.last[i]
+        shortest = min(shortest, observed[i])
     h = 1
     while count > 1 and shortest >= h:
         step = 1
@@ -161,26 +139,19 @@ def select(params: Params, state: State, draw: Any) -> int:
             left = _filter(state, count, h, scale / params.root[h])
             if left < count:
                 count = left
-                shortest = state.observed[state.kept[0]]
+                shortest = observed[state.kept[0]]
                 for k in range(1, count):
-                    shortest = min(shortest, state.observed[state.kept[k]])
+                    shortest = min(shortest, observed[state.kept[k]])
         h += step
         if shortest >= h:
             _walk_on(state, count, step, h)
-    arm = least_pulled(state, count)
-    state.pulls[arm] += 1
-    return arm
+    return least_pulled(state.arms.pulls, state.kept, count)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Remember the reward."""
-    remember(state, arm, pull, reward)
-
-
-def grow(params: Params, state: State, arms: int, capacity: int) -> State:
-    """Room for more rewards."""
-    grown: State = grow_history(state, arms, capacity)
-    return grown
+    n = rewarded(state.arms, arm, 1)
+    remember(state.history, arm, n - 1, pull, reward)
 
 
 @dataclass(frozen=True)
@@ -197,14 +168,10 @@ class FEWA(Policy):
     'a'
     """
 
-    sigma: float
-    alpha: float = 0.06
+    sigma: Positive
+    alpha: Positive = 0.06
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
-        object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, above=0))
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate square roots."""

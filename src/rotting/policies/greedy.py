@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.parts.ranking import argmax
-from rotting.policies.parts.tree import all_changed, empty_tree, note_change, untried, winner
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.ranking import Ranking, best, rank, unranked
+from rotting.state import Counts
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -20,50 +21,32 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """The last reward of each arm, and which pull it came from."""
+    """The arms ranked by their last rewards."""
 
-    waiting: IntArray  # how many arms have no observed reward yet
-    pulls: IntArray
-    last_pull: IntArray  # 0 if nothing was observed
-    last: FloatArray
-    tree: IntArray  # see `rotting.policies.parts.tree`
-    changed: IntArray
+    arms: Arms
+    last_pull: Counts  # the latest pull observed, 0 for none
+    ranking: Ranking
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
-    return State(
-        waiting=np.full(1, arms, dtype=np.int64),
-        pulls=np.zeros(arms, dtype=np.int64),
-        last_pull=np.zeros(arms, dtype=np.int64),
-        last=np.full(arms, -math.inf),
-        tree=empty_tree(arms),
-        changed=all_changed(),
-    )
+    return State(no_pulls(arms), np.zeros(arms, dtype=np.int64), unranked(arms))
 
 
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then the arm whose last reward was highest."""
-    arm = -1
-    if state.waiting[0] > 0:
-        arm = untried(state.pulls, state.last_pull, state.waiting[0])
+    arm = next_untried(state.arms, 1)
     if arm < 0:
-        if state.tree.size > 1:
-            arm = winner(state.tree, state.changed, state.last, state.pulls, False, draw)
-        else:
-            arm = argmax(state.last)
-    state.pulls[arm] += 1
+        arm = best(state.ranking, draw)
     return arm
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Keep the reward, unless a later pull's is already here."""
-    if state.last_pull[arm] == 0:
-        state.waiting[0] -= 1
+    rewarded(state.arms, arm, 1)
     if pull > state.last_pull[arm]:
         state.last_pull[arm] = pull
-        state.last[arm] = reward
-        note_change(state.changed, arm)
+        rank(state.ranking, arm, reward)
 
 
 @dataclass(frozen=True)
@@ -81,7 +64,7 @@ class GreedyLast(Policy):
 
     title: ClassVar[str] = "Greedy"
     key: ClassVar[str] = "greedy"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""

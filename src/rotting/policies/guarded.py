@@ -9,134 +9,94 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks
+from rotting import verbs
+from rotting.arrays import FloatArray
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.cto import check_family, table_of
-from rotting.policies.parts.history import CHUNK, empty_history, grow_history, remember
-from rotting.policies.parts.likelihood import (
-    add_residuals,
-    best_fit,
-    hopeless,
-    misfit,
-    no_fit,
-    weight_of,
-)
-from rotting.policies.parts.ranking import next_untried
-from rotting.policies.rawucb import square_roots
-from rotting.policies.steady import LATER, SteadyUCB, best_window, choose_window
+from rotting.parameters import Positive, Switch
+from rotting.policies import ldcto, posterior, steady
+from rotting.policies.base import Policy
+from rotting.policies.ldcto import LDCTO
+from rotting.policies.parts.arms import next_untried
+from rotting.policies.parts.family import check_family
+from rotting.policies.parts.history import CHUNK
+from rotting.policies.posterior import Posterior
+from rotting.policies.steady import LATER, SteadyUCB
+from rotting.state import Flags
+from rotting.verbs import Verbs
 
 EVERY = 16  # rewards of an arm between two looks at its residuals
 
 
 class Params(NamedTuple):
-    """The family as tables [n, theta], what to trust it for, and SteadyUCB's constants."""
+    """Two policies, and when to give up the first."""
 
-    mu: FloatArray
-    sums: FloatArray
-    sigma: float
-    constants: bool
-    c: float
-    doubt: float  # sqrt(2 doubt)
-    forget: float
-    explore: float
-    few: float
-    plus: bool
-    power: float
-    root: FloatArray
+    trusted: posterior.Params | ldcto.Params  # it knows the family
+    fallback: steady.Params
+    sums: FloatArray  # [n, theta]: the sum of mu(j; theta) over j <= n
+    need: int  # rewards that the family's fit needs
+    limit: float  # sqrt(2 doubt) sigma
 
 
 class State(NamedTuple):
-    """The fit of every model, and all observed rewards for the windows without one.
+    """Two policies that both see every pull and every reward."""
 
-    Memory: two numbers per observed reward.
-    """
-
-    pulls: IntArray
-    observed: IntArray
-    waiting: IntArray
-    total: FloatArray
-    last: IntArray
-    free: IntArray
-    sums: FloatArray
-    pull: IntArray
-    before: IntArray
-    slope: FloatArray
-    top: FloatArray
-    low: FloatArray
-    time: IntArray
-    chunk: IntArray
-    start: IntArray
-    bound: FloatArray
-    mean: FloatArray  # SteadyUCB's
-    width: FloatArray
-    residual: FloatArray  # [arm, theta]
-    squares: FloatArray
-    closest: IntArray
-    value: FloatArray  # what the next pull is worth by the family
-    doubted: IntArray  # whether the family has been given up
+    trusted: posterior.State | ldcto.State
+    fallback: steady.State
+    doubted: Flags  # whether the family has been given up
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed, nothing doubted."""
-    fit = no_fit(arms, params.mu.shape[1])
-    history = empty_history(arms, capacity)
+    """Nothing doubted."""
     return State(
-        *history,
-        time=np.zeros(1, dtype=np.int64),
-        chunk=np.zeros(arms, dtype=np.int64),
-        start=np.zeros(arms, dtype=np.int64),
-        bound=np.zeros(arms),
-        mean=np.full(arms, -math.inf),
-        width=np.zeros(arms),
-        residual=fit.residual,
-        squares=fit.squares,
-        closest=np.zeros(arms, dtype=np.int64),
-        value=np.full(arms, -math.inf),
+        trusted=verbs.verbs_of(params.trusted).init(params.trusted, arms, capacity),
+        fallback=verbs.verbs_of(params.fallback).init(params.fallback, arms, capacity),
         doubted=np.zeros(1, dtype=np.int64),
     )
 
 
-@shared
-def _next_value(params: Any, state: Any, arm: Any) -> None:
-    """The arm's next mean: averaged over the posterior, or under the likeliest with a constant."""
-    n = state.pulls[arm] + 1
-    k = state.closest[arm]
-    if params.constants:
-        state.value[arm] = params.mu[n, k] + state.residual[arm, k] / state.observed[arm]
-        return
-    least = misfit(state, arm, k, False)
-    sharpness = 0.5 / params.sigma**2
-    total = 0.0
-    value = 0.0
-    limit = hopeless(least, params.sigma**2)
-    for j in range(params.mu.shape[1]):
-        off = misfit(state, arm, j, False)
-        if off <= limit:
-            weight = weight_of((off - least) * sharpness)
-            total += weight
-            value += weight * params.mu[n, j]
-    state.value[arm] = value / total
+def choose(params: Params, state: State, draw: Any) -> int:
+    """By the family while it is trusted; else as SteadyUCB does."""
+    if state.doubted[0] == 0:
+        return verbs.choose(params.trusted, state.trusted, draw)
+    arm = next_untried(state.trusted.arms, params.need)
+    if arm < 0:
+        arm = verbs.choose(params.fallback, state.fallback, draw)
+    return arm
+
+
+def pulled(params: Params, state: State, arm: int) -> None:
+    """Both count it."""
+    verbs.pulled(params.trusted, state.trusted, arm)
+    verbs.pulled(params.fallback, state.fallback, arm)
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """Both learn; now and then it is asked whether the family holds."""
+    verbs.update(params.trusted, state.trusted, arm, pull, reward)
+    verbs.update(params.fallback, state.fallback, arm, pull, reward)
+    n = state.fallback.arms.observed[arm]
+    if n % EVERY == 0 and state.doubted[0] == 0 and _doubtful(params, state, arm, n):
+        state.doubted[0] = 1
 
 
 @shared
-def _doubtful(params: Any, state: Any, arm: Any) -> Any:
+def _doubtful(params: Params, state: State, arm: Any, n: Any) -> Any:
     """Whether the likeliest model misses the last h rewards by too much, h = 16, 32, ... or all."""
-    n = state.observed[arm]
-    if state.pull[state.last[arm], (n - 1) & (CHUNK - 1)] != n:
+    history = state.fallback.history
+    if history.pull[history.last[arm], (n - 1) & (CHUNK - 1)] != n:
         return False  # rewards are missing: sums over pulls 1..n are not what was seen
-    k = state.closest[arm]
-    constant = state.residual[arm, k] / n if params.constants else 0.0
-    limit = params.doubt * params.sigma * math.sqrt(math.log(state.time[0] + LATER))
-    chunk = state.last[arm]
+    k = state.trusted.closest[arm]
+    constant = state.trusted.fit.residual[arm, k] / n  # zero without constants
+    limit = params.limit * math.sqrt(math.log(state.fallback.arms.time[0] + LATER))
+    chunk = history.last[arm]
     start = ((n - 1) // CHUNK) * CHUNK
     h = EVERY
     while h <= n:
         while n - h < start:
-            chunk = state.before[chunk]
+            chunk = history.before[chunk]
             start -= CHUNK
-        seen = state.total[arm] - state.sums[chunk, n - h - start]
+        seen = history.total[arm] - history.sums[chunk, n - h - start]
         expected = params.sums[n, k] - params.sums[n - h, k] + constant * h
         if abs(seen - expected) > limit * math.sqrt(h):
             return True
@@ -144,63 +104,14 @@ def _doubtful(params: Any, state: Any, arm: Any) -> Any:
     return False
 
 
-@shared
-def _trusting(params: Any, state: Any, t: Any) -> Any:
-    """The arm whose next pull is worth most by the family; the first if several."""
-    padding = math.sqrt(params.c * math.log(t)) * params.sigma if params.constants else 0.0
-    highest = -math.inf
-    arm = 0
-    for i in range(state.pulls.size):
-        index = state.value[i]
-        if params.constants and state.observed[i] > 0:
-            index += padding / math.sqrt(state.observed[i])
-        if index > highest:
-            highest = index
-            arm = i
-    return arm
+def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+    """What the family makes of that pull."""
+    return verbs.judge(params.trusted, state.trusted, arm, pull)
 
 
-def select(params: Params, state: State, draw: Any) -> int:
-    """By the family while it is trusted; else as SteadyUCB does."""
-    t = state.time[0] + 1
-    state.time[0] = t
-    need = 2 if params.constants else 1
-    arm = -1
-    if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, need)
-    if arm < 0:
-        if state.doubted[0] == 0:
-            arm = _trusting(params, state, t)
-        else:
-            arm = best_window(params, state, params.sigma)
-    state.pulls[arm] += 1
-    if state.observed[arm] >= need:
-        _next_value(params, state, arm)
-    return arm
-
-
-def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Fit the models, choose the window, and now and then ask whether the family holds."""
-    need = 2 if params.constants else 1
-    remember(state, arm, pull, reward)
-    n = state.observed[arm]
-    if n == 1:
-        state.waiting[0] += need - 1  # an arm waits until it has shown `need` rewards
-    if n == 2 and need == 2:
-        state.waiting[0] -= 1
-    add_residuals(params.mu, state, arm, pull, reward, params.constants)
-    choose_window(params, state, arm, params.sigma)
-    if n >= need:
-        state.closest[arm] = best_fit(state, arm, params.constants)
-        _next_value(params, state, arm)
-        if n % EVERY == 0 and state.doubted[0] == 0 and _doubtful(params, state, arm):
-            state.doubted[0] = 1
-
-
-def grow(params: Params, state: State, arms: int, capacity: int) -> State:
-    """Room for more rewards."""
-    grown: State = grow_history(state, arms, capacity)
-    return grown
+def rejudge(params: Params, state: State, arm: Any) -> None:
+    """Judge the arm's next pull by the family again."""
+    verbs.rejudge(params.trusted, state.trusted, arm)
 
 
 @dataclass(frozen=True)
@@ -222,30 +133,31 @@ class Guarded(Policy):
     """
 
     family: Family
-    sigma: float
-    constants: bool = False
-    c: float = 1.0
-    doubt: float = 2.0
+    sigma: Positive
+    constants: Switch = False
+    c: Positive = 1.0
+    doubt: Positive = 2.0
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, pulled, judge=judge, rejudge=rejudge
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse a family that is not positive."""
         check_family("Guarded", self.family)
-        object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
-        if not isinstance(self.constants, bool):
-            raise ValueError(f"constants must be True or False, got {self.constants!r}")
-        object.__setattr__(self, "c", checks.number("c", self.c, above=0))
-        object.__setattr__(self, "doubt", checks.number("doubt", self.doubt, above=0))
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate the family and square roots."""
-        mu = table_of("Guarded", self.family, reach)
-        steady = SteadyUCB(self.sigma).prepare(arms, horizon, reach)
+        """Prepare both policies."""
+        trusted: Policy = Posterior(self.family, self.sigma)
+        if self.constants:
+            trusted = LDCTO(self.family, self.sigma, self.c)
         return Params(
-            mu, self.family.sums_by_pull(reach + 1), self.sigma, self.constants, self.c,
-            math.sqrt(2.0 * self.doubt), steady.forget, steady.explore, steady.few, False, 0.0,
-            square_roots(reach),
-        )  # fmt: skip
+            trusted=trusted.prepare(arms, horizon, reach),
+            fallback=SteadyUCB(self.sigma).prepare(arms, horizon, reach),
+            sums=self.family.sums_by_pull(reach + 1),
+            need=2 if self.constants else 1,
+            limit=math.sqrt(2.0 * self.doubt) * self.sigma,
+        )
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from rotting import random
+from rotting.arrays import FloatArray, IntArray
 from rotting.bandits import Arm, NoNoise, Scenario
 from rotting.compilable import shared
 from rotting.models import Constant
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, no_pulls
+from rotting.state import Counts, Finite, Numbers, Place
+from rotting.verbs import Verbs
 
 tie = random.tie
 
@@ -30,24 +34,24 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """The arms in a heap, the one with the highest next mean on top."""
 
-    models: IntArray
-    constants: FloatArray
-    pulls: IntArray
-    next_mean: FloatArray  # mu_i(N_i + 1)
-    heap: IntArray
-    rival: FloatArray  # the highest next mean below the top
+    arms: Arms
+    models: Counts  # each arm's row of the means
+    constants: Numbers
+    next_mean: Numbers  # mu_i(N_i + 1)
+    heap: Annotated[IntArray, Place("next_mean", least=-1)]  # -1 on top: to be built
+    rival: Annotated[FloatArray, Finite((-math.inf, math.inf))]  # the highest mean below the top
 
 
 @shared
-def _before(params: Any, state: Any, a: Any, b: Any, draw: Any) -> Any:
+def _before(params: Params, state: State, a: Any, b: Any, draw: Any) -> Any:
     """Whether arm a goes before arm b: the higher next mean, at random in a tie (Eq. 3)."""
     if params.random_ties and state.next_mean[a] == state.next_mean[b]:
-        return tie(draw, a, state.pulls[a] + 1) < tie(draw, b, state.pulls[b] + 1)
+        return tie(draw, a, state.arms.pulls[a] + 1) < tie(draw, b, state.arms.pulls[b] + 1)
     return state.next_mean[a] > state.next_mean[b]
 
 
 @shared
-def _sink(params: Any, state: Any, place: Any, draw: Any) -> None:
+def _sink(params: Params, state: State, place: Any, draw: Any) -> None:
     """Let the arm at a place of the heap sink to where it belongs."""
     heap = state.heap
     arm = heap[place]
@@ -65,9 +69,9 @@ def _sink(params: Any, state: Any, place: Any, draw: Any) -> None:
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled; the arms are those of the params, if it has them."""
     state = State(
+        arms=no_pulls(arms),
         models=np.zeros(arms, dtype=np.int64),
         constants=np.zeros(arms),
-        pulls=np.zeros(arms, dtype=np.int64),
         next_mean=np.zeros(arms),
         heap=np.arange(arms, dtype=np.int64),
         rival=np.full(1, math.inf),
@@ -78,7 +82,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 
 @shared
-def _note_rival(state: Any) -> None:
+def _note_rival(state: State) -> None:
     """Note the highest next mean below the top: one of its two children has it."""
     rival = -math.inf
     for place in range(1, min(3, state.heap.size)):
@@ -86,8 +90,8 @@ def _note_rival(state: Any) -> None:
     state.rival[0] = rival
 
 
-def reveal(params: Params, state: State, models: IntArray, constants: FloatArray) -> None:
-    """Take in the true arms; they are put in order at the first decision."""
+def reveal(params: Params, state: State, models: Any, constants: Any) -> None:
+    """Take in the true arms; the heap is built at the first decision."""
     for i in range(models.size):
         state.models[i] = models[i]
         state.constants[i] = constants[i]
@@ -95,7 +99,7 @@ def reveal(params: Params, state: State, models: IntArray, constants: FloatArray
     state.heap[0] = -1
 
 
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """argmax of mu_i(N_i + 1), ties at random.
 
     Only the pulled arm's next mean falls, and nothing is reordered while it stays above the rest.
@@ -113,22 +117,22 @@ def select(params: Params, state: State, draw: Any) -> int:
         _sink(params, state, 0, draw)
         _note_rival(state)
         arm = state.heap[0]
-    n = state.pulls[arm] + 1
-    state.pulls[arm] = n
+    return arm
+
+
+def pulled(params: Params, state: State, arm: int) -> None:
+    """Count the pull and the round: the arm's next mean falls."""
+    n = state.arms.pulls[arm] + 1
+    state.arms.pulls[arm] = n
+    state.arms.time[0] += 1
     last = params.means.shape[1] - 1
     state.next_mean[arm] = state.constants[arm] + params.means[state.models[arm], min(n, last)]
-    return arm
+    if arm != state.heap[0]:
+        state.heap[0] = -1  # nobody chose it: it may be out of its place
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Learn nothing: pi_max knows the means."""
-
-
-def grow(params: Params, state: State, arms: int, capacity: int) -> State:
-    """The state has room for any number of decisions; its next means come from longer tables."""
-    for i in range(arms):
-        state.next_mean[i] = state.constants[i] + params.means[state.models[i], state.pulls[i]]
-    return state
 
 
 @dataclass(frozen=True)
@@ -147,12 +151,13 @@ class Oracle(Policy):
 
     arms: Sequence[Arm] | None = None
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow, reveal)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, reveal=reveal)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse what are not arms."""
         if self.arms is not None:
             # a scenario checks the arms and puts them into tables
-            object.__setattr__(self, "arms", Scenario(self.arms, NoNoise(), horizon=1).arms)
+            self._set("arms", Scenario(self.arms, NoNoise(), horizon=1).arms)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the means of the given arms."""
@@ -177,8 +182,9 @@ class Oracle(Policy):
         """
         if self.arms is not None and self.arms != scenario.arms:
             raise ValueError("arms of Oracle must be the scenario's own; use Oracle() to simulate")
-        nothing = np.zeros(0, dtype=np.int64)
-        return Params(scenario.world().means, nothing, np.zeros(0), random_ties)
+        # where each run has tables of its own, the engine puts them in chunk by chunk
+        means = scenario.world().means if scenario.shared_tables else np.zeros((1, 1))
+        return Params(means, np.zeros(0, dtype=np.int64), np.zeros(0), random_ties)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

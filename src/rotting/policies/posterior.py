@@ -1,9 +1,10 @@
 """Bayesian policies for arms of a known family, with and without unknown constants.
 
-The prior is uniform on Theta, and flat on the constants if there are any. The posterior weight of
-theta is proportional to exp(-misfit / (2 sigma^2)), see `rotting.policies.parts.likelihood`. What the next pull
-is worth under theta is c_theta + mu(N + 1; theta), c_theta the mean residual. The rules differ in
-what they make of that distribution: its mean, a draw, or the mean plus z standard deviations.
+The prior is the family's, uniform on Theta unless it has weights, and flat on the constants if
+there are any. The posterior weight of theta is proportional to its prior times exp(-misfit / (2
+sigma^2)), see `parts.likelihood`. What the next pull is worth under theta is c_theta + mu(N + 1;
+theta), c_theta the mean residual. The rules differ in what they make of that distribution: its
+mean, a draw, or the mean plus z standard deviations.
 
 Theta may be anywhere in an interval. The integrals over it are sums over its nodes while the
 posterior is wider than they are apart; once it is narrower, a parabola through the best node and
@@ -18,121 +19,117 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks, random
+from rotting import random
+from rotting.arrays import FloatArray
 from rotting.compilable import shared
 from rotting.models import Family, Interval, Plateau, Polynomial
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.cto import check_family, table_of
+from rotting.parameters import NonNegative, OneOf, Positive, Switch
+from rotting.policies.base import Policy
+from rotting.policies.parts.argmax import argmax
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import (
-    add_to_fit,
+    Fit,
+    add_residuals,
     best_fit,
-    hopeless,
     misfit,
+    negligible,
     no_fit,
     weight_of,
 )
-from rotting.policies.parts.ranking import argmax, argmax_noted, next_untried, still_leads
-from rotting.policies.parts.tree import all_changed, empty_tree, note_change, untried, winner
+from rotting.policies.parts.ranking import Ranking, best, rank, unranked
+from rotting.state import Counts, Numbers
+from rotting.verbs import Verbs
 
 normal = random.normal
 uniform = random.uniform
 
 _NARROW = 0.5  # variance of the posterior, in squared distances of nodes, below which it is fitted
 
-RULES = ("mean", "thompson", "upper")
-
 
 class Params(NamedTuple):
-    """The family as a table mu[n, theta]; sigma^2, zero if unknown; the rule."""
+    """The family as a table mu[n, theta], its prior, and the rule."""
 
     mu: FloatArray
-    variance: float
+    prior: FloatArray
+    variance: float  # sigma^2, zero if unknown
     constants: bool
+    need: int  # rewards that a fit needs
     thompson: bool
     z: float
     interval: bool
 
 
 class State(NamedTuple):
-    """See `rotting.policies.parts.likelihood`; weights and what follows from them."""
+    """The fit of every model, posterior weights, and the arms ranked by what follows."""
 
-    pulls: IntArray
-    observed: IntArray
-    waiting: IntArray
-    residual: FloatArray
-    squares: FloatArray
-    closest: IntArray
-    least: FloatArray  # each arm's least misfit, and their sum
-    unexplained: FloatArray
-    freedom: IntArray  # observed rewards less those that the fits use up
-    weight: FloatArray  # [arm, theta], for Thompson's draws
-    mass: FloatArray  # what an arm's weights add up to
-    spread: FloatArray  # each arm's sigma^2, as it was known at its last reward
-    value: FloatArray
-    leader: IntArray  # see `choose.still_leads`
-    rival: FloatArray
-    tree: IntArray  # see `rotting.policies.parts.tree`
-    changed: IntArray
-    unjudged: IntArray  # the arm pulled last, until its reward comes
+    arms: Arms
+    fit: Fit
+    closest: Counts  # the likeliest theta, as its place in Theta
+    least: Numbers  # each arm's least misfit,
+    unexplained: Numbers  # and their sum
+    freedom: Counts  # observed rewards less those that the fits use up
+    weight: Numbers  # [arm, theta], for Thompson's draws
+    mass: Numbers  # what an arm's weights add up to
+    spread: Numbers  # each arm's sigma^2, as it was known at its last reward
+    ranking: Ranking
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
     thetas = params.mu.shape[1]
     return State(
-        *no_fit(arms, thetas),
+        arms=no_pulls(arms),
+        fit=no_fit(arms, thetas),
         closest=np.zeros(arms, dtype=np.int64),
         least=np.zeros(arms),
         unexplained=np.zeros(1),
         freedom=np.zeros(1, dtype=np.int64),
-        weight=np.ones((arms, thetas)),
-        mass=np.full(arms, float(thetas)),
+        weight=np.tile(params.prior, (arms, 1)),
+        mass=np.full(arms, params.prior.sum()),
         spread=np.ones(arms),
-        value=np.full(arms, -math.inf),
-        leader=np.full(1, -1, dtype=np.int64),
-        rival=np.zeros(1),
-        tree=empty_tree(arms),
-        changed=all_changed(),
-        unjudged=np.full(1, -1, dtype=np.int64),
+        ranking=unranked(arms),
     )
 
 
 @shared
-def _worth(params: Any, state: Any, arm: Any, k: Any) -> Any:
-    """What the arm's next pull is worth under a theta."""
-    worth = params.mu[state.pulls[arm] + 1, k]
+def _worth(params: Params, state: State, arm: Any, pull: Any, k: Any) -> Any:
+    """What that pull of the arm is worth under a theta."""
+    worth = params.mu[pull, k]
     if params.constants:
-        worth += state.residual[arm, k] / state.observed[arm]
+        worth += state.fit.residual[arm, k] / state.arms.observed[arm]
     return worth
 
 
 @shared
-def _weight(params: Any, state: Any, arm: Any, k: Any, sharpness: Any) -> Any:
-    """The posterior weight of a theta; the likeliest has 1. `sharpness` is 1 / (2 sigma^2)."""
-    worse = misfit(state, arm, k, params.constants) - state.least[arm]
-    weight = weight_of(worse * sharpness)
-    if params.interval and (k == 0 or k == params.mu.shape[1] - 1):
-        weight *= 0.5  # the trapezoidal rule
-    return weight
+def _weight(params: Params, state: State, arm: Any, k: Any, sharpness: Any) -> Any:
+    """The posterior weight of a theta; `sharpness` is 1 / (2 sigma^2)."""
+    worse = misfit(state.fit, arm, k, state.arms.observed[arm], params.constants)
+    return weight_of((worse - state.least[arm]) * sharpness) * params.prior[k]
 
 
 @shared
-def _judge(params: Any, state: Any, arm: Any) -> None:
-    """The arm's value: the posterior mean, and z standard deviations more."""
-    if params.interval and _narrow(params, state, arm):
-        return
-    likeliest = _worth(params, state, arm, state.closest[arm])
+def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+    """The posterior mean of what that pull is worth, and z standard deviations more."""
+    n = state.arms.observed[arm]
+    if n < params.need:
+        return -math.inf
+    if params.interval:
+        value = _narrow(params, state, arm, pull)
+        if not math.isnan(value):
+            return value
+    likeliest = _worth(params, state, arm, pull, state.closest[arm])
     sharpness = 0.5 / state.spread[arm]
-    limit = hopeless(state.least[arm], state.spread[arm])
+    limit = negligible(state.least[arm], state.spread[arm])
     mass, first, second = 0.0, 0.0, 0.0
     for k in range(params.mu.shape[1]):
-        if misfit(state, arm, k, params.constants) <= limit:
+        if misfit(state.fit, arm, k, n, params.constants) <= limit:
             weight = _weight(params, state, arm, k, sharpness)
-            more = _worth(params, state, arm, k) - likeliest
+            more = _worth(params, state, arm, pull, k) - likeliest
             mass += weight
             first += weight * more
             second += weight * more * more
@@ -141,45 +138,45 @@ def _judge(params: Any, state: Any, arm: Any) -> None:
     if params.z != 0.0:
         variance = max(0.0, second / mass - more * more)
         if params.constants:
-            variance += state.spread[arm] / state.observed[arm]
+            variance += state.spread[arm] / n
         value += params.z * math.sqrt(variance)
-    state.value[arm] = value
+    return value
 
 
 @shared
-def _narrow(params: Any, state: Any, arm: Any) -> Any:
-    """The arm's value if its posterior is narrower than the nodes are apart; whether it is.
+def _narrow(params: Params, state: State, arm: Any, pull: Any) -> Any:
+    """The same if the posterior is narrower than the nodes are apart, else NaN.
 
     In units of that distance the misfit near the best node is bend/2 (x - x0)^2, so the posterior
     is Normal(x0, 2 sigma^2 / bend); the worth is interpolated by a parabola, too.
     """
     k = state.closest[arm]
     if k == 0 or k == params.mu.shape[1] - 1:
-        return False
-    below = misfit(state, arm, k - 1, params.constants)
-    here = misfit(state, arm, k, params.constants)
-    above = misfit(state, arm, k + 1, params.constants)
+        return math.nan
+    n = state.arms.observed[arm]
+    below = misfit(state.fit, arm, k - 1, n, params.constants)
+    here = misfit(state.fit, arm, k, n, params.constants)
+    above = misfit(state.fit, arm, k + 1, n, params.constants)
     bend = below - 2.0 * here + above
     if bend <= 0.0 or 2.0 * state.spread[arm] > _NARROW * bend:
-        return False
+        return math.nan
     x0 = 0.5 * (below - above) / bend
     width = 2.0 * state.spread[arm] / bend
-    low = _worth(params, state, arm, k - 1)
-    mid = _worth(params, state, arm, k)
-    high = _worth(params, state, arm, k + 1)
+    low = _worth(params, state, arm, pull, k - 1)
+    mid = _worth(params, state, arm, pull, k)
+    high = _worth(params, state, arm, pull, k + 1)
     slope, curve = 0.5 * (high - low), high - 2.0 * mid + low
     value = mid + slope * x0 + 0.5 * curve * (x0 * x0 + width)
     if params.z != 0.0:
         variance = width * (slope + curve * x0) ** 2
         if params.constants:
-            variance += state.spread[arm] / state.observed[arm]
+            variance += state.spread[arm] / n
         value += params.z * math.sqrt(variance)
-    state.value[arm] = value
-    return True
+    return value
 
 
 @shared
-def _drawn(params: Any, state: Any, arm: Any, draw: Any) -> Any:
+def _drawn(params: Params, state: State, arm: Any, draw: Any) -> Any:
     """A draw from the arm's posterior: one number for theta, one for the constant."""
     u = uniform(draw) * state.mass[arm]
     last = params.mu.shape[1] - 1
@@ -188,51 +185,36 @@ def _drawn(params: Any, state: Any, arm: Any, draw: Any) -> Any:
     while k < last and reached <= u:
         k += 1
         reached += state.weight[arm, k]
-    worth = _worth(params, state, arm, k)
+    worth = _worth(params, state, arm, state.arms.pulls[arm] + 1, k)
     if params.constants:
-        worth += math.sqrt(state.spread[arm] / state.observed[arm]) * normal(draw)
+        worth += math.sqrt(state.spread[arm] / state.arms.observed[arm]) * normal(draw)
     return worth
 
 
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm as often as the fit needs, then the highest value; the first if several."""
-    arm = -1
-    need = 2 if params.constants else 1
-    late = state.unjudged[0]
-    if late >= 0 and not params.thompson and state.observed[late] >= need:
-        _judge(params, state, late)  # its reward has not come, but it was pulled
-    if state.waiting[0] > 0:
-        if need == 1:
-            arm = untried(state.pulls, state.observed, state.waiting[0])
-        else:
-            arm = next_untried(state.pulls, state.observed, need)
-    if arm < 0:
-        if params.thompson:
-            for i in range(state.pulls.size):
-                if state.observed[i] >= need:
-                    state.value[i] = _drawn(params, state, i, draw)
-            arm = argmax(state.value)
-        elif state.tree.size > 1:
-            arm = winner(state.tree, state.changed, state.value, state.pulls, False, draw)
-        elif still_leads(state.value, state.leader, state.rival):
-            arm = state.leader[0]
-        else:
-            arm = argmax_noted(state.value, state.leader, state.rival)
-    state.pulls[arm] += 1
-    note_change(state.changed, arm)
-    state.unjudged[0] = arm
-    return arm
+    arm = next_untried(state.arms, params.need)
+    if arm >= 0:
+        return arm
+    if not params.thompson:
+        return best(state.ranking, draw)
+    value = state.ranking.value
+    for i in range(value.size):
+        if state.arms.observed[i] >= params.need:
+            value[i] = _drawn(params, state, i, draw)
+    return argmax(value)
 
 
 @shared
-def _weigh(params: Any, state: Any, arm: Any) -> None:
+def _weigh(params: Params, state: State, arm: Any) -> None:
     """Keep an arm's weights, to draw from them in many rounds."""
     sharpness = 0.5 / state.spread[arm]
-    limit = hopeless(state.least[arm], state.spread[arm])
+    limit = negligible(state.least[arm], state.spread[arm])
+    n = state.arms.observed[arm]
     mass = 0.0
     for k in range(params.mu.shape[1]):
         weight = 0.0
-        if misfit(state, arm, k, params.constants) <= limit:
+        if misfit(state.fit, arm, k, n, params.constants) <= limit:
             weight = _weight(params, state, arm, k, sharpness)
         state.weight[arm, k] = weight
         mass += weight
@@ -240,7 +222,7 @@ def _weigh(params: Any, state: Any, arm: Any) -> None:
 
 
 @shared
-def _estimated_variance(state: Any, least: Any, arm: Any, fresh: Any) -> Any:
+def _estimated_variance(state: State, least: Any, arm: Any, fresh: Any) -> Any:
     """sigma^2 from the best fits of all arms, this one's having changed."""
     state.unexplained[0] += least - state.least[arm]
     state.freedom[0] += fresh
@@ -251,25 +233,27 @@ def _estimated_variance(state: Any, least: Any, arm: Any, fresh: Any) -> Any:
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Take the reward into the fit and weigh the models again."""
-    need = 2 if params.constants else 1
-    n = add_to_fit(params.mu, state, arm, pull, reward, need, params.constants)
-    closest = best_fit(state, arm, params.constants)
-    least = misfit(state, arm, closest, params.constants)
+    n = rewarded(state.arms, arm, params.need)
+    add_residuals(params.mu, state.fit, arm, pull, reward, params.constants)
+    closest = best_fit(state.fit, arm, n, params.constants)
+    least = misfit(state.fit, arm, closest, n, params.constants)
     variance = params.variance
     if variance == 0.0:
-        variance = _estimated_variance(state, least, arm, 1 - need if n == 1 else 1)
+        variance = _estimated_variance(state, least, arm, 1 - params.need if n == 1 else 1)
     state.closest[arm] = closest
     state.least[arm] = least
     state.spread[arm] = variance
     if params.thompson:
         _weigh(params, state, arm)
-    elif n >= need:
-        _judge(params, state, arm)
-        note_change(state.changed, arm)
-    if arm != state.leader[0]:
-        state.leader[0] = -1
-    if arm == state.unjudged[0]:
-        state.unjudged[0] = -1
+    else:
+        rejudge(params, state, arm)
+
+
+@shared
+def rejudge(params: Params, state: State, arm: Any) -> None:
+    """Rank the arm by its next pull; Thompson's draws are made when an arm is chosen."""
+    if not params.thompson:
+        rank(state.ranking, arm, judge(params, state, arm, state.arms.pulls[arm] + 1))
 
 
 @dataclass(frozen=True)
@@ -291,23 +275,20 @@ class Posterior(Policy):
     """
 
     family: Family | Interval
-    sigma: float | None = None
-    constants: bool = False
-    rule: str = "mean"
-    z: float = 2.0
+    sigma: Positive | None = None
+    constants: Switch = False
+    rule: Annotated[str, OneOf("mean", "thompson", "upper")] = "mean"
+    z: NonNegative = 2.0
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+    )
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse a family that is not positive, and draws from an interval."""
         check_family("Posterior", self._nodes)
-        if self.sigma is not None:
-            object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
-        if not isinstance(self.constants, bool):
-            raise ValueError(f"constants must be True or False, got {self.constants!r}")
-        checks.choice("rule", self.rule, RULES)
         if isinstance(self.family, Interval) and self.rule == "thompson":
             raise ValueError("rule must be 'mean' or 'upper' for an Interval, got 'thompson'")
-        object.__setattr__(self, "z", checks.number("z", self.z, least=0))
 
     @property
     def _nodes(self) -> Family:
@@ -319,7 +300,12 @@ class Posterior(Policy):
         variance = 0.0 if self.sigma is None else self.sigma**2
         z = self.z if self.rule == "upper" else 0.0
         interval = isinstance(self.family, Interval)
-        return Params(mu, variance, self.constants, self.rule == "thompson", z, interval)
+        prior = self._nodes.prior.copy()
+        if interval:  # the trapezoidal rule
+            prior[[0, -1]] *= 0.5
+        need = 2 if self.constants else 1
+        thompson = self.rule == "thompson"
+        return Params(mu, prior, variance, self.constants, need, thompson, z, interval)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -9,65 +9,50 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.parts.history import CHUNK, empty_history, grow_history, remember
-from rotting.policies.parts.ranking import next_untried
-from rotting.policies.rawucb import find_window, square_roots
+from rotting.parameters import NonNegative, Positive
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.best_window import Widths, find_window, square_roots, window_sum
+from rotting.policies.parts.history import History, Starts, empty_history, no_starts, remember
+from rotting.state import Numbers, Values
+from rotting.verbs import Verbs
 
 LATER = 10.0  # added to t in ln t: the first rounds know little, and false alarms cost most
 
 
 class Params(NamedTuple):
-    """How to forget and how to explore; sigma is zero if unknown. See `SteadyUCB`."""
+    """How to forget and how to explore. See `SteadyUCB`."""
 
-    sigma: float
+    sigma: float  # zero if unknown
     forget: float  # sqrt(2 alpha)
     explore: float  # sqrt(2 c)
     few: float
-    plus: bool  # for `find_window`: RAW-UCB's widths
-    power: float
-    root: FloatArray  # sqrt(h) at h
+    widths: Widths  # RAW-UCB's
 
 
 class State(NamedTuple):
-    """All observed rewards as running sums (see `rotting.policies.parts.history`); each arm's window.
+    """All observed rewards as running sums, each arm's window, and the scatter of rewards.
 
     Memory: two numbers per observed reward, as the rule looks at all windows.
     """
 
-    pulls: IntArray
-    observed: IntArray
-    waiting: IntArray
-    total: FloatArray
-    last: IntArray
-    free: IntArray
-    sums: FloatArray
-    pull: IntArray
-    before: IntArray
-    slope: FloatArray
-    top: FloatArray
-    low: FloatArray
-    time: IntArray
-    chunk: IntArray  # where each arm's window starts, as in RAW-UCB
-    start: IntArray
-    bound: FloatArray
-    mean: FloatArray  # of the window
-    width: FloatArray  # (1 + few / h) / sqrt(h)
-    squares: FloatArray  # of each arm's rewards, for a sigma that is not known
-    scatter: FloatArray  # each arm's squares about its mean, and their sum
-    scattered: FloatArray
+    arms: Arms
+    history: History
+    starts: Starts  # where each arm's window starts
+    mean: Values  # of the window
+    width: Numbers  # (1 + few / h) / sqrt(h)
+    squares: Numbers  # of each arm's rewards, for a sigma that is not known
+    scatter: Numbers  # each arm's squares about its mean,
+    scattered: Numbers  # and their sum
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
     return State(
-        *empty_history(arms, capacity),
-        time=np.zeros(1, dtype=np.int64),
-        chunk=np.zeros(arms, dtype=np.int64),
-        start=np.zeros(arms, dtype=np.int64),
-        bound=np.zeros(arms),
+        arms=no_pulls(arms),
+        history=empty_history(arms, capacity),
+        starts=no_starts(arms),
         mean=np.full(arms, -math.inf),
         width=np.zeros(arms),
         squares=np.zeros(arms),
@@ -77,7 +62,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 
 @shared
-def _noise(params: Any, state: Any) -> Any:
+def _noise(params: Params, state: State) -> Any:
     """Sigma, or its estimate: the pooled scatter of the arms' rewards about their means.
 
     Before there are as many rewards to spare as arms it is their mean square, which has the order
@@ -85,73 +70,54 @@ def _noise(params: Any, state: Any) -> Any:
     """
     if params.sigma > 0.0:
         return params.sigma
-    spare = -state.pulls.size
+    arms = state.squares.size
+    spare = -arms
     power = 0.0
-    for i in range(state.pulls.size):
-        spare += state.observed[i]
+    for i in range(arms):
+        spare += state.arms.observed[i]
         power += state.squares[i]
-    if spare < state.pulls.size:
-        return math.sqrt(power / max(1, spare + state.pulls.size))
+    if spare < arms:
+        return math.sqrt(power / max(1, spare + arms))
     return math.sqrt(state.scattered[0] / spare)
 
 
-@shared
-def choose_window(params: Any, state: Any, arm: Any, sigma: Any) -> None:
-    """The arm's window, chosen anew, with its mean and the width of its padding."""
-    n = state.observed[arm]
-    if n == 1:
-        state.chunk[arm] = state.last[arm]
-    scale = params.forget * sigma * math.sqrt(math.log(state.time[0] + LATER))
-    find_window(params, state, arm, scale, 0.0)
-    h = n - state.start[arm]
-    gained = state.total[arm] - state.sums[state.chunk[arm], state.start[arm] & (CHUNK - 1)]
-    state.mean[arm] = gained / h
-    state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
-
-
-@shared
-def best_window(params: Any, state: Any, sigma: Any) -> Any:
-    """The arm whose window's mean plus padding is highest; the least pulled if several."""
-    padding = params.explore * sigma * math.sqrt(math.log(state.time[0] + LATER))
+def choose(params: Params, state: State, draw: Any) -> int:
+    """Each arm once, then the window's mean plus its padding; the least pulled arm if several."""
+    arm = next_untried(state.arms, 1)
+    if arm >= 0:
+        return arm
+    later = state.arms.time[0] + 1 + LATER
+    padding = params.explore * _noise(params, state) * math.sqrt(math.log(later))
+    pulls = state.arms.pulls
     highest = -math.inf
     arm = 0
-    for i in range(state.pulls.size):
+    for i in range(pulls.size):
         index = state.mean[i] + padding * state.width[i]
         # while nothing scatters, as with clicks before the first, all arms tie: share the turns
-        fewer = index == highest and state.pulls[i] < state.pulls[arm]
+        fewer = index == highest and pulls[i] < pulls[arm]
         if index > highest or fewer:
             highest = index
             arm = i
     return arm
 
 
-def select(params: Params, state: State, draw: Any) -> int:
-    """Each arm once, then the window's mean plus its padding; the least pulled arm if several."""
-    state.time[0] += 1
-    arm = -1
-    if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, 1)
-    if arm < 0:
-        arm = best_window(params, state, _noise(params, state))
-    state.pulls[arm] += 1
-    return arm
-
-
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Remember the reward, and choose the arm's window anew."""
-    remember(state, arm, pull, reward)
+    n = rewarded(state.arms, arm, 1)
+    history, starts = state.history, state.starts
+    remember(history, arm, n - 1, pull, reward)
     if params.sigma == 0.0:
         state.squares[arm] += reward * reward
-        scatter = max(0.0, state.squares[arm] - state.total[arm] ** 2 / state.observed[arm])
+        scatter = max(0.0, state.squares[arm] - history.total[arm] ** 2 / n)
         state.scattered[0] += scatter - state.scatter[arm]
         state.scatter[arm] = scatter
-    choose_window(params, state, arm, _noise(params, state))
-
-
-def grow(params: Params, state: State, arms: int, capacity: int) -> State:
-    """Room for more rewards."""
-    grown: State = grow_history(state, arms, capacity)
-    return grown
+    if n == 1:
+        starts.chunk[arm] = history.last[arm]
+    scale = params.forget * _noise(params, state) * math.sqrt(math.log(state.arms.time[0] + LATER))
+    find_window(params.widths, history, starts, arm, n, scale, 0.0)
+    h = n - starts.start[arm]
+    state.mean[arm] = window_sum(history, starts, arm) / h
+    state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
 
 
 @dataclass(frozen=True)
@@ -172,25 +138,19 @@ class SteadyUCB(Policy):
     'a'
     """
 
-    sigma: float | None
-    alpha: float = 3.0
-    c: float = 0.87
-    few: float = 0.3
+    sigma: Positive | None
+    alpha: Positive = 3.0
+    c: Positive = 0.87
+    few: NonNegative = 0.3
 
     title: ClassVar[str] = "SteadyUCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow)
-
-    def __post_init__(self) -> None:
-        if self.sigma is not None:
-            object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
-        object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, above=0))
-        object.__setattr__(self, "c", checks.number("c", self.c, above=0))
-        object.__setattr__(self, "few", checks.number("few", self.few, least=0))
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate square roots."""
         forget, explore = math.sqrt(2.0 * self.alpha), math.sqrt(2.0 * self.c)
-        return Params(self.sigma or 0.0, forget, explore, self.few, False, 0.0, square_roots(reach))
+        widths = Widths(False, 0.0, square_roots(reach))
+        return Params(self.sigma or 0.0, forget, explore, self.few, widths)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

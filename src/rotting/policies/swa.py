@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from rotting import checks
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.parts.ranking import argmax, next_untried
-from rotting.policies.parts.tree import all_changed, empty_tree, note_change, winner
-from rotting.policies.parts.window import ROOM, empty_window, grow_window, observe
-
-LONGEST = 2.0**30  # a window that no run can fill; longer ones would not fit 32 bits
-
-
-def averaging_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
-    """M = ceil(alpha 4^(2/3) sigma^(2/3) K^(-2/3) T^(2/3) ln^(1/3)(sqrt(2) T)), Algorithm 1.
-
-    >>> averaging_window(alpha=0.2, sigma=0.2 ** 0.5, arms=2, horizon=30_000)
-    395
-    """
-    scale = (4.0 * sigma * horizon / arms) ** (2 / 3)
-    window = alpha * scale * math.log(math.sqrt(2.0) * horizon) ** (1 / 3)
-    return math.ceil(min(window, LONGEST))
+from rotting.parameters import Positive
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls
+from rotting.policies.parts.ranking import Ranking, best, rank, unranked
+from rotting.policies.parts.window import Window, empty_window, observe, window_mean
+from rotting.theory.window import averaging_window
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -37,60 +23,34 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """See `rotting.policies.parts.window`. Memory: the last M rewards of each arm."""
+    """The last M rewards of each arm, and the arms ranked by their means."""
 
-    pulls: IntArray
-    base: IntArray
-    observed: IntArray
-    waiting: IntArray
-    total: FloatArray
-    mean: FloatArray
-    newest: IntArray
-    ring_pull: IntArray
-    ring_reward: FloatArray
-    time: IntArray
-    tree: IntArray  # see `rotting.policies.parts.tree`
-    changed: IntArray
+    arms: Arms
+    window: Window
+    ranking: Ranking
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
-    return State(
-        *empty_window(arms, min(params.window, capacity)),
-        time=np.zeros(1, dtype=np.int64),
-        tree=empty_tree(arms),
-        changed=all_changed(),
-    )
+    window = empty_window(arms, min(params.window, capacity))
+    return State(no_pulls(arms), window, unranked(arms))
 
 
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Ramp up: round robin for K M rounds. Balance: the best mean of the last M rewards."""
-    t = state.time[0]
-    state.time[0] = t + 1
-    arm = -1
-    if t < params.arms * params.window:
-        arm = t % params.arms
-    elif state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, 1)
+    played = state.arms.time[0]
+    if played < params.arms * params.window:
+        return played % params.arms
+    arm = next_untried(state.arms, 1)
     if arm < 0:
-        if state.tree.size > 1:
-            arm = winner(state.tree, state.changed, state.mean, state.pulls, False, draw)
-        else:
-            arm = argmax(state.mean)
-    state.pulls[arm] += 1
+        arm = best(state.ranking, draw)
     return arm
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Put the reward into its arm's window."""
-    observe(state, arm, pull, reward, params.window)
-    note_change(state.changed, arm)
-
-
-def grow(params: Params, state: State, arms: int, capacity: int) -> State:
-    """Room for the window, while it is not yet full."""
-    grown: State = grow_window(state, min(params.window, capacity))
-    return grown
+    observe(state.window, state.arms, arm, pull, reward, params.window)
+    rank(state.ranking, arm, window_mean(state.window, state.arms, arm, params.window))
 
 
 @dataclass(frozen=True)
@@ -103,15 +63,11 @@ class SWA(Policy):
     (2 max mu(1))^(-2/3) makes the bound smallest. Ties go to the first arm.
     """
 
-    alpha: float
-    sigma: float
+    alpha: Positive
+    sigma: Positive
 
     needs_horizon: ClassVar[bool] = True
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow, room=ROOM)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, above=0))
-        object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Compute M."""

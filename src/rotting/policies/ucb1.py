@@ -9,14 +9,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
+from rotting.arrays import FloatArray
+from rotting.parameters import Positive
+from rotting.policies.base import Policy
+from rotting.policies.parts.argmax import argmax_padded
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
-from rotting.policies.parts.ranking import argmax_padded, next_untried
+from rotting.state import Numbers, Values
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
-    """What compiled code reads."""
+    """The padding's constant and its tables."""
 
     c: float
     padding: FloatArray  # sqrt(c ln t) at t
@@ -24,49 +28,31 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Per arm: pulls made, rewards observed, and what they add up to."""
+    """What each arm's rewards add up to."""
 
-    time: IntArray
-    waiting: IntArray  # how many arms have no observed reward yet
-    pulls: IntArray
-    observed: IntArray
-    total: FloatArray
-    mean: FloatArray
-    width: FloatArray  # 1 / sqrt(observed)
+    arms: Arms
+    total: Numbers
+    mean: Values
+    width: Numbers  # 1 / sqrt(observed)
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
-    return State(
-        time=np.zeros(1, dtype=np.int64),
-        waiting=np.full(1, arms, dtype=np.int64),
-        pulls=np.zeros(arms, dtype=np.int64),
-        observed=np.zeros(arms, dtype=np.int64),
-        total=np.zeros(arms),
-        mean=np.full(arms, -math.inf),
-        width=np.zeros(arms),
-    )
+    return State(no_pulls(arms), np.zeros(arms), np.full(arms, -math.inf), np.zeros(arms))
 
 
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then argmax of mean_i + sqrt(c ln t / N_i)."""
-    t = state.time[0] + 1
-    state.time[0] = t
-    arm = -1
-    if state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, 1)
+    arm = next_untried(state.arms, 1)
     if arm < 0:
-        arm = argmax_padded(state.mean, state.width, padding_at(params.padding, params.c, t))
-    state.pulls[arm] += 1
+        bonus = padding_at(params.padding, params.c, state.arms.time[0] + 1)
+        arm = argmax_padded(state.mean, state.width, bonus)
     return arm
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Add the reward to its arm's mean."""
-    n = state.observed[arm] + 1
-    state.observed[arm] = n
-    if n == 1:
-        state.waiting[0] -= 1
+    n = rewarded(state.arms, arm, 1)
     state.total[arm] += reward
     state.mean[arm] = state.total[arm] / n
     state.width[arm] = width_at(params.widths, n)
@@ -83,12 +69,9 @@ class UCB1(Policy):
     'a'
     """
 
-    c: float = 2.0
+    c: Positive = 2.0
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "c", checks.number("c", self.c, above=0))
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the padding."""

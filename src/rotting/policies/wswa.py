@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks
+from rotting.arrays import IntArray
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray, IntArray, Policy, Verbs
-from rotting.policies.parts.ranking import argmax, next_untried
-from rotting.policies.parts.window import ROOM, empty_window, grow_window, observe, sum_again
-from rotting.policies.swa import averaging_window
+from rotting.parameters import OneOf, Positive
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls
+from rotting.policies.parts.ranking import Ranking, best, rank, unranked
+from rotting.policies.parts.window import Window, empty_window, observe, sum_window, window_mean
+from rotting.state import Counts
+from rotting.theory.window import averaging_window
+from rotting.verbs import Verbs
 
-RESTARTS = ("forget", "keep")
 _EPOCHS = 62
 
 
@@ -30,23 +32,15 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """See `rotting.policies.parts.window`. Memory: the last M rewards of each arm."""
+    """The last M rewards of each arm, the arms ranked by their means, and the epoch."""
 
-    pulls: IntArray
-    base: IntArray
-    observed: IntArray
-    waiting: IntArray
-    total: FloatArray
-    mean: FloatArray
-    newest: IntArray
-    ring_pull: IntArray
-    ring_reward: FloatArray
-    time: IntArray
-    epoch_start: IntArray  # its first round
-    epoch_end: IntArray  # the first round of the next epoch
-    window: IntArray
-    epoch: IntArray
-    short: IntArray  # arms with fewer than M pulls ("keep")
+    arms: Arms
+    window: Window
+    ranking: Ranking
+    epoch: Counts
+    start: Counts  # the epoch's first round; its last is the one before twice as many
+    length: Counts  # M
+    short: Counts  # arms with fewer than M pulls ("keep")
 
 
 def _longest(params: Params, capacity: int) -> int:
@@ -64,86 +58,82 @@ def _longest(params: Params, capacity: int) -> int:
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Before the first epoch."""
+    """Before the first round, which is the first epoch."""
     return State(
-        *empty_window(arms, _longest(params, capacity)),
-        time=np.zeros(1, dtype=np.int64),
-        epoch_start=np.zeros(1, dtype=np.int64),
-        epoch_end=np.ones(1, dtype=np.int64),
-        window=np.ones(1, dtype=np.int64),
-        epoch=np.full(1, -1, dtype=np.int64),
-        short=np.zeros(1, dtype=np.int64),
+        arms=no_pulls(arms),
+        window=empty_window(arms, _longest(params, capacity)),
+        ranking=unranked(arms),
+        epoch=np.zeros(1, dtype=np.int64),
+        start=np.ones(1, dtype=np.int64),
+        length=params.windows[:1].copy(),
+        short=np.full(1, arms, dtype=np.int64),
     )
 
 
 @shared
-def _begin_epoch(params: Any, state: Any) -> None:
-    """The horizon doubles: a fresh SWA, or the same history under a longer window."""
-    epoch = state.epoch[0] + 1
-    state.epoch[0] = epoch
-    state.epoch_start[0] = state.epoch_end[0]
-    state.epoch_end[0] = 2 * state.epoch_end[0]
-    state.window[0] = params.windows[epoch]
-    state.short[0] = 0
-    for i in range(params.arms):
-        if params.keep:
-            sum_again(state, i, state.window[0])
-            if state.pulls[i] < state.window[0]:
-                state.short[0] += 1
-        else:
-            state.base[i] = state.pulls[i]
-            state.observed[i] = 0
-            state.total[i] = 0.0
-            state.mean[i] = -math.inf
-    if not params.keep:
-        state.waiting[0] = params.arms
-
-
-@shared
-def _ramp_up(params: Any, state: Any, t: Any) -> Any:
+def _ramp_up(params: Params, state: State) -> Any:
     """The arm whose turn it is before the window of every arm is full, or -1.
 
     Forgetting: round robin for the K M first rounds of the epoch. Keeping: the least pulled of
     the arms with fewer than M pulls.
     """
     if not params.keep:
-        step = t - state.epoch_start[0]
-        return step % params.arms if step < params.arms * state.window[0] else -1
+        step = state.arms.time[0] + 1 - state.start[0]
+        return step % params.arms if step < params.arms * state.length[0] else -1
     if state.short[0] == 0:
         return -1
     least = 0
     for i in range(1, params.arms):
-        if state.pulls[i] < state.pulls[least]:
+        if state.arms.pulls[i] < state.arms.pulls[least]:
             least = i
     return least
 
 
-def select(params: Params, state: State, draw: Any) -> int:
+def choose(params: Params, state: State, draw: Any) -> int:
     """SWA of the present epoch: ramp up, then the best mean of the last M rewards."""
-    t = state.time[0] + 1
-    state.time[0] = t
-    if t == state.epoch_end[0]:
-        _begin_epoch(params, state)
-    arm = _ramp_up(params, state, t)
-    if arm < 0 and state.waiting[0] > 0:
-        arm = next_untried(state.pulls, state.observed, 1)
+    arm = _ramp_up(params, state)
     if arm < 0:
-        arm = argmax(state.mean)
-    state.pulls[arm] += 1
-    if params.keep and state.pulls[arm] == state.window[0]:
-        state.short[0] -= 1
+        arm = next_untried(state.arms, 1)
+    if arm < 0:
+        arm = best(state.ranking, draw)
     return arm
+
+
+def pulled(params: Params, state: State, arm: int) -> None:
+    """Count the pull and the round; after the last round of an epoch the next one begins."""
+    state.arms.pulls[arm] += 1
+    state.arms.time[0] += 1
+    if params.keep and state.arms.pulls[arm] == state.length[0]:
+        state.short[0] -= 1
+    if state.arms.time[0] + 1 == 2 * state.start[0]:
+        _begin_epoch(params, state)
+
+
+@shared
+def _begin_epoch(params: Params, state: State) -> None:
+    """The horizon doubles: a fresh SWA, or the same history under a longer window."""
+    state.epoch[0] += 1
+    state.start[0] *= 2
+    state.length[0] = params.windows[state.epoch[0]]
+    state.short[0] = 0
+    for i in range(params.arms):
+        if params.keep:
+            sum_window(state.window, state.arms, i, state.length[0])
+            if state.arms.pulls[i] < state.length[0]:
+                state.short[0] += 1
+        else:
+            state.window.base[i] = state.arms.pulls[i]
+            state.window.total[i] = 0.0
+            state.arms.observed[i] = 0
+        rank(state.ranking, i, window_mean(state.window, state.arms, i, state.length[0]))
+    if not params.keep:
+        state.arms.waiting[0] = params.arms
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Put the reward into its arm's window, unless it is of a forgotten epoch."""
-    observe(state, arm, pull, reward, state.window[0])
-
-
-def grow(params: Params, state: State, arms: int, capacity: int) -> State:
-    """Room for the windows of later epochs."""
-    grown: State = grow_window(state, _longest(params, capacity))
-    return grown
+    observe(state.window, state.arms, arm, pull, reward, state.length[0])
+    rank(state.ranking, arm, window_mean(state.window, state.arms, arm, state.length[0]))
 
 
 @dataclass(frozen=True)
@@ -163,17 +153,12 @@ class WSWA(Policy):
     >>> player.update(decision, reward=0.7)
     """
 
-    alpha: float
-    sigma: float
-    restart: str = "forget"
+    alpha: Positive
+    sigma: Positive
+    restart: Annotated[str, OneOf("forget", "keep")] = "forget"
 
     title: ClassVar[str] = "wSWA"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update, grow, room=ROOM)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, above=0))
-        object.__setattr__(self, "sigma", checks.number("sigma", self.sigma, above=0))
-        checks.choice("restart", self.restart, RESTARTS)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Compute the window of every epoch."""

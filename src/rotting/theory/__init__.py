@@ -11,7 +11,6 @@ from rotting.theory.assumptions import (
 )
 from rotting.theory.balance import bal, mean_star
 from rotting.theory.bounds import (
-    averaging_window,
     best_alpha,
     lower_bound_order,
     swa_precision,
@@ -36,6 +35,7 @@ from rotting.theory.parametric import (
 from rotting.theory.samples import m_star
 from rotting.theory.star import StarDown, ddet_star, det_star, hardest_star, star_down
 from rotting.theory.sums import cumulative
+from rotting.theory.window import averaging_window
 
 __all__ = [
     "Advice",

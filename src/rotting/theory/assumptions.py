@@ -12,7 +12,8 @@ For n^-theta, its plateaus and exp(-theta (n-1)) the answers follow from their g
   differences of a constant vanish: Assumption 4.3 holds if and only if that is < 1/2 for all pairs.
 - Sums of exp(-theta (n-1)) are bounded, so det and Ddet grow like n: both fail.
 
-Other models are looked at as far as `limit`: a counterexample decides, its absence does not.
+Of other models the pulls up to `limit` are examined: a counterexample decides, its absence does
+not.
 """
 
 from __future__ import annotations
@@ -24,7 +25,18 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.models import Constant, Exponential, Family, Model, Plateau, Polynomial, Step, Table
+from rotting.models import (
+    Constant,
+    Exponential,
+    Family,
+    MixedFamily,
+    Model,
+    Plateau,
+    Polynomial,
+    Scaled,
+    Step,
+    Table,
+)
 from rotting.theory.detection import ddet, det
 from rotting.theory.star import LIMIT
 
@@ -35,7 +47,7 @@ _PROVED = (Polynomial, Plateau, Exponential)
 class Verdict:
     """The answer to "does this assumption hold?": True, False or None (not decided), and why.
 
-    A failure has a `witness`; an undecided answer has the pull up to which was looked.
+    A failure has a `witness`; an undecided answer has the last pull that was `examined`.
     """
 
     assumption: str
@@ -70,15 +82,33 @@ def check_rotting_models(family: Family, limit: int = 1 << 16) -> Verdict:
     found = _positive("4.1", family.members, 0.0, limit)
     if found.holds is False:
         return found
-    for theta, member in zip(family.thetas, family.members, strict=True):
-        if isinstance(member, _PROVED) and theta == 0:
+    for member in family.members:
+        if isinstance(member, _PROVED) and member.theta == 0:
             why = "with theta = 0 the mean stays at 1 and does not vanish"
-            return Verdict("4.1", False, why, witness=theta)
+            return Verdict("4.1", False, why, witness=member.theta)
+        last = _last_mean(member)
+        if last is not None:
+            why = f"the mean of {member!r} stays at {last:g} and does not vanish"
+            return Verdict("4.1", False, why, witness=member)
     if all(isinstance(member, _PROVED) for member in family.members):
         return Verdict("4.1", True, "every model is positive, never rises, and tends to zero")
     last = max(float(member.mean(limit)) for member in family.members)
     why = f"means are positive and do not rise up to n = {limit}, where the largest is {last:.4g}"
     return Verdict("4.1", None, why, examined=limit)
+
+
+def _last_mean(model: Model) -> float | None:
+    """The mean at which a model stays for ever, if it is known to."""
+    match model:
+        case Constant(value=last) | Step(after=last):
+            return last
+        case Table(values=values):
+            return values[-1]
+        case Scaled(model=inner, factor=factor):
+            flat = isinstance(inner, _PROVED) and inner.theta == 0
+            unscaled = 1.0 if flat else _last_mean(inner)
+            return None if unscaled is None else factor * unscaled
+    return None
 
 
 def check_simultaneous(family: Family) -> Verdict:
@@ -140,7 +170,7 @@ def _positive(name: str, models: tuple[Model, ...], constant: float, limit: int)
 
 
 def _telling_pulls(model: Model, limit: int) -> Any:
-    """The pulls to look at: all that differ, if they are few, or those up to the limit."""
+    """The pulls to examine: where the mean changes, if these are few, or all up to the limit."""
     if isinstance(model, Constant):
         return np.array([1])
     if isinstance(model, Step):
@@ -149,7 +179,7 @@ def _telling_pulls(model: Model, limit: int) -> Any:
 
 
 def _detectable(name: str, family: Family, what: str) -> Verdict:
-    if not isinstance(family.model, _PROVED):
+    if isinstance(family, MixedFamily) or not isinstance(family.model, _PROVED):
         separation, n = (det if what == "det" else ddet), 1 << 16
         pairs = itertools.combinations(family.members, 2)
         largest = max([float(separation(a, b, 1.0, n)) for a, b in pairs], default=0.0)

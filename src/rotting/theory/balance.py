@@ -15,9 +15,10 @@ FARTHEST = 10**300  # about the largest number of pulls that a float can hold
 def first_true(
     holds: Callable[[int], bool], start: int = 1, step: int = 1, farthest: int = FARTHEST
 ) -> float:
-    """The smallest n = start, start + step, ... at which a condition holds, once true always true.
+    """The smallest n = start, start + step, ... at which a monotone condition holds, by bisection.
 
-    An integer of any size, or infinite if it does not hold at `farthest`.
+    Monotone: once true, it stays true. An integer of any size, or infinite if the condition does
+    not hold at `farthest`.
 
     >>> first_true(lambda n: n * n > 10**30)
     1000000000000001

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from rotting import checks
-from rotting.policies.swa import averaging_window
 
 
 def best_alpha(max_mean: float) -> float:
@@ -83,14 +82,3 @@ def _check(arms: int, horizon: int, sigma: float, alpha: float, max_mean: float)
     checks.number("sigma", sigma, above=0, most=1e100)
     checks.number("alpha", alpha, above=0, most=1e100)
     checks.number("max_mean", max_mean, above=0, most=1e100)
-
-
-__all__ = [
-    "averaging_window",
-    "best_alpha",
-    "lower_bound_order",
-    "swa_precision",
-    "swa_regret_bound",
-    "trivial_regret_bound",
-    "wswa_regret_bound",
-]

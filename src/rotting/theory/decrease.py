@@ -94,7 +94,7 @@ def decreasing_from(
     return first_true(positive, start=int(start))
 
 
-_STEEP = 30.0  # thetas beyond this overflow the inequality, and are nobody's models
+_STEEP = 30.0  # thetas beyond this overflow the inequality; such models vanish after one pull
 
 
 def _theta(model: Any) -> float:

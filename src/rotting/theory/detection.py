@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks
-from rotting.models import Family, FloatArray, Model
+from rotting.arrays import FloatArray
+from rotting.models import Family, Model
 from rotting.theory.sums import cumulative
 
 RULES = ("sum", "difference")

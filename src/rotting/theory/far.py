@@ -1,7 +1,8 @@
 """The sums of n^-theta and of plateaus in 60-digit decimals: for pulls of any number.
 
-Floats lose the difference of two sums long before 10^15 pulls; these do not. Bernoulli's terms of
-the Euler-Maclaurin formula up to B_16, from 100 terms on, leave an error below 10^-30.
+Floats lose the difference of two sums to cancellation long before 10^15 pulls; these do not. The
+Euler-Maclaurin formula with Bernoulli numbers up to B_16, from 100 terms on, leaves an error below
+10^-30.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def t_sim_by_balance(arms: int, family: Family, sigma: float, farthest: int = 10
     """Appendix D.1's other bound on T*_SIM: U(1 / (K sqrt(2K))) / sqrt(2K).
 
     U(epsilon) is the least N such that bal(max over pairs of det*(1 / (16 ln n))) <= epsilon n for
-    all n >= N, looked at up to `farthest`. For n^-theta and plateaus the left side grows like a
+    all n >= N, searched up to `farthest`. For n^-theta and plateaus the left side grows like a
     power of ln n (Appendix E).
 
     >>> from rotting import models

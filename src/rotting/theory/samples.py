@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.models import Family, FloatArray
+from rotting.arrays import FloatArray
+from rotting.models import Family
 from rotting.theory import far
 from rotting.theory.balance import first_true
 from rotting.theory.decrease import decreasing_from
 from rotting.theory.detection import METHODS, RULES, misdetection, wrong_nearest
 from rotting.theory.star import LIMIT, blocks_down
 
-_FARTHEST_LOOK = 1 << 26  # how far every n is looked at before the point where a proof begins
+_FARTHEST_SEARCH = 1 << 26  # how many n before the start of a proof are searched
 _NEAR = 1 << 30  # below, sums of floats tell neighbours apart, and are faster
 
 
@@ -41,9 +42,9 @@ def m_star(
 
     For n^-theta and plateaus with thetas below 1/2 "every n" is meant literally: once all pairs of
     models separate for ever (`rotting.theory.decrease`) their order is fixed and no probability
-    rises. What begins beyond 10^100 is infinite too. If that point is beyond 2^26 pulls and a
-    model is safe there already, that point is given, which may be late. For other families nothing
-    is proved, and every n up to `limit` is looked at.
+    rises. What begins beyond 10^100 counts as infinite. If that point is beyond 2^26 pulls and a
+    model is safe there already, the point itself is given, an upper bound on m*. For other families
+    nothing is proved, and every n up to `limit` is searched.
 
     >>> from rotting import models
     >>> family = models.Plateau(length=100).over([0.1, 0.4])
@@ -69,13 +70,13 @@ def m_star(
         last = _last_above(wrong, p, top, step, [k not in never for k in places])
         return np.array([math.inf if n == top or k in never else float(n + step)
                          for k, n in enumerate(last)])  # fmt: skip
-    # from the start on every chain (even n; odd n) is decided by bisection; before it, by looking
+    # from the start on every chain (even n; odd n) is decided by bisection; before it, by search
     chains = [int(start) + int(start) % 2] if even else [int(start), int(start) + 1]
     late = [max(_last_of_chain(_far_wrong(family, k, p, sigma, rule, method, constant), n)
                 for n in chains) for k in places]  # fmt: skip
-    looked = min(chains[0] - 1, max(limit, _FARTHEST_LOOK))
-    early = _last_above(wrong, p, looked, step, [n == 0 for n in late])
-    hidden = float(start) if start - 1 > looked else 0.0  # too far to look at: the proved start
+    searched = min(chains[0] - 1, max(limit, _FARTHEST_SEARCH))
+    early = _last_above(wrong, p, searched, step, [n == 0 for n in late])
+    hidden = float(start) if start - 1 > searched else 0.0  # not searched: the proved start
     return np.array([float(a + step) if a else max(float(b + step), hidden)
                      for a, b in zip(late, early, strict=True)])  # fmt: skip
 

@@ -1,8 +1,8 @@
 """The star-down operator (Definition 4.1), and that of det and Ddet for pulls of any number.
 
 For n^-theta and its plateaus the answer is exact: `rotting.theory.decrease` proves from where on
-det and Ddet never rise, 60-digit sums are bisected beyond, and all before is looked at one by one.
-For other functions nothing is known of the tail, so the answer says up to where it looked.
+det and Ddet never rise; beyond, 60-digit sums are bisected, and before, every n is examined.
+For other functions nothing is known of the tail, so the answer says up to which n it was searched.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.models import Family, FloatArray, Model
+from rotting.arrays import FloatArray
+from rotting.models import Family, Model
 from rotting.theory import far
 from rotting.theory.balance import FARTHEST, first_true
 from rotting.theory.decrease import decreasing_from
 from rotting.theory.detection import ddet, det
 
-LIMIT = 1 << 22  # how far searches look unless told otherwise: 4,194,304 pulls
+LIMIT = 1 << 22  # how far searches go by default: 4,194,304 pulls
 _BLOCK = 1 << 17
 _TOO_FAR = 10**40  # beyond, 60 digits may not tell neighbours apart: answers become intervals
 
@@ -149,8 +150,8 @@ def last_failing(
 ) -> tuple[float, float]:
     """Where a condition begins to hold for ever, if from `start` on it does so once it holds.
 
-    For half-differences that is true of even n and of odd n apart. If it holds at the start, what
-    is before it is looked at, by the vectorised `fails`, or, if that is too much, from LIMIT down.
+    For half-differences that is true of even n and of odd n apart. If it holds at the start, the n
+    before are searched with the vectorised `fails`, from the start (or LIMIT, if less) down.
     """
     step = 1 if rule == "sum" else 2
     firsts = [first_true(holds, n, step) for n in range(start, start + step)]

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rotting.arrays import FloatArray
 from rotting.models import (
     Constant,
     Exponential,
-    FloatArray,
     Function,
     Model,
     Plateau,

@@ -10,27 +10,28 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rotting.bandits import Bandits, World
-from rotting.engines.compiled import overloads as dispatch
+from rotting.engines.baseline import Baseline
+from rotting.engines.compiled import image, overloads
 from rotting.engines.compiled.fingerprint import fingerprint
-from rotting.engines.compiled.image import Image
-from rotting.engines.loop import Keys, Outcome, Scratch, Standard
-from rotting.policies.base import KINDS
+from rotting.engines.loop import Keys, Outcome, Scratch
+from rotting.state import kinds
+from rotting.verbs import KINDS
 
 _LOCK = threading.RLock()
+_DONE: dict[tuple[str, tuple[type, ...], str], Callable[..., Any]] = {}
 
 
-_DONE: dict[tuple[str, type, str], Callable[..., Any]] = {}
-
-
-def compiled(loop: Callable[..., Any], params_type: type, layout: str = "") -> Callable[..., Any]:
-    """A loop compiled for the policy whose params have this type.
+def compiled(
+    loop: Callable[..., Any], params: Any, state: Any, layout: str = ""
+) -> Callable[..., Any]:
+    """A loop compiled for the policy that has these params and this state.
 
     `layout` tells apart forms of the loop that close over different types.
     """
-    key = (loop.__qualname__, params_type, layout)
+    key = (loop.__qualname__, kinds(params) + kinds(state), layout)
     with _LOCK:
         if key not in _DONE:
-            _DONE[key] = _compile(loop, params_type, layout)
+            _DONE[key] = _compile(loop, params, state, layout)
         return _DONE[key]
 
 
@@ -41,22 +42,23 @@ def _can_be_found_again(kind: type) -> bool:
     return found and kind.__module__ != "__main__"
 
 
-def _compile(loop: Any, params_type: type, layout: str) -> Callable[..., Any]:
+def _compile(loop: Any, params: Any, state: Any, layout: str) -> Callable[..., Any]:
     import numba
 
-    dispatch.register()
-    kind = KINDS[params_type]
-    verbs = [verb for verb in (kind.select, kind.update, kind.reveal) if verb is not None]
-    handed = (kind.params, kind.state, Image, Scratch, World, Bandits, Keys, Standard, Outcome)
-    fields = [f"{tuple_type}{getattr(tuple_type, '_fields', '')}" for tuple_type in handed]
-    mark = fingerprint([loop, dispatch.copy_words, *verbs], [*fields, *kind.room, layout])
-    cache = mark is not None and _can_be_found_again(params_type)
+    overloads.register()
+    # a policy may hold others, whose verbs it calls
+    verbs = [verb for kind in kinds(params) if kind in KINDS for verb in KINDS[kind].compiled]
+    others = (image.Image, Scratch, World, Bandits, Keys, Baseline, Outcome)
+    handed = (*kinds(params), *kinds(state), *others)
+    fields = [f"{kind}{getattr(kind, '_fields', '')}" for kind in handed]
+    mark = fingerprint([loop, image.copy_words, *verbs], [*fields, layout])
+    cache = mark is not None and all(map(_can_be_found_again, kinds(params)))
     # Its own copy with its own name: numba then keeps a cache index per policy and fingerprint,
     # so that no index refers to a module that another process cannot import.
     copy = types.FunctionType(
         loop.__code__, loop.__globals__, loop.__name__, loop.__defaults__, loop.__closure__
     )
-    owner = params_type.__module__.replace(".", "_")
+    owner = type(params).__module__.replace(".", "_")
     copy.__qualname__ = f"{loop.__name__}_{owner}_{mark}"
     copy.__module__ = loop.__module__
     # Without numba's runtime there is no reference counting, which takes most of the time

@@ -20,12 +20,6 @@ import numpy as np
 _TRUSTED = ("numpy", "math", "numba", "builtins")  # their versions are part of numba's own key
 
 
-def dispatched(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function whose compiled form is not its body: it is found by the types it gets."""
-    function.dispatched = True  # type: ignore[attr-defined]
-    return function
-
-
 def fingerprint(functions: Iterable[Callable[..., Any]], extra: Iterable[str] = ()) -> str | None:
     """A digest of the functions and all they refer to; None if they refer to something unknown.
 

@@ -1,52 +1,74 @@
-"""A policy's state in one piece of memory, so that a run starts with a single copy.
+"""A policy's state in one block of memory, so that a run starts with a single copy.
 
 Copied array by array, each with a loop of its own to compile, the start of a run was a good part of
-what a policy took to compile.
+what a policy took to compile. Arrays in which nothing is read before it was written
+(`state.Uncleared`) lie last and are not copied.
 """
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rotting.compilable import dispatched
+from rotting.state import leaves, rebuild
+
 Words = npt.NDArray[np.uint64]
 _WORD = 8  # bytes; every array begins at a whole one
-_GUARD = 16  # words on either side, lest threads write to the same line of the cache
+_GUARD = 16  # words on either side: threads must not share a cache line
 
 
 class Image(NamedTuple):
-    """The words of a state at its start, and the words of the one that is played with."""
+    """The words of a state at its start, and those of the one that is played with."""
 
     start: Words
     now: Words  # longer, by the arrays that need no clearing
 
 
-def image_of(fresh: Any, room: set[str]) -> tuple[Image, Any]:
-    """The image of a state, and the state whose arrays lie in it; those named in `room` come last.
+def image_of(fresh: Any, clear_all: bool = False) -> tuple[Image, Any]:
+    """The image of a state, and the state whose arrays lie in it.
 
-    >>> from rotting.policies.ucb1 import State
-    >>> image, state = image_of(State(*(np.full(2, n) for n in range(7))), room={"pulls"})
+    `clear_all` copies the uncleared arrays as well.
+
+    >>> class State(NamedTuple):
+    ...     time: Any
+    >>> image, state = image_of(State(np.full(2, 7)))
     >>> image.now[:image.start.size] = image.start
     >>> state.time, image.start.size
-    (array([0, 0]), 12)
+    (array([7, 7]), 2)
     """
-    arrays = fresh._asdict()
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray) or array.dtype.hasobject:
-            raise ValueError(f"{name} of the state must be an array of numbers, got {array!r}")
-    names = sorted(arrays, key=lambda name: name in room)
-    sizes = [-(-arrays[name].nbytes // _WORD) for name in names]
-    now = np.empty(sum(sizes) + 2 * _GUARD, dtype=np.uint64)[_GUARD:-_GUARD]
+    found = list(leaves(fresh))
+    for leaf in found:
+        if not isinstance(leaf.value, np.ndarray) or leaf.value.dtype.hasobject:
+            raise ValueError(
+                f"{leaf.path} of the state must be an array of numbers, got {leaf.value!r}"
+            )
+    copied = {leaf.path for leaf in found if clear_all or not leaf.uncleared}
+    words = {leaf.path: -(-leaf.value.nbytes // _WORD) for leaf in found}
+    now = np.empty(sum(words.values()) + 2 * _GUARD, dtype=np.uint64)[_GUARD:-_GUARD]
     placed = {}
-    for name, size, end in zip(names, sizes, itertools.accumulate(sizes), strict=True):
-        array = arrays[name]
-        flat = now[end - size : end].view(np.uint8)[: array.nbytes].view(array.dtype)
-        placed[name] = flat.reshape(array.shape)
-        if name not in room:
-            placed[name][...] = array
-    kept = sum(size for name, size in zip(names, sizes, strict=True) if name not in room)
-    state = type(fresh)(**{name: placed[name] for name in arrays})
+    end = 0
+    for leaf in sorted(found, key=lambda leaf: leaf.path not in copied):
+        array = leaf.value
+        begin, end = end, end + words[leaf.path]
+        flat = now[begin:end].view(np.uint8)[: array.nbytes].view(array.dtype)
+        placed[leaf.path] = flat.reshape(array.shape)
+        if leaf.path in copied:
+            placed[leaf.path][...] = array
+    kept = sum(words[path] for path in copied)
+    state = rebuild(fresh, iter(placed[leaf.path] for leaf in found))
     return Image(now[:kept].copy(), now), state
+
+
+@dispatched
+def restart(fresh: Any, work: Any) -> Any:
+    """Bring a state to its start: `fresh` is an `Image` of it, or on a GPU such a state itself."""
+    copy_words(fresh, work)
+
+
+def copy_words(fresh: Any, work: Any) -> None:
+    """`restart` for an `Image`."""
+    for i in range(fresh.start.size):
+        fresh.now[i] = fresh.start[i]

@@ -1,84 +1,53 @@
-"""The verbs, dispatched on the type of the params: the one place that knows numba's extensions.
+"""What the compiler is told: the one place that knows numba's extensions.
 
-Plain Python looks the verbs up at each call; compiled code finds them when it is compiled, through
-`numba.extending.overload` on the params' NamedTuple type. The functions below are what both the
-plain and the compiled loops call.
+The verbs (`rotting.verbs`) are found by the type of the params' NamedTuple when a loop is compiled,
+through `numba.extending.overload`; functions marked `shared` are made known as they are.
 
 Two warnings from experience. Never compile a verb with `inline="always"`: numba 0.68 then drops
 the writes to the state's arrays without a word. And numba's cache does not notice an edit in
-another file than the one it compiles: see `rotting.engines.compiled.fingerprint`.
+another file than the one it compiles: see `compiled.fingerprint`.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from rotting import verbs
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
-from rotting.engines.compiled.fingerprint import dispatched
-from rotting.engines.compiled.image import Image
-from rotting.policies.base import KINDS, verbs_of
-
-
-@dispatched
-def select(params: Any, state: Any, draw: Any) -> Any:
-    """Decide: the arm to pull next."""
-    return verbs_of(params).select(params, state, draw)
-
-
-@dispatched
-def update(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
-    """Learn from the reward of one pull."""
-    verbs_of(params).update(params, state, arm, pull, reward)
-
-
-@dispatched
-def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
-    """Tell the policy the true bandit, if it is one that may know."""
-    verb = verbs_of(params).reveal
-    if verb is not None:
-        verb(params, state, models, constants)
-
-
-@dispatched
-def restart(fresh: Any, work: Any) -> Any:
-    """Bring a state to its start: `fresh` is an `Image` of it, or on a GPU such a state itself."""
-    if isinstance(fresh, Image):
-        fresh.now[: fresh.start.size] = fresh.start
-    else:
-        for source, target in zip(fresh, work, strict=True):
-            target[...] = source
-
+from rotting.engines.compiled.image import Image, copy_words, restart
+from rotting.state import Uncleared, marks_of
+from rotting.verbs import KINDS
 
 _CALLED = {"no_cfunc_wrapper": True}  # nobody calls them from C
 _INLINED = {**_CALLED, "forceinline": True}
 _LOCK = threading.Lock()
 
 
-def room_of(state_type: type) -> set[str]:
-    """The fields of a state that need not be cleared."""
-    return {name for kind in KINDS.values() if kind.state is state_type for name in kind.room}
+def _copied_fields(state: Any, path: str = "") -> Iterator[tuple[str, int]]:
+    """Path and dimensions of the arrays of a compiled type of state that are cleared."""
+    from numba.core import types as numba_types
 
-
-def copy_words(fresh: Any, work: Any) -> None:
-    """`restart` for an `Image`, compiled."""
-    for i in range(fresh.start.size):
-        fresh.now[i] = fresh.start[i]
+    types: Any = numba_types
+    for name, member in zip(state.fields, state.types, strict=True):
+        if isinstance(member, (types.NamedTuple, types.NamedUniTuple)):
+            yield from _copied_fields(member, f"{path}{name}.")
+        elif not any(isinstance(mark, Uncleared)
+                     for mark in marks_of(state.instance_class).get(name, ())):  # fmt: skip
+            yield path + name, member.ndim
 
 
 def _field_copier(state: Any) -> Callable[..., Any]:
     """A function that copies the arrays of a state, its loops written out for the compiler."""
     lines = ["def copy(fresh, work):", "  pass"]
-    for name, array in zip(state.fields, state.types, strict=True):
-        if name in room_of(state.instance_class):
-            continue
-        indices = [f"i{axis}" for axis in range(array.ndim)]
+    for name, ndim in _copied_fields(state):
+        indices = [f"i{axis}" for axis in range(ndim)]
         for axis, index in enumerate(indices):
             lines.append(f"{'  ' * (axis + 1)}for {index} in range(fresh.{name}.shape[{axis}]):")
         place = ", ".join(indices)
-        lines.append(f"{'  ' * (array.ndim + 1)}work.{name}[{place}] = fresh.{name}[{place}]")
+        lines.append(f"{'  ' * (ndim + 1)}work.{name}[{place}] = fresh.{name}[{place}]")
     scope: dict[str, Any] = {}
     exec("\n".join(lines), scope)
     copier: Callable[..., Any] = scope["copy"]
@@ -89,20 +58,35 @@ def _field_copier(state: Any) -> Callable[..., Any]:
 def _register_verbs() -> None:
     from numba.extending import overload
 
-    def nothing(params: Any, state: Any, models: Any, constants: Any) -> Any:
+    def nothing_to_judge(params: Any, state: Any, arm: Any) -> Any:
         return None
 
-    overload(select, strict=False, jit_options=_INLINED)(
-        lambda params, state, draw: KINDS[params.instance_class].select
+    def nothing_to_reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
+        return None
+
+    def known(verb: Callable[..., Any], find: Callable[..., Any]) -> None:
+        overload(verb, strict=False, jit_options=_INLINED)(find)
+
+    known(verbs.choose, lambda params, state, draw: KINDS[params.instance_class].choose)
+    known(verbs.pulled, lambda params, state, arm: KINDS[params.instance_class].pulled)
+    known(
+        verbs.update,
+        lambda params, state, arm, pull, reward: KINDS[params.instance_class].update,
     )
-    overload(update, strict=False, jit_options=_INLINED)(
-        lambda params, state, arm, pull, reward: KINDS[params.instance_class].update
+    known(verbs.judge, lambda params, state, arm, pull: KINDS[params.instance_class].judge)
+    known(
+        verbs.rejudge,
+        lambda params, state, arm: KINDS[params.instance_class].rejudge or nothing_to_judge,
     )
-    overload(reveal, strict=False, jit_options=_INLINED)(
-        lambda params, state, models, constants: KINDS[params.instance_class].reveal or nothing
+    known(
+        verbs.reveal,
+        lambda params, state, models, constants: (
+            KINDS[params.instance_class].reveal or nothing_to_reveal
+        ),
     )
-    overload(restart, strict=False, jit_options=_INLINED)(
-        lambda fresh, work: copy_words if fresh.instance_class is Image else _field_copier(fresh)
+    known(
+        restart,
+        lambda fresh, work: copy_words if fresh.instance_class is Image else _field_copier(fresh),
     )
 
 

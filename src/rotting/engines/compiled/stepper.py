@@ -13,59 +13,66 @@ from typing import Any
 
 import numpy as np
 
-from rotting.bandits import IntArray
+from rotting.arrays import IntArray
+from rotting.compilable import dispatched
+from rotting.engines import steps
 from rotting.engines.compiled.compiling import compiled
-from rotting.engines.compiled.fingerprint import dispatched, fingerprint
-from rotting.engines.compiled.overloads import select, update
-from rotting.policies.base import KINDS
+from rotting.engines.compiled.fingerprint import fingerprint
+from rotting.state import kinds, leaves
+from rotting.verbs import KINDS
+
+# A layout is the nested structure of what a block holds: a tuple type with its members, or the
+# type of a number or an array in a word ("float", "int64:1").
+Layout = tuple[type, list[Any]] | str
 
 
 @dispatched
 def unpack(block: Any, layout: Any) -> Any:
-    """Params, state and draw from a block; compiled code only."""
+    """Params, state, draw and turn from a block; compiled code only."""
     raise TypeError("unpack works in compiled code only")
 
 
 def make_decide(layout: str) -> Callable[..., Any]:
-    """`decide(block)`: select on the player behind the block."""
+    """`decide(block)`: a decision of the player behind the block."""
 
     def decide(block: Any) -> Any:
-        params, state, draw = unpack(block, layout)
-        return select(params, state, draw)
+        params, state, draw, turn = unpack(block, layout)
+        return steps.decide(params, state, draw, turn)
 
     return decide
 
 
 def make_learn(layout: str) -> Callable[..., Any]:
-    """`learn(block, arm, pull, reward)`: update of the player behind the block."""
+    """`learn(block, arm, pull, reward)`: a reward for the player behind the block."""
 
     def learn(block: Any, arm: Any, pull: Any, reward: Any) -> None:
-        params, state, _ = unpack(block, layout)
-        update(params, state, arm, pull, reward)
+        params, state, _, turn = unpack(block, layout)
+        steps.learn(params, state, turn, arm, pull, reward)
 
     return learn
 
 
 class Stepper:
-    """Params, state and draw with compiled `decide` and `learn`; keeps the arrays alive."""
+    """A player's arrays with compiled `decide` and `learn`; keeps the arrays alive."""
 
-    def __init__(self, params: Any, state: Any, draw: Any) -> None:
+    def __init__(self, params: Any, state: Any, draw: Any, turn: Any) -> None:
         _register()
-        self._kept = params, state, draw
+        self._kept = params, state, draw, turn
         layout = _layout_of(params, state)
-        self.block = _pack(params, state, draw)
-        self.decide = compiled(make_decide(layout), type(params), layout)
-        self.learn = compiled(make_learn(layout), type(params), layout)
+        self.block = _pack(params, state, draw, turn)
+        self.decide = compiled(make_decide(layout), params, state, layout)
+        self.learn = compiled(make_learn(layout), params, state, layout)
 
 
 def _is_array(x: Any) -> bool:
     return isinstance(x, np.ndarray)
 
 
-def _pack(params: Any, state: Any, draw: Any) -> IntArray:
+def _pack(params: Any, state: Any, draw: Any, turn: Any) -> IntArray:
     """Scalars as their 64 bits; arrays as address and shape."""
     words: list[int] = []
-    for x in (*params, *state, draw):
+    found = [leaf.value for part in (params, state) for leaf in leaves(part)]
+    for x in (*found, draw, turn):
         if _is_array(x):
             words += [x.ctypes.data, *x.shape]
         elif isinstance(x, (bool, int, np.integer, np.bool_)):
@@ -81,31 +88,42 @@ def _layout_of(params: Any, state: Any) -> str:
     The verbs' fingerprint is part of it: a policy defined anew, in a notebook or by a reload,
     must not meet the compiler's memory of the old one.
     """
-    codes = [_code_of(params, name) for name in params._fields]
-    codes += [_code_of(state, name) for name in state._fields]
-    kind = type(params)
-    verbs = KINDS[kind]
-    mark = fingerprint([verbs.select, verbs.update]) or f"{id(kind)}"
-    layout = f"{kind.__module__}.{kind.__qualname__}|{mark}|{'|'.join(codes)}"
-    _LAYOUTS[layout] = (type(params), type(state), codes)
+    types = kinds(params)
+    verbs = [verb for kind in types if kind in KINDS for verb in KINDS[kind].compiled]
+    mark = fingerprint(verbs) or f"{id(types[0])}"
+    codes = [_code_of(leaf) for part in (params, state) for leaf in leaves(part)]
+    names = [f"{kind.__module__}.{kind.__qualname__}" for kind in types + kinds(state)]
+    layout = f"{'+'.join(names)}|{mark}|{'|'.join(codes)}"
+    words = iter(codes)
+    _LAYOUTS[layout] = _structure(params, words), _structure(state, words)
     return layout
 
 
-def _code_of(fields: Any, name: str) -> str:
+def _structure(part: Any, codes: Any) -> Layout:
+    return type(part), [
+        _structure(x, codes) if hasattr(x, "_fields") else next(codes) for x in part
+    ]
+
+
+def _code_of(leaf: Any) -> str:
     """The type of a field, in a word; refused if compiled code cannot be handed it."""
-    x = getattr(fields, name)
+    x = leaf.value
+    holder = type(leaf.part).__name__
     if _is_array(x):
         if not x.flags.c_contiguous:
-            raise ValueError(f"{name} of {type(fields).__name__} must be a contiguous array")
+            raise ValueError(f"{leaf.path} of {holder} must be a contiguous array")
         return f"{x.dtype.name}:{x.ndim}"
-    for kinds, code in (((bool, np.bool_), "bool"), ((int, np.integer), "int"),
-                        ((float, np.floating), "float")):  # fmt: skip
-        if isinstance(x, kinds):
+    for types, code in (
+        ((bool, np.bool_), "bool"),
+        ((int, np.integer), "int"),
+        ((float, np.floating), "float"),
+    ):
+        if isinstance(x, types):
             return code
-    raise ValueError(f"{name} of {type(fields).__name__} must be a number or an array, got {x!r}")
+    raise ValueError(f"{leaf.path} of {holder} must be a number or an array, got {x!r}")
 
 
-_LAYOUTS: dict[str, tuple[type, type, list[str]]] = {}
+_LAYOUTS: dict[str, tuple[Layout, Layout]] = {}
 
 
 def _numba_types() -> Any:
@@ -114,22 +132,20 @@ def _numba_types() -> Any:
     return types
 
 
-def _numba_type(code: str) -> Any:
+def _numba_type(layout: Layout) -> Any:
+    """The compiler's type of a layout."""
     from numba.np import numpy_support
 
     types = _numba_types()
-    if ":" in code:
-        name, ndim = code.split(":")
+    if not isinstance(layout, str):
+        kind, members = layout[0], [_numba_type(member) for member in layout[1]]
+        if members and all(member == members[0] for member in members):
+            return types.NamedUniTuple(members[0], len(members), kind)
+        return types.NamedTuple(members, kind)
+    if ":" in layout:
+        name, ndim = layout.split(":")
         return types.Array(numpy_support.from_dtype(np.dtype(name)), int(ndim), "C")
-    return {"bool": types.boolean, "int": types.int64, "float": types.float64}[code]
-
-
-def _named(kind: type, members: list[Any]) -> Any:
-    types: Any = _numba_types()
-
-    if members and all(member == members[0] for member in members):
-        return types.NamedUniTuple(members[0], len(members), kind)
-    return types.NamedTuple(members, kind)
+    return {"bool": types.boolean, "int": types.int64, "float": types.float64}[layout]
 
 
 @functools.cache
@@ -141,11 +157,17 @@ def _register() -> None:
     types = _numba_types()
 
     def load(context: Any, builder: Any, words: Any, place: int, member: Any) -> tuple[Any, int]:
-        """The value of a field whose words start at a place, and where the next field starts."""
+        """The value of a member whose words start at a place, and where the next one starts."""
 
         def word(k: int) -> Any:
             return builder.load(cgutils.gep_inbounds(builder, words, place + k))
 
+        if isinstance(member, types.BaseTuple):
+            values = []
+            for inner in member:
+                value, place = load(context, builder, words, place, inner)
+                values.append(value)
+            return context.make_tuple(builder, member, values), place
         if not isinstance(member, types.Array):
             if member == types.float64:
                 return builder.bitcast(word(0), context.get_value_type(member)), place + 1
@@ -167,33 +189,14 @@ def _register() -> None:
         return array._getvalue(), place + 1 + member.ndim
 
     def overload_unpack(block: Any, layout: Any) -> Any:
-        params_type, state_type, codes = _LAYOUTS[layout.literal_value]
-        members = [_numba_type(code) for code in codes]
-        split = len(params_type._fields)  # type: ignore[attr-defined]
-        result = types.Tuple(
-            [
-                _named(params_type, members[:split]),
-                _named(state_type, members[split:]),
-                _numba_type("uint64:1"),
-            ]
-        )
+        params, state = map(_numba_type, _LAYOUTS[layout.literal_value])
+        result = types.Tuple([params, state, _numba_type("uint64:1"), _numba_type("int64:1")])
 
         def build(typingctx: Any, block: Any) -> Any:
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 words = arrayobj.make_array(block)(context, builder, args[0]).data
-                place = 0
-                parts = []
-                for part in result:
-                    inside = list(part) if isinstance(part, types.BaseTuple) else [part]
-                    values = []
-                    for member in inside:
-                        value, place = load(context, builder, words, place, member)
-                        values.append(value)
-                    is_tuple = isinstance(part, types.BaseTuple)
-                    parts.append(
-                        context.make_tuple(builder, part, values) if is_tuple else values[0]
-                    )
-                return context.make_tuple(builder, result, parts)
+                value, _ = load(context, builder, words, 0, result)
+                return value
 
             return result(block), codegen
 

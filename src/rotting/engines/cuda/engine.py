@@ -9,38 +9,45 @@ once for all policies that are compared on the same runs.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rotting.bandits import World
+from rotting.cache import BoundedCache
+from rotting.engines.baseline import Baseline, play_baseline
 from rotting.engines.compiled.overloads import register, register_gpu_forms, register_loops
-from rotting.engines.cuda.kernels import kernel_of, together
-from rotting.engines.loop import Outcome, Scratch, Standard, benchmark, play
-from rotting.engines.plan import Plan, Progress, Standards
+from rotting.engines.cuda.kernels import kernel_of, lie_together
+from rotting.engines.loop import Outcome, Scratch, play
+from rotting.engines.plan import Plan, check_stop, with_tables
+from rotting.progress import Progress
+from rotting.state import leaves, rebuild
 
 MOST_RUNS = 1 << 18  # a portion: enough to fill any device
 _PROCESSOR = 227 * 1024  # bytes of shared memory it has, on the devices this was tuned for
-_THREADS = 256  # a processor's threads: their registers leave no room for more
+_THREADS = 256  # a processor's threads: their registers allow no more
 _MOST_DECISIONS = 2**30 - 1  # counts are kept in 32 bits, and some are doubled
 _MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
-SPENT = [0.0]  # seconds in kernels, for those who measure
-_KEPT = 1 / 16  # of the device's memory: bandits and standards that stay for the next policy
-_PROBLEMS: dict[Any, Problems] = {}
+_KEPT = 1 / 16  # of the device's memory: bandits and baselines that stay for the next policy
 
 
 class Problems(NamedTuple):
     """What a portion of runs is about, whatever the policy: arrays on the device."""
 
+    world: Any
     models: Any  # [run, arm], the runs next to each other in memory
     constants: Any
-    standard: Standard
+    baseline: Baseline
 
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return sum(array.nbytes for array in (self.models, self.constants, *self.standard))
+
+def _size(problems: Problems) -> int:
+    """Bytes, but for the tables that other portions share."""
+    arrays = (problems.models, problems.constants, *problems.baseline)
+    return int(sum(array.nbytes for array in arrays))
+
+
+_PROBLEMS = BoundedCache[Problems](most=0, size=_size)  # how much, is known once there is a device
 
 
 def require() -> Any:
@@ -73,86 +80,93 @@ def _missing(reason: str) -> str:
     )
 
 
-def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) -> None:
-    """Play all runs of a plan on the device."""
+def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) -> float:
+    """Play all runs of a plan on the device; returns the seconds spent in kernels."""
     cuda = require()
-    if plan.scenario.horizon > _MOST_DECISIONS:
-        raise ValueError(f"horizon must be at most {_MOST_DECISIONS} for engine='cuda', got "
-                         f"{plan.scenario.horizon}")  # fmt: skip
+    scenario, runs = plan.scenario, plan.request.runs
+    if scenario.horizon > _MOST_DECISIONS:
+        raise ValueError(
+            f"horizon must be at most {_MOST_DECISIONS} for engine='cuda', got {scenario.horizon}"
+        )
     register()
     register_gpu_forms()
-    register_loops((play, benchmark))
-    kernel, shared = kernel_of(cuda, "play", plan.fresh, plan.scenario.arm_count, block)
-    device = _on_device(cuda, plan)
-    size = min(MOST_RUNS, plan.runs)
+    register_loops((play, play_baseline))
+    total, free = _memory(cuda)
+    _PROBLEMS.most = int(_KEPT * total)
+    kernel, shared = kernel_of(cuda, play, plan.fresh, scenario.arm_count, block)
+    fresh, checkpoints = _to_device(cuda, plan.fresh), cuda.to_device(plan.request.checkpoints)
+    size = min(MOST_RUNS, runs, scenario.runs_a_chunk(free // 8))
     blocks = _blocks(cuda, plan, size, block, shared)
     work = _repeated(cuda, plan.fresh, blocks * block)
-    scratch = _repeated(cuda, Scratch.empty(plan.scenario.arm_count), blocks * block)
+    scratch = _repeated(cuda, Scratch.empty(scenario.arm_count), blocks * block)
     stop = cuda.to_device(np.zeros(1, dtype=np.int64))
-    for first in range(0, plan.runs, size):
-        last = min(first + size, plan.runs)
-        run = plan.first_run + first
-        problems = _problems(cuda, plan, device, run, last - first, block)
-        rows = Outcome(*(cuda.device_array((last - first, *array.shape[1:]), array.dtype)
-                         for array in outcome))  # fmt: skip
+    spent = 0.0
+    for first in range(0, runs, size):
+        last = min(first + size, runs)
+        problems, seconds = _problems(cuda, plan, first, last, checkpoints, block)
+        params = _to_device(cuda, with_tables(plan.params, problems.world))
+        rows = [cuda.device_array((last - first, *array.shape[1:]), array.dtype)
+                for array in outcome]  # fmt: skip
         kernel[blocks, block](
-            device["params"], device["fresh"], work, scratch, device["world"], problems.models,
-            problems.constants, plan.keys.noise, plan.keys.draw, run, device["checkpoints"],
-            *problems.standard, *rows, stop,
+            params, fresh, work, scratch, problems.world, problems.models, problems.constants,
+            plan.keys.noise, plan.keys.draw, plan.request.first_run + first, checkpoints,
+            *problems.baseline, *rows, stop,
         )  # fmt: skip
-        _wait(cuda)
+        spent += seconds + _wait(cuda)
         for target, source in zip(outcome, rows, strict=True):
-            target[first:last] = source.copy_to_host()  # type: ignore[attr-defined]
-        if stop.copy_to_host()[0] != 0:
-            arms = plan.scenario.arm_count
-            raise ValueError(f"select must return an arm from 0 to {arms - 1}; the policy did not")
-        progress(last, plan.runs)
+            target[first:last] = source.copy_to_host()
+        check_stop(int(stop.copy_to_host()[0]), scenario.arm_count)
+        progress(last, runs)
+    return spent
 
 
-def _wait(cuda: Any) -> None:
-    """Wait for a kernel that has just been started, and note how long it took."""
+def _wait(cuda: Any) -> float:
+    """Wait for a kernel that has just been started; returns how long it took."""
     begun = time.perf_counter()
     cuda.synchronize()
-    SPENT[0] += time.perf_counter() - begun
+    return time.perf_counter() - begun
+
+
+def _memory(cuda: Any) -> tuple[int, int]:
+    """Bytes of the device's memory: all, and what is free."""
+    free, total = cuda.current_context().get_memory_info()
+    return int(total), int(free)
 
 
 def _to_device(cuda: Any, values: Any) -> Any:
-    """A NamedTuple with its arrays on the device."""
-    moved = [
-        cuda.to_device(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
-        for value in values
-    ]
-    return type(values)(*moved)
-
-
-def _on_device(cuda: Any, plan: Plan) -> dict[str, Any]:
-    return {
-        "params": _to_device(cuda, plan.params),
-        "fresh": _to_device(cuda, plan.fresh),
-        "world": _to_device(cuda, plan.world),
-        "checkpoints": cuda.to_device(plan.checkpoints),
-    }
+    """A nested tuple with its arrays on the device."""
+    moved = (
+        cuda.to_device(np.ascontiguousarray(leaf.value))
+        if isinstance(leaf.value, np.ndarray)
+        else leaf.value
+        for leaf in leaves(values)
+    )
+    return rebuild(values, moved)
 
 
 def _repeated(cuda: Any, state: Any, threads: int) -> Any:
-    """Room for every thread's state, written before it is read."""
+    """Arrays for every thread's state, written before they are read."""
     # what lies in shared memory is not read here, but is small
-    wholes = together(state).values()
-    shapes = [(threads, *array.shape) if whole else (*array.shape, threads)
-              for array, whole in zip(state, wholes, strict=True)]  # fmt: skip
-    return type(state)(*(cuda.device_array(shape, array.dtype)
-                         for shape, array in zip(shapes, state, strict=True)))  # fmt: skip
+    arrays = (
+        cuda.device_array(
+            (threads, *leaf.value.shape) if lie_together(leaf) else (*leaf.value.shape, threads),
+            leaf.value.dtype,
+        )
+        for leaf in leaves(state)
+    )
+    return rebuild(state, arrays)
 
 
 def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:
-    """How many blocks to start: as many as find room at once. A thread plays run after run."""
-    arrays = (*plan.fresh, *plan.oracle_fresh, *Scratch.empty(plan.scenario.arm_count))
-    each = sum(array.nbytes for array in arrays)
-    free = cuda.current_context().get_memory_info()[0]
+    """How many blocks to start: as many as are resident at once. A thread plays run after run."""
+    states = (plan.fresh, plan.oracle_fresh, Scratch.empty(plan.scenario.arm_count))
+    each = sum(leaf.value.nbytes for state in states for leaf in leaves(state))
+    free = _memory(cuda)[1]
     fits = int(free * _MEMORY) // (each * block)
     if fits < 1:
-        raise ValueError(f"the device must have room for {block} runs of {each:,} bytes, got "
-                         f"{free:,} bytes free")  # fmt: skip
+        raise ValueError(
+            f"the device must have memory for {block} runs of {each:,} bytes, got {free:,} free"
+        )
     a_processor = max(1, min(_THREADS // block, _PROCESSOR // (shared + 1024)))
     most = int(cuda.get_current_device().MULTIPROCESSOR_COUNT * a_processor)
     blocks = min(fits, most, -(-runs // block))
@@ -161,43 +175,54 @@ def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:
     return even
 
 
+_SHARED_WORLDS: list[tuple[World, Any]] = []  # the latest on the device, and what it was made from
+
+
+def _world_on_device(cuda: Any, world: World) -> Any:
+    """The tables on the device; those of the latest scenario stay."""
+    if not _SHARED_WORLDS or _SHARED_WORLDS[0][0] is not world:
+        _SHARED_WORLDS[:] = [(world, _to_device(cuda, world))]
+    return _SHARED_WORLDS[0][1]
+
+
 def _problems(
-    cuda: Any, plan: Plan, device: dict[str, Any], run: int, count: int, block: int
-) -> Problems:
-    """Bandits and standard of so many runs, made or found; a fixed bandit has one standard."""
-    first = 0 if plan.scenario.fixed else run
-    key = Standards.key(dataclasses.replace(plan, first_run=first, runs=count))
-    if key in _PROBLEMS:
-        return _PROBLEMS[key]
-    most = _KEPT * cuda.current_context().get_memory_info()[1]
-    size = 16 * count * (plan.scenario.arm_count + plan.checkpoints.size)
-    keep = key is not None and 4 * size <= most
-    if keep and sum(problems.size for problems in _PROBLEMS.values()) + size > most:
-        _PROBLEMS.clear()
-    bandits = plan.scenario.bandits(plan.seed, first, first + count)
+    cuda: Any, plan: Plan, first: int, last: int, checkpoints: Any, block: int
+) -> tuple[Problems, float]:
+    """Bandits and baseline of so many runs, made or found, and the seconds in kernels.
+
+    A fixed bandit has one baseline.
+    """
+    fixed = plan.scenario.fixed
+    key = (plan.baseline_key(first, last), last - first)
+    found = _PROBLEMS.find(key)
+    if found is not None:
+        return found, 0.0
+    tables, bandits = plan.chunk(first, last)
+    world = _world_on_device(cuda, tables)
     models, constants = (cuda.to_device(np.asfortranarray(array)) for array in bandits)
-    own = 1 if plan.scenario.fixed else count
-    standard = _standard(cuda, plan, device, models[:own], constants[:own], block)
-    found = Problems(models, constants, standard)
-    if keep:
-        _PROBLEMS[key] = found
-    return found
+    own = 1 if fixed else last - first
+    baseline, seconds = _baseline(
+        cuda, plan, world, models[:own], constants[:own], checkpoints, block
+    )
+    made = Problems(world, models, constants, baseline)
+    if plan.scenario.shared_tables:
+        _PROBLEMS.keep(key, made)
+    return made, seconds
 
 
-def _standard(
-    cuda: Any, plan: Plan, device: dict[str, Any], models: Any, constants: Any, block: int
-) -> Standard:
+def _baseline(
+    cuda: Any, plan: Plan, world: Any, models: Any, constants: Any, checkpoints: Any, block: int
+) -> tuple[Baseline, float]:
     """What pi_max and the best single arm expect on these bandits, worked out on the device."""
-    shape = (models.shape[0], plan.checkpoints.size)
-    standard = Standard(cuda.device_array(shape, np.float64), cuda.device_array(shape, np.float64))
+    shape = (models.shape[0], checkpoints.size)
+    baseline = Baseline(cuda.device_array(shape, np.float64), cuda.device_array(shape, np.float64))
     arms = plan.scenario.arm_count
-    kernel, shared = kernel_of(cuda, "benchmark", plan.oracle_fresh, arms, block)
+    kernel, shared = kernel_of(cuda, play_baseline, plan.oracle_fresh, arms, block)
     blocks = _blocks(cuda, plan, shape[0], block, shared)
     kernel[blocks, block](
-        _to_device(cuda, plan.oracle), _to_device(cuda, plan.oracle_fresh),
+        _to_device(cuda, with_tables(plan.oracle, world)), _to_device(cuda, plan.oracle_fresh),
         _repeated(cuda, plan.oracle_fresh, blocks * block),
-        _repeated(cuda, Scratch.empty(arms), blocks * block), device["world"], models, constants,
-        device["checkpoints"], *standard,
+        _repeated(cuda, Scratch.empty(arms), blocks * block), world, models, constants,
+        checkpoints, *baseline,
     )  # fmt: skip
-    _wait(cuda)
-    return standard
+    return baseline, _wait(cuda)

@@ -7,29 +7,34 @@ thread as its last axis, since threads are mostly at the same round.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rotting.bandits import Bandits
-from rotting.engines.compiled.overloads import room_of
-from rotting.engines.loop import Keys, Outcome, Scratch, Standard, benchmark, play
+from rotting.engines.baseline import Baseline, play_baseline
+from rotting.engines.loop import Keys, Outcome, Scratch, play
+from rotting.state import Leaf, is_part, leaves
 
 SHARED = 46_000  # bytes of shared memory that a block may use without asking for more
-_LARGE = 1024  # numbers; in a smaller table threads find each other's lines useful
+_LARGE = 1024  # numbers; in a smaller table threads find each other's cache lines useful
 _COMPILED: dict[Any, Any] = {}
 
 
-def kernel_of(cuda: Any, loop: str, fresh: Any, arms: int, block: int) -> tuple[Any, int]:
-    """The kernel that plays one loop for policies of one kind, and the shared memory of a block.
+def kernel_of(
+    cuda: Any, loop: Callable[..., None], fresh: Any, arms: int, block: int
+) -> tuple[Any, int]:
+    """The kernel that runs one loop for policies of one kind, and the shared memory of a block.
 
     Its source is written here because arrays in shared memory need their sizes in it. Compiled
     when it is first used.
     """
     source, scope, size = source_of(loop, fresh, arms, block)
-    key = (type(fresh), source)  # the same for two windows of different length
+    # the same for two windows of different length
+    key = (source, tuple(value for name, value in scope.items() if name.startswith("Part")))
     if key not in _COMPILED:
-        scope |= {"cuda": cuda, "State": type(fresh)}
+        scope["cuda"] = cuda
         exec(source, scope)
         _COMPILED[key] = cuda.jit(scope["kernel"], shared_memory_carveout=100)
     return _COMPILED[key], size
@@ -44,63 +49,82 @@ def kernel(params, fresh, work, room, world, models, constants, noise, draw, fir
     for r in range(slot, models.shape[0], cuda.gridsize(1)):
         {bandit}
         own = r if optimal.shape[0] > 1 else 0
-        play(params, fresh, State({state}), Scratch({scratch}), world, Bandits({bandits}),
+        play(params, fresh, {state}, {scratch}, world, Bandits({bandits}),
              Keys(noise, draw), first + r, checkpoints,
-             Standard(optimal[own:own + 1], single[own:own + 1]),
+             Baseline(optimal[own:own + 1], single[own:own + 1]),
              Outcome(regret[r:r + 1], pulls[r:r + 1], total[r:r + 1], adversarial[r:r + 1]), stop)
 """
 
-_BENCHMARK = """
+_BASELINE = """
 def kernel(params, fresh, work, room, world, models, constants, checkpoints, optimal, single):
     slot = cuda.grid(1)
     lane = cuda.threadIdx.x
     {locals}
     for r in range(slot, models.shape[0], cuda.gridsize(1)):
         {bandit}
-        benchmark(params, fresh, State({state}), Scratch({scratch}), world, Bandits({bandits}),
-                  checkpoints, Standard(optimal[r:r + 1], single[r:r + 1]))
+        play_baseline(params, fresh, {state}, {scratch}, world, Bandits({bandits}),
+                      checkpoints, Baseline(optimal[r:r + 1], single[r:r + 1]))
 """
 
 
-def source_of(loop: str, fresh: Any, arms: int, block: int) -> tuple[str, dict[str, Any], int]:
+def source_of(
+    loop: Callable[..., None], fresh: Any, arms: int, block: int
+) -> tuple[str, dict[str, Any], int]:
     """The text of a kernel, the names it uses, and its shared memory in bytes."""
     scope: dict[str, Any] = {
-        "play": play, "benchmark": benchmark, "Scratch": Scratch, "Bandits": Bandits, "Keys": Keys,
-        "Standard": Standard, "Outcome": Outcome,
+        "play": play, "play_baseline": play_baseline, "Bandits": Bandits, "Keys": Keys,
+        "Baseline": Baseline, "Outcome": Outcome,
     }  # fmt: skip
-    own = {"models": np.zeros((1, arms), np.int64), "constants": np.zeros((1, arms))}
-    holders = {"work": fresh._asdict(), "room": Scratch.empty(arms)._asdict(), "own": own}
-    inside = small_arrays(holders, block) - {("work", name) for name in room_of(type(fresh))}
-    whole = together(fresh)
+    own = Bandits(np.zeros((1, arms), np.int64), np.zeros((1, arms)))
+    scratch = Scratch.empty(arms)
+    holders = {"work": fresh, "room": scratch, "own": own}
+    inside = small_arrays(holders, block)
     lines: list[str] = []
 
-    def place(holder: str, name: str, array: Any) -> str:
-        axes = ", ".join([":"] * array.ndim)
-        if (holder, name) not in inside:
+    def place(holder: str, leaf: Leaf) -> str:
+        axes = ", ".join([":"] * leaf.value.ndim)
+        if (holder, leaf.path) not in inside:
             if holder == "own":
-                return f"{name}[r:r + 1]"
-            thread = "slot" if whole.get(name) and holder == "work" else f"{axes}, slot"
-            return f"{holder}.{name}[{thread}]"
-        dtype = _narrow(array)
+                return f"{leaf.path}[r:r + 1]"
+            thread = "slot" if holder == "work" and lie_together(leaf) else f"{axes}, slot"
+            return f"{holder}.{leaf.path}[{thread}]"
+        dtype = _narrow(leaf.value)
         kind = f"kind_{dtype.name}"
         scope[kind] = dtype.type
-        shape = (*array.shape, block)
-        lines.append(f"{holder}_{name} = cuda.shared.array({shape}, {kind})[{axes}, lane]")
-        return f"{holder}_{name}"
+        name = f"{holder}_{leaf.path.replace('.', '_')}"
+        shape = (*leaf.value.shape, block)
+        lines.append(f"{name} = cuda.shared.array({shape}, {kind})[{axes}, lane]")
+        return name
 
-    parts = {holder: ", ".join(place(holder, name, array) for name, array in arrays.items())
-             for holder, arrays in holders.items()}  # fmt: skip
+    def built(holder: str, part: Any, found: Any) -> str:
+        """The expression that puts a part together from its arrays."""
+        inner = [built(holder, x, found) if is_part(x) else place(holder, next(found))
+                 for x in part]  # fmt: skip
+        known = [name for name, kind in scope.items() if kind is type(part)]
+        name = known[0] if known else f"Part{len(scope)}"
+        scope[name] = type(part)
+        return f"{name}({', '.join(inner)})"
+
+    text = {play: _PLAY, play_baseline: _BASELINE}[loop]
+    state, room = (built(holder, holders[holder], leaves(holders[holder]))
+                   for holder in ("work", "room"))  # fmt: skip
+    bandits = ", ".join(place("own", leaf) for leaf in leaves(own))
     bandit = ["pass"]
-    for name in own:
-        if ("own", name) in inside:
+    for leaf in leaves(own):
+        if ("own", leaf.path) in inside:
             bandit.append(f"for i in range({arms}):")
-            bandit.append(f"    own_{name}[0, i] = {name}[r, i]")
-    text = {"play": _PLAY, "benchmark": _BENCHMARK}[loop].format(
-        locals="\n    ".join(lines), bandit="\n        ".join(bandit), state=parts["work"],
-        scratch=parts["room"], bandits=parts["own"],
+            bandit.append(f"    own_{leaf.path}[0, i] = {leaf.path}[r, i]")
+    text = text.format(
+        locals="\n    ".join(lines), bandit="\n        ".join(bandit), state=state,
+        scratch=room, bandits=bandits,
     )  # fmt: skip
-    size = sum(_bytes(holders[holder][name]) for holder, name in inside) * block
-    return text, scope, size
+    size = sum(
+        _bytes(leaf.value)
+        for holder, part in holders.items()
+        for leaf in leaves(part)
+        if (holder, leaf.path) in inside
+    )
+    return text, scope, size * block
 
 
 def _narrow(array: Any) -> Any:
@@ -112,27 +136,28 @@ def _bytes(array: Any) -> int:
     return int(array.size * _narrow(array).itemsize)
 
 
-def together(state: Any) -> dict[str, bool]:
-    """Which arrays of a state lie together for each thread, where they are not in shared memory."""
-    room = room_of(type(state))
-    return {name: array.ndim > 1 and (array.size >= _LARGE or name in room)
-            for name, array in state._asdict().items()}  # fmt: skip
+def lie_together(leaf: Leaf) -> bool:
+    """Whether an array lies together for each thread, where it is not in shared memory."""
+    return leaf.value.ndim > 1 and (leaf.value.size >= _LARGE or leaf.uncleared)
 
 
-def small_arrays(holders: dict[str, dict[str, Any]], block: int) -> set[tuple[str, str]]:
+def small_arrays(holders: dict[str, Any], block: int) -> set[tuple[str, str]]:
     """The arrays that go into shared memory: single numbers and one an arm, the smallest first.
 
     There an element of every thread has its own bank, whichever arm each thread is at. Anywhere
     else threads at different arms wait for each other, and that is most of the time a run takes.
     """
-    arms = holders["room"]["pulls"].size
-    every = [(_bytes(array), holder, name)
-             for holder, arrays in holders.items() for name, array in arrays.items()
-             if array.size <= max(arms, 3)]  # fmt: skip
+    arms = holders["room"].pulls.size
+    every = [
+        (_bytes(leaf.value), holder, leaf.path)
+        for holder, part in holders.items()
+        for leaf in leaves(part)
+        if leaf.value.size <= max(arms, 3) and not leaf.uncleared
+    ]
     inside, used = set(), 0
-    for size, holder, name in sorted(every):
+    for size, holder, path in sorted(every):
         if used + size * block > SHARED:
             break
         used += size * block
-        inside.add((holder, name))
+        inside.add((holder, path))
     return inside

@@ -1,4 +1,4 @@
-"""Windows of lengths that grow by a factor, in O(log t) time and memory: for the EFF policies.
+"""Windows whose lengths grow by a factor, in O(log t) time and memory: for the EFF policies.
 
 The lengths are w_0 = 1, w_{j+1} = ceil(m w_j). Each window has a *current* sum of w_j rewards in a
 row, not always the very last ones, and a *pending* one that grows with every reward. When a
@@ -13,29 +13,29 @@ in the order of their arrival.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting import checks
+from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray, IntArray
+from rotting.parameters import Number
+from rotting.state import Counts, Numbers
+
+Growth = Annotated[float, Number(least=1.001, most=1e6)]  # the factor
 
 _ROUNDING = 1e-9  # 1.1 * 10 is not 11 in floats; the next window is
 
 
-class Efficient(NamedTuple):
-    """The fields that the state of an EFF policy starts with."""
+class Growing(NamedTuple):
+    """Windows of growing lengths of each arm."""
 
-    pulls: IntArray
-    observed: IntArray
-    waiting: IntArray  # how many arms have no observed reward yet
-    total: FloatArray
-    used: IntArray  # how many windows an arm has begun
-    full: IntArray  # how many of them have a current sum
-    begin: IntArray  # [arm, window]: observed rewards before the pending sum's first
-    before: FloatArray  # [arm, window]: the sum of those
-    current: FloatArray  # [arm, window]: the current mean
+    total: Numbers  # of all the arm's rewards
+    used: Counts  # how many windows an arm has begun
+    full: Counts  # how many of them have a current mean
+    begin: Counts  # [arm, window]: observed rewards before the pending sum's first
+    before: Numbers  # [arm, window]: the sum of those
+    current: Numbers  # [arm, window]: the current mean
 
 
 def lengths(growth: float, longest: int) -> IntArray:
@@ -50,17 +50,15 @@ def lengths(growth: float, longest: int) -> IntArray:
     return np.array(found, dtype=np.int64)
 
 
-def check_growth(growth: Any) -> float:
-    """Refuse windows that would not grow."""
-    return checks.number("growth", growth, least=1.001, most=1e6)
+def window_tables(growth: float, longest: int) -> tuple[IntArray, FloatArray]:
+    """The lengths w, and 1 / sqrt(w)."""
+    found = lengths(growth, longest)
+    return found, 1.0 / np.sqrt(found.astype(np.float64))
 
 
-def empty_windows(arms: int, windows: int) -> Efficient:
+def empty_windows(arms: int, windows: int) -> Growing:
     """Nothing observed."""
-    return Efficient(
-        pulls=np.zeros(arms, dtype=np.int64),
-        observed=np.zeros(arms, dtype=np.int64),
-        waiting=np.full(1, arms, dtype=np.int64),
+    return Growing(
         total=np.zeros(arms),
         used=np.ones(arms, dtype=np.int64),
         full=np.zeros(arms, dtype=np.int64),
@@ -71,29 +69,25 @@ def empty_windows(arms: int, windows: int) -> Efficient:
 
 
 @shared
-def add_reward(lengths: Any, state: Any, arm: Any, reward: Any) -> None:
-    """Let every pending sum grow, the longest first, and refresh those that are full."""
-    n = state.observed[arm] + 1
-    state.observed[arm] = n
-    if n == 1:
-        state.waiting[0] -= 1
-    total = state.total[arm] + reward
-    state.total[arm] = total
-    longest = state.used[arm] - 1
+def add_to_windows(lengths: Any, windows: Growing, arm: Any, n: Any, reward: Any) -> None:
+    """Let every pending sum grow by the n-th reward, the longest first, and refresh the full."""
+    total = windows.total[arm] + reward
+    windows.total[arm] = total
+    longest = windows.used[arm] - 1
     for j in range(longest, -1, -1):
         w = lengths[j]
-        if n - state.begin[arm, j] < w:
+        if n - windows.begin[arm, j] < w:
             continue
-        state.current[arm, j] = (total - state.before[arm, j]) / w
+        windows.current[arm, j] = (total - windows.before[arm, j]) / w
         if j == longest:
-            state.full[arm] = j + 1
+            windows.full[arm] = j + 1
             if j + 1 < lengths.size:
-                state.begin[arm, j + 1] = state.begin[arm, j]
-                state.before[arm, j + 1] = state.before[arm, j]
-                state.used[arm] = j + 2
+                windows.begin[arm, j + 1] = windows.begin[arm, j]
+                windows.before[arm, j + 1] = windows.before[arm, j]
+                windows.used[arm] = j + 2
         if j > 0:
-            state.begin[arm, j] = state.begin[arm, j - 1]
-            state.before[arm, j] = state.before[arm, j - 1]
+            windows.begin[arm, j] = windows.begin[arm, j - 1]
+            windows.before[arm, j] = windows.before[arm, j - 1]
         else:
-            state.begin[arm, 0] = n
-            state.before[arm, 0] = total
+            windows.begin[arm, 0] = n
+            windows.before[arm, 0] = total

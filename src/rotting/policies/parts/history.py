@@ -1,4 +1,4 @@
-"""Every window of every arm's last rewards, exactly: for RAW-UCB, RAW-UCB++ and FEWA.
+"""Every observed reward of every arm as running sums: for rules that look at all windows.
 
 The mean of the last h rewards is (C_N - C_j) / h, j = N - h, with C the running sums of an arm's
 observed rewards in pull order. They are kept in chunks of 64, all arms' in one arena, each chunk
@@ -13,41 +13,46 @@ their place among those of later pulls, which takes the time of walking there.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from rotting.arrays import IntArray
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray, IntArray
+from rotting.state import Counts, Numbers, Place, Within
 
 CHUNK = 64
 NOWHERE = -1
 
 
 class History(NamedTuple):
-    """The fields that the state of a policy over all windows starts with."""
+    """Running sums in chunks. How many rewards an arm has, n, is known to its `Arms`."""
 
-    pulls: IntArray
-    observed: IntArray
-    waiting: IntArray  # how many arms have no observed reward yet
-    total: FloatArray  # C_N
-    last: IntArray  # each arm's latest chunk
-    free: IntArray  # the first unused chunk
-    sums: FloatArray  # [chunk, place]: C_j, the sum before the (j+1)-th reward
-    pull: IntArray  # [chunk, place]: the pull of that reward
-    before: IntArray  # the chunk before
-    slope: FloatArray
-    top: FloatArray
-    low: FloatArray
+    total: Numbers  # C_N
+    last: Annotated[IntArray, Place("before", least=NOWHERE)]  # each arm's latest chunk
+    free: Annotated[IntArray, Place("before")]  # the first unused chunk
+    sums: Numbers  # [chunk, place]: C_j, the sum before the (j+1)-th reward
+    pull: Counts  # [chunk, place]: the pull of that reward
+    before: Annotated[IntArray, Place("before", least=NOWHERE)]  # the chunk before
+    slope: Numbers  # of the line of each full chunk,
+    top: Numbers  # and how far above
+    low: Numbers  # and below it the sums stray
+
+
+class Starts(NamedTuple):
+    """Where in its history an arm's window starts: a chunk, and how many rewards come before it.
+
+    The chunk is a place in the arena of the `History` beside it.
+    """
+
+    chunk: Annotated[IntArray, Within(0)]
+    start: Counts
 
 
 def empty_history(arms: int, capacity: int) -> History:
     """Nothing observed; room for so many rewards."""
     chunks = capacity // CHUNK + arms + 1
     return History(
-        pulls=np.zeros(arms, dtype=np.int64),
-        observed=np.zeros(arms, dtype=np.int64),
-        waiting=np.full(1, arms, dtype=np.int64),
         total=np.zeros(arms),
         last=np.full(arms, NOWHERE, dtype=np.int64),
         free=np.zeros(1, dtype=np.int64),
@@ -60,88 +65,82 @@ def empty_history(arms: int, capacity: int) -> History:
     )
 
 
-_ARENA = ("sums", "pull", "before", "slope", "top", "low")
-
-
-def grow_history(state: Any, arms: int, capacity: int) -> Any:
-    """The same with room for more rewards."""
-    larger = empty_history(arms, capacity)
-    old = state.before.size
-    if larger.before.size <= old:
-        return state
-    for name in _ARENA:
-        getattr(larger, name)[:old] = getattr(state, name)
-    return state._replace(**{name: getattr(larger, name) for name in _ARENA})
+def no_starts(arms: int) -> Starts:
+    """All windows at the beginning."""
+    return Starts(chunk=np.zeros(arms, dtype=np.int64), start=np.zeros(arms, dtype=np.int64))
 
 
 @shared
-def remember(state: Any, arm: Any, pull: Any, reward: Any) -> None:
-    """Put a reward into its place among the arm's observed ones."""
-    n = state.observed[arm]
+def remember(history: History, arm: Any, n: Any, pull: Any, reward: Any) -> None:
+    """Put a reward into its place among the n that the arm has shown before."""
     place = n & (CHUNK - 1)
     if place == 0:
-        chunk = state.free[0]
-        state.free[0] = chunk + 1
-        state.before[chunk] = state.last[arm]
-        state.last[arm] = chunk
-    chunk = state.last[arm]
-    state.sums[chunk, place] = state.total[arm]
-    state.pull[chunk, place] = pull
-    state.total[arm] += reward
-    state.observed[arm] = n + 1
-    if n == 0:
-        state.waiting[0] -= 1
-    if _came_late(state, chunk, place, pull):
-        _sort_in(state, arm, n, reward)
+        chunk = history.free[0]
+        history.free[0] = chunk + 1
+        history.before[chunk] = history.last[arm]
+        history.last[arm] = chunk
+    chunk = history.last[arm]
+    history.sums[chunk, place] = history.total[arm]
+    history.pull[chunk, place] = pull
+    history.total[arm] += reward
+    if _came_late(history, chunk, place, pull):
+        _sort_in(history, arm, n, reward)
     elif place == CHUNK - 1:
-        _fit_line(state, chunk, n - place)
+        _fit_line(history, chunk, n - place)
 
 
 @shared
-def _came_late(state: Any, chunk: Any, place: Any, pull: Any) -> Any:
+def _came_late(history: History, chunk: Any, place: Any, pull: Any) -> Any:
     """Whether the reward before the one just put at (chunk, place) is of a later pull."""
     if place > 0:
-        return state.pull[chunk, place - 1] > pull
-    earlier = state.before[chunk]
-    return earlier >= 0 and state.pull[earlier, CHUNK - 1] > pull
+        return history.pull[chunk, place - 1] > pull
+    earlier = history.before[chunk]
+    return earlier >= 0 and history.pull[earlier, CHUNK - 1] > pull
 
 
 @shared
-def _sort_in(state: Any, arm: Any, n: Any, reward: Any) -> None:
+def _sort_in(history: History, arm: Any, n: Any, reward: Any) -> None:
     """Move the newest reward, the n-th from 0, before those of later pulls."""
-    chunk, place, k = state.last[arm], n & (CHUNK - 1), n
-    while k > 0 and _came_late(state, chunk, place, state.pull[chunk, place]):
-        other, spot = (chunk, place - 1) if place > 0 else (state.before[chunk], CHUNK - 1)
-        late = state.pull[chunk, place]
-        state.pull[chunk, place] = state.pull[other, spot]
-        state.pull[other, spot] = late
-        state.sums[chunk, place] = state.sums[other, spot] + reward
+    chunk, place, k = history.last[arm], n & (CHUNK - 1), n
+    while k > 0 and _came_late(history, chunk, place, history.pull[chunk, place]):
+        other, spot = (chunk, place - 1) if place > 0 else (history.before[chunk], CHUNK - 1)
+        late = history.pull[chunk, place]
+        history.pull[chunk, place] = history.pull[other, spot]
+        history.pull[other, spot] = late
+        history.sums[chunk, place] = history.sums[other, spot] + reward
         chunk, place, k = other, spot, k - 1
     # the lines of all chunks from there on
     ordinal = n // CHUNK
-    walk = state.last[arm]
+    walk = history.last[arm]
     while walk >= 0 and ordinal * CHUNK + CHUNK > k:
         if ordinal * CHUNK + CHUNK <= n + 1:
-            _fit_line(state, walk, ordinal * CHUNK)
-        walk = state.before[walk]
+            _fit_line(history, walk, ordinal * CHUNK)
+        walk = history.before[walk]
         ordinal -= 1
 
 
 @shared
-def _fit_line(state: Any, chunk: Any, start: Any) -> None:
+def _fit_line(history: History, chunk: Any, start: Any) -> None:
     """The line through a full chunk's ends, and how far its sums stray from it.
 
     `start` is j of its first sum.
     """
-    slope = (state.sums[chunk, CHUNK - 1] - state.sums[chunk, 0]) / (CHUNK - 1)
+    slope = (history.sums[chunk, CHUNK - 1] - history.sums[chunk, 0]) / (CHUNK - 1)
     top = -math.inf
     low = math.inf
     for k in range(CHUNK):
-        off = state.sums[chunk, k] - slope * (start + k)
+        off = history.sums[chunk, k] - slope * (start + k)
         if off > top:
             top = off
         if off < low:
             low = off
-    state.slope[chunk] = slope
-    state.top[chunk] = top
-    state.low[chunk] = low
+    history.slope[chunk] = slope
+    history.top[chunk] = top
+    history.low[chunk] = low
+
+
+@shared
+def forget_history(history: History, arm: Any) -> None:
+    """Begin the arm anew; its chunks stay unused."""
+    history.total[arm] = 0.0
+    history.last[arm] = NOWHERE

@@ -14,68 +14,51 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray, IntArray
+from rotting.state import Numbers
 
-_HOPELESS = 80.0  # a misfit so many sigma^2 above the least has less weight than rounding
+# A model whose misfit is so many sigma^2 above the least weighs less than exp(-40), which rounding
+# loses next to the weight 1 of the best.
+_NEGLIGIBLE = 80.0
 
 
 class Fit(NamedTuple):
-    """The fields that the state of a fitting policy starts with. Memory: two numbers a theta."""
+    """Residuals of every model. Memory: two numbers an arm and theta."""
 
-    pulls: IntArray
-    observed: IntArray
-    waiting: IntArray  # how many arms have shown too few rewards
-    residual: FloatArray  # [arm, theta]; zero without constants
-    squares: FloatArray  # [arm, theta]
+    residual: Numbers  # [arm, theta]; zero without constants
+    squares: Numbers  # [arm, theta]
 
 
 def no_fit(arms: int, thetas: int) -> Fit:
     """Nothing observed."""
-    return Fit(
-        pulls=np.zeros(arms, dtype=np.int64),
-        observed=np.zeros(arms, dtype=np.int64),
-        waiting=np.full(1, arms, dtype=np.int64),
-        residual=np.zeros((arms, thetas)),
-        squares=np.zeros((arms, thetas)),
-    )
+    return Fit(residual=np.zeros((arms, thetas)), squares=np.zeros((arms, thetas)))
 
 
 @shared
-def add_residuals(mu: Any, state: Any, arm: Any, pull: Any, reward: Any, constants: Any) -> None:
+def add_residuals(mu: Any, fit: Fit, arm: Any, pull: Any, reward: Any, constants: Any) -> None:
     """Add the square of a reward's residual under every model, and, for constants, itself."""
     for k in range(mu.shape[1]):
         off = reward - mu[pull, k]
-        state.squares[arm, k] += off * off
+        fit.squares[arm, k] += off * off
     if constants:
         for k in range(mu.shape[1]):
-            state.residual[arm, k] += reward - mu[pull, k]
+            fit.residual[arm, k] += reward - mu[pull, k]
 
 
 @shared
-def add_to_fit(
-    mu: Any, state: Any, arm: Any, pull: Any, reward: Any, need: Any, constants: Any
-) -> Any:
-    """Take a reward in; returns how many the arm has shown."""
-    n = state.observed[arm] + 1
-    state.observed[arm] = n
-    if n == need:
-        state.waiting[0] -= 1
-    add_residuals(mu, state, arm, pull, reward, constants)
-    return n
+def misfit(fit: Fit, arm: Any, k: Any, n: Any, constants: Any) -> Any:
+    """The residual sum of squares of a theta, about the mean residual with constants.
 
-
-@shared
-def misfit(state: Any, arm: Any, k: Any, constants: Any) -> Any:
-    """The residual sum of squares of a theta, about the mean residual with constants."""
+    n is the number of rewards observed.
+    """
     if constants:
-        return state.squares[arm, k] - state.residual[arm, k] ** 2 / state.observed[arm]
-    return state.squares[arm, k]
+        return fit.squares[arm, k] - fit.residual[arm, k] ** 2 / n
+    return fit.squares[arm, k]
 
 
 @shared
-def hopeless(least: Any, variance: Any) -> Any:
+def negligible(least: Any, variance: Any) -> Any:
     """The misfit beyond which a model's weight is lost to rounding; never that of the best."""
-    return least + _HOPELESS * variance
+    return least + _NEGLIGIBLE * variance
 
 
 @shared
@@ -85,18 +68,18 @@ def weight_of(worse: Any) -> Any:
 
 
 @shared
-def best_fit(state: Any, arm: Any, constants: Any) -> Any:
+def best_fit(fit: Fit, arm: Any, n: Any, constants: Any) -> Any:
     """The likeliest theta; the first in Theta's order if several.
 
-    It looks twice, like `choose.argmax`: whose misfit is the least is nearly always what it was, so
-    that the processor need not wait for the answer.
+    Two passes, like `argmax`: whose misfit is the least is nearly always what it was, so that
+    branch prediction has the answer before the comparisons do.
     """
-    least = misfit(state, arm, 0, constants)
-    for k in range(1, state.squares.shape[1]):
-        off = misfit(state, arm, k, constants)
+    least = misfit(fit, arm, 0, n, constants)
+    for k in range(1, fit.squares.shape[1]):
+        off = misfit(fit, arm, k, n, constants)
         if off < least:
             least = off
-    for k in range(state.squares.shape[1]):
-        if misfit(state, arm, k, constants) == least:
+    for k in range(fit.squares.shape[1]):
+        if misfit(fit, arm, k, n, constants) == least:
             return k
     return 0

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from rotting.arrays import FloatArray
 from rotting.compilable import shared
-from rotting.policies.base import FloatArray
 
 _LONGEST = 1 << 20
 

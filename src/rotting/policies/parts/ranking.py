@@ -1,171 +1,116 @@
-"""Shared pieces of `select`: whose turn it is, and the argmax rules with their tie-breaks."""
+"""The arms ranked by what their next pull is worth, where only the pulled arm's worth changes.
+
+The part decides how the best arm is found, not the policy. As long as only the leader's value has
+changed and it stays above the runner-up's, the leader stays. Otherwise all arms are scanned or,
+from 48 arms on, a tournament tree is mended: a node holds the better of the two arms below it, and
+when an arm's value has changed, the matches above it are played again, in O(log K). Scan and tree
+have one order, ties included, so that both find the same arm.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
-from rotting import random
-from rotting.compilable import on_gpu, shared
+import numpy as np
 
-tie = random.tie
+from rotting.arrays import FloatArray, IntArray
+from rotting.compilable import shared
+from rotting.policies.parts.argmax import goes_before, top_two, top_two_least_pulled
+from rotting.state import Finite, Place, Values
 
-
-@shared
-def next_untried(pulls: Any, observed: Any, need: Any) -> Any:
-    """The arm to try because fewer than `need` of its rewards were observed, or -1 for none.
-
-    It is the least pulled of those arms, the first of them if several, provided that no other arm
-    has been pulled less. With immediate rewards this is the paper's ramp-up, each arm in turn.
-    With late or lost rewards no arm is forgotten, and one that never answers is pulled only as
-    often as the least pulled of the others.
-    """
-    least = pulls[0]
-    for i in range(1, pulls.size):
-        if pulls[i] < least:
-            least = pulls[i]
-    for i in range(pulls.size):
-        if pulls[i] == least and observed[i] < need:
-            return i
-    return -1
+TREE_FROM = 48  # arms; a scan of fewer is faster
+NOTHING, MANY = -1, -2  # what has changed, unless it is one arm
 
 
-@shared
-def argmax(index: Any) -> Any:
-    """The arm with the highest index; the first of them if several.
+class Ranking(NamedTuple):
+    """What each arm's next pull is worth, and what is known about their order."""
 
-    It looks twice, for the highest index and for whose it is: where one arm leads for a while, the
-    processor guesses the second and goes on, instead of waiting for all comparisons.
-    """
-    highest = -math.inf
-    for i in range(index.size):
-        if index[i] > highest:
-            highest = index[i]
-    for i in range(index.size):
-        if index[i] == highest:
-            return i
-    return 0
+    value: Values
+    changed: Annotated[IntArray, Place("value", least=MANY)]  # since the best arm was found
+    leader: Annotated[IntArray, Place("value")]  # that arm
+    rival: Annotated[FloatArray, Finite((-math.inf,))]  # the highest value of the others then
+    tree: Annotated[IntArray, Place("value", least=-1)]  # node 1 is the root, the leaves come last
+
+
+def unranked(arms: int) -> Ranking:
+    """Nothing is known of any arm."""
+    tree = np.full(1, -1, dtype=np.int64)
+    if arms >= TREE_FROM:
+        leaves = 1 << (arms - 1).bit_length()
+        tree = np.full(2 * leaves, -1, dtype=np.int64)
+        tree[leaves : leaves + arms] = np.arange(arms)
+    return Ranking(
+        value=np.full(arms, -math.inf),
+        changed=np.full(1, MANY, dtype=np.int64),
+        leader=np.zeros(1, dtype=np.int64),
+        rival=np.full(1, -math.inf),
+        tree=tree,
+    )
 
 
 @shared
-def argmax_padded(mean: Any, width: Any, bonus: Any) -> Any:
-    """The arm with the highest mean + bonus * width; the first of them if several.
-
-    Even and odd arms are compared apart, so that one comparison need not wait for the other.
-    """
-    best = 0
-    other = 1
-    highest = -math.inf
-    rival = -math.inf
-    last = mean.size - 1
-    for i in range(0, last, 2):
-        even = mean[i] + bonus * width[i]
-        odd = mean[i + 1] + bonus * width[i + 1]
-        if even > highest:
-            highest = even
-            best = i
-        if odd > rival:
-            rival = odd
-            other = i + 1
-    if last % 2 == 0:
-        even = mean[last] + bonus * width[last]
-        if even > highest:
-            highest = even
-            best = last
-    if rival > highest or (rival == highest and other < best):
-        return other
-    return best
-
-
-@on_gpu(argmax_padded)
-def argmax_padded_in_turn(mean: Any, width: Any, bonus: Any) -> Any:
-    """One arm after the other: fewer numbers at hand, so that more threads find room."""
-    best = 0
-    highest = -math.inf
-    for i in range(mean.size):
-        index = mean[i] + bonus * width[i]
-        if index > highest:
-            highest = index
-            best = i
-    return best
+def rank(ranking: Ranking, arm: Any, value: Any) -> None:
+    """Note what the arm's next pull is worth now."""
+    ranking.value[arm] = value
+    before = ranking.changed[0]
+    ranking.changed[0] = arm if before == arm or before == NOTHING else MANY
 
 
 @shared
-def still_leads(index: Any, leader: Any, rival: Any) -> Any:
-    """Whether the last arm chosen is still strictly better than all others.
-
-    Where only the pulled arm's index changes, this saves the scan: `rival[0]` is the highest
-    index of the others, as the scan that chose `leader[0]` found it. A policy that changes
-    another arm's index sets the leader to -1.
-    """
-    return leader[0] >= 0 and index[leader[0]] > rival[0]
-
-
-@shared
-def argmax_noted(index: Any, leader: Any, rival: Any) -> Any:
-    """`argmax`, with the leader and its rival noted for `still_leads`."""
-    best = argmax(index)
-    second = -math.inf
-    for i in range(index.size):
-        if index[i] > second and i != best:
-            second = index[i]
-    leader[0] = best
-    rival[0] = second
-    return best
+def best(ranking: Ranking, draw: Any) -> Any:
+    """The arm whose next pull is worth most; the first of them if several."""
+    if ranking.tree.size > 1:
+        # `leader` stands in for the pulls, which are not read: ties go to the first
+        return _winner(ranking, ranking.leader, False, draw)
+    leader = ranking.leader[0]
+    changed = ranking.changed[0]
+    if (changed == leader or changed == NOTHING) and ranking.value[leader] > ranking.rival[0]:
+        return leader
+    leader = top_two(ranking.value, ranking.rival)
+    ranking.leader[0] = leader
+    ranking.changed[0] = NOTHING
+    return leader
 
 
 @shared
-def argmax_least_pulled(index: Any, pulls: Any, leader: Any, rival: Any, draw: Any) -> Any:
-    """The arm with the highest index; ties by least pulls, and then at random.
-
-    The random tie goes to the arm with the smallest `tie` hash of its next pull. Notes the leader
-    and its rival for `still_leads`.
-    """
-    best = 0
-    highest = index[0]
-    second = -math.inf
-    for i in range(1, index.size):
-        if index[i] > highest:
-            second = highest
-            highest = index[i]
-            best = i
-        elif index[i] == highest:
-            second = highest
-            if goes_before(pulls, i, best, draw):
-                best = i
-        elif index[i] > second:
-            second = index[i]
-    leader[0] = best
-    rival[0] = second
-    return best
-
-
-@on_gpu(argmax_least_pulled)
-def argmax_without_branches(index: Any, pulls: Any, leader: Any, rival: Any, draw: Any) -> Any:
-    """Carries the leader along arm by arm, whether it changes or not."""
-    best = 0
-    highest = index[0]
-    fewest = pulls[0]
-    second = -math.inf
-    for i in range(1, index.size):
-        x = index[i]
-        n = pulls[i]
-        wins = x > highest or (x == highest and n < fewest)
-        if x == highest and n == fewest:
-            wins = goes_before(pulls, i, best, draw)
-        lower = highest if wins else x
-        second = lower if lower > second else second
-        highest = x if wins else highest
-        fewest = n if wins else fewest
-        best = i if wins else best
-    leader[0] = best
-    rival[0] = second
-    return best
+def best_least_pulled(ranking: Ranking, pulls: Any, draw: Any) -> Any:
+    """The arm whose next pull is worth most; ties by least pulls, and then at random."""
+    if ranking.tree.size > 1:
+        return _winner(ranking, pulls, True, draw)
+    leader = ranking.leader[0]
+    changed = ranking.changed[0]
+    if (changed == leader or changed == NOTHING) and ranking.value[leader] > ranking.rival[0]:
+        return leader
+    leader = top_two_least_pulled(ranking.value, pulls, ranking.rival, draw)
+    ranking.leader[0] = leader
+    ranking.changed[0] = NOTHING
+    return leader
 
 
 @shared
-def goes_before(pulls: Any, a: Any, b: Any, draw: Any) -> Any:
-    """Whether arm a wins a tie with arm b: fewer pulls, or else the smaller hash."""
-    if pulls[a] == pulls[b]:
-        return tie(draw, a, pulls[a] + 1) < tie(draw, b, pulls[b] + 1)
-    return pulls[a] < pulls[b]
+def _match(value: Any, pulls: Any, least_pulled: Any, a: Any, b: Any, draw: Any) -> Any:
+    """The better of two arms, a being left of b."""
+    if b < 0:
+        return a
+    if value[a] == value[b]:
+        if least_pulled and goes_before(pulls, b, a, draw):
+            return b
+        return a
+    return a if value[a] > value[b] else b
+
+
+@shared
+def _winner(ranking: Ranking, pulls: Any, least_pulled: Any, draw: Any) -> Any:
+    """The arm at the root of the tree, once its matches are up to date."""
+    tree = ranking.tree
+    leaves = tree.size // 2
+    changed = ranking.changed[0]
+    node = (leaves + changed) // 2 if changed >= 0 else leaves - 1
+    while node >= 1 and changed != NOTHING:
+        tree[node] = _match(
+            ranking.value, pulls, least_pulled, tree[2 * node], tree[2 * node + 1], draw
+        )
+        node = node // 2 if changed >= 0 else node - 1
+    ranking.changed[0] = NOTHING
+    return tree[1]

@@ -1,0 +1,174 @@
+"""Scenarios: arms, noise and horizon."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rotting import checks, random
+from rotting.bandits.arms import Arm
+from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
+from rotting.bandits.random_arms import RandomArms
+from rotting.bandits.world import Bandits, World, chunk_bytes, chunk_tables, world_tables
+from rotting.models import Model
+from rotting.parameters import Checked, Count
+
+
+@dataclass(frozen=True)
+class Scenario(Checked):
+    """Arms, noise and horizon: everything about a problem but the policy that plays it.
+
+    `arms` is a list of `Arm` (the same bandit every run) or a `RandomArms` (a new one every run).
+
+    >>> import dataclasses
+    >>> from rotting import models
+    >>> scenario = Scenario(arms=[Arm(models.Constant(0.5)), Arm(models.Polynomial(0.3))],
+    ...                     noise=Gaussian(sigma=0.5), horizon=1000)
+    >>> dataclasses.replace(scenario, horizon=700).horizon
+    700
+    """
+
+    arms: Sequence[Arm] | RandomArms
+    noise: Noise
+    horizon: Count
+    name: str = ""
+
+    def check(self) -> None:
+        """At least one arm, a known noise, and probabilities where rewards are zeros and ones."""
+        if not isinstance(self.arms, RandomArms):
+            self._set("arms", _as_arms(self.arms))
+        if not isinstance(self.noise, (Gaussian, Bernoulli, NoNoise)):
+            raise ValueError(f"noise must be Gaussian, Bernoulli or NoNoise, got {self.noise!r}")
+        if isinstance(self.noise, Bernoulli):
+            if isinstance(self.arms, RandomArms):
+                self._check_probabilities(self.arms.extremes(self.horizon))
+            else:
+                self._check_arms(self.arms)
+
+    def _check_arms(self, arms: Sequence[Arm]) -> None:
+        self._check_probabilities(
+            [(arm.model, float(arm.mean(1)), float(arm.mean(self.horizon))) for arm in arms]
+        )
+
+    def _check_probabilities(self, extremes: list[tuple[Model, float, float]]) -> None:
+        for model, first, last in extremes:
+            if first > 1.0 or last < 0.0:
+                value, n = (first, 1) if first > 1.0 else (last, self.horizon)
+                raise ValueError(
+                    f"Bernoulli rewards need means in [0, 1], but {model!r} reaches {value} "
+                    f"at n = {n}"
+                )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # tables are made again where they are needed rather than sent to other processes
+        return {name: value for name, value in vars(self).items() if name != "_shared_world"}
+
+    @property
+    def arm_count(self) -> int:
+        """The number of arms, K."""
+        return self.arms.count if isinstance(self.arms, RandomArms) else len(self.arms)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether every run plays the same bandit."""
+        return not isinstance(self.arms, RandomArms)
+
+    @property
+    def shared_tables(self) -> bool:
+        """Whether all runs read the same tables; else each run has models of its own."""
+        return self._models is not None
+
+    @property
+    def _models(self) -> tuple[Model, ...] | None:
+        """The distinct models, in order of appearance, if all runs share them."""
+        if isinstance(self.arms, RandomArms):
+            return self.arms.shared
+        return tuple(dict.fromkeys(arm.parts[0] for arm in self.arms))
+
+    def chunk(self, seed: int, first: int, last: int) -> tuple[World, Bandits]:
+        """The tables and bandits of the runs first..last-1 of a seed.
+
+        Tables that all runs share are made once, and the same object comes with every chunk.
+        Otherwise they hold the models of these runs, see `runs_a_chunk`. What a run's arms are does
+        not depend on the chunk it is in.
+        """
+        if self.shared_tables:
+            return self.world(), self.bandits(seed, first, last)
+        assert isinstance(self.arms, RandomArms)
+        arms = [arm for run in range(first, last) for arm in self.arms.arms(seed, run)]
+        if isinstance(self.noise, Bernoulli):
+            self._check_arms(arms)
+        models = tuple(dict.fromkeys(arm.parts[0] for arm in arms))
+        bandits = _rows(arms, models)
+        shape = (last - first, self.arm_count)
+        world = self._world(*chunk_tables(models, self.horizon))
+        return world, Bandits(bandits.models.reshape(shape), bandits.constants.reshape(shape))
+
+    def runs_a_chunk(self, memory: int) -> int:
+        """How many runs a chunk may have for its tables to fit into so many bytes; at least 1.
+
+        2**62, that is any number, where the tables are shared.
+        """
+        if self.shared_tables:
+            return checks.LARGEST
+        return max(
+            1, checks.integer("memory", memory, 1) // chunk_bytes(self.arm_count, self.horizon)
+        )
+
+    def world(self) -> World:
+        """The tables that all runs share; ValueError where each run has its own (see `chunk`)."""
+        return self._shared_world
+
+    @functools.cached_property
+    def _shared_world(self) -> World:
+        return self._world(*world_tables(self._shared("world"), self.horizon))
+
+    def _world(self, means: Any, sums: Any) -> World:
+        scale = self.noise.scale(self.horizon)
+        return World(means, sums, scale, self.noise.code, random.EDGE, random.HEIGHT)
+
+    def bandits(self, seed: int, first: int, last: int) -> Bandits:
+        """The bandits of the runs first..last-1 of a seed, for the tables of `world`.
+
+        For random arms they are draws keyed by (seed, run, arm).
+        """
+        models = self._shared("bandits")
+        if isinstance(self.arms, RandomArms):
+            return self.arms.bandits(seed, first, last)
+        rows = _rows(self.arms, models)
+        runs = last - first
+        return Bandits(np.tile(rows.models, (runs, 1)), np.tile(rows.constants, (runs, 1)))
+
+    def _shared(self, what: str) -> tuple[Model, ...]:
+        models = self._models
+        if models is None:
+            raise ValueError(
+                f"{what}() must be asked of arms with models that all runs share, but here each "
+                "run draws its own; use chunk(seed, first, last)"
+            )
+        return models
+
+
+def _as_arms(arms: Any) -> tuple[Arm, ...]:
+    try:
+        found = tuple(arms)
+    except TypeError:
+        raise ValueError(f"arms must be a list of Arm, got {arms!r}") from None
+    if not found:
+        raise ValueError("arms must hold at least one arm (K >= 1), got none")
+    for arm in found:
+        if not isinstance(arm, Arm):
+            raise ValueError(f"arms must be Arm objects, as Arm(model), got {arm!r}")
+    return found
+
+
+def _rows(arms: Sequence[Arm], models: tuple[Model, ...]) -> Bandits:
+    """Which row of the tables, and which constant, each arm has."""
+    order = {model: row for row, model in enumerate(models)}
+    parts = [arm.parts for arm in arms]
+    rows = np.array([order[model] for model, _ in parts], dtype=np.int64)
+    return Bandits(rows, np.array([constant for _, constant in parts]))

@@ -1,0 +1,68 @@
+"""A scenario as arrays: the tables of means and the bandits that engines read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rotting.arrays import FloatArray, IntArray
+from rotting.cache import BoundedCache
+from rotting.models import Model
+from rotting.models.base import uncached_table
+
+NUMBER = 8  # bytes of a float
+
+
+class World(NamedTuple):
+    """A scenario as arrays, the form in which engines read it.
+
+    Means are kept once per distinct model, never per run and arm that share it.
+    """
+
+    means: FloatArray  # [model, n - 1]
+    sums: FloatArray  # [model, n]: the sum of the first n means
+    sigma: FloatArray  # [n - 1], or one value for all
+    noise: int  # the code of the noise
+    edge: FloatArray  # the tables of `rotting.random`'s normals
+    height: FloatArray
+
+
+class Bandits(NamedTuple):
+    """The bandits of a range of runs: which row of the tables and which constant each arm has."""
+
+    models: IntArray  # [run, arm]
+    constants: FloatArray  # [run, arm]
+
+
+Tables = tuple[FloatArray, FloatArray]
+
+
+def _size(tables: Tables) -> int:
+    return sum(array.nbytes for array in tables)
+
+
+_TABLES = BoundedCache[Tables](most=1 << 28, size=_size)
+
+
+def world_tables(models: tuple[Model, ...], horizon: int) -> Tables:
+    """Means [model, n - 1] and their running sums [model, n] up to the horizon, cached."""
+    found = _TABLES.find((models, horizon))
+    if found is None:
+        found = _tables(np.stack([model.table(horizon) for model in models]))
+        _TABLES.keep((models, horizon), found)
+    return found
+
+
+def chunk_tables(models: tuple[Model, ...], horizon: int) -> Tables:
+    """The same for models that no other chunk has: nothing is cached."""
+    return _tables(np.stack([uncached_table(model, horizon) for model in models]))
+
+
+def chunk_bytes(models: int, horizon: int) -> int:
+    """How much memory the tables of so many models take: means, and sums."""
+    return models * (2 * horizon + 1) * NUMBER
+
+
+def _tables(means: FloatArray) -> Tables:
+    return means, np.pad(np.cumsum(means, axis=1), ((0, 0), (1, 0)))

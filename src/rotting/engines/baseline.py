@@ -1,0 +1,61 @@
+"""What the regret is measured against: the expected rewards of pi_max and of the best single arm.
+
+They do not depend on the policy that is played, and working them out takes a good part of the time
+of a fast policy; so they are kept for the next policy on the same runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rotting.arrays import FloatArray
+from rotting.cache import BoundedCache
+from rotting.engines.compiled.image import restart
+from rotting.engines.loop import expected, expected_single
+from rotting.verbs import choose, pulled, reveal
+
+
+class Baseline(NamedTuple):
+    """Expected total rewards, [run, checkpoint]."""
+
+    optimal: FloatArray  # of pi_max
+    single: FloatArray  # of the best single arm
+
+
+def _size(baseline: Baseline) -> int:
+    return baseline.optimal.nbytes + baseline.single.nbytes
+
+
+BASELINES = BoundedCache[Baseline](most=1 << 28, size=_size)
+
+
+def play_baseline(
+    params: Any,
+    fresh: Any,
+    work: Any,
+    scratch: Any,
+    world: Any,
+    bandits: Any,
+    checkpoints: Any,
+    baseline: Any,
+) -> None:
+    """What pi_max and the best single arm expect to collect by each checkpoint, for each run.
+
+    `params`, `fresh` and `work` are the oracle policy's, as in `loop.play`.
+    """
+    pulls, draw = scratch.pulls, scratch.draw
+    for r in range(bandits.models.shape[0]):
+        models, constants = bandits.models[r], bandits.constants[r]
+        restart(fresh, work)
+        reveal(params, work, models, constants)
+        for i in range(pulls.size):
+            pulls[i] = 0
+        t = 0
+        for c in range(checkpoints.size):
+            while t < checkpoints[c]:
+                t += 1
+                arm = choose(params, work, draw)
+                pulled(params, work, arm)
+                pulls[arm] += 1
+            baseline.optimal[r, c] = expected(world, models, constants, pulls)
+            baseline.single[r, c] = expected_single(world, models, constants, t)

@@ -1,0 +1,206 @@
+"""The named shapes: n^-theta, its plateaus, exponentials, steps, tables, functions, and others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rotting.arrays import FloatArray
+from rotting.models.base import PROBE, Model, check_means, function_name
+from rotting.parameters import Count, Positive, Real
+
+
+def _exponent(model: Any) -> float:
+    if model.theta is None:
+        raise ValueError(
+            f"{type(model).__name__} needs a theta, as {type(model).__name__}(theta=0.3) "
+            "or a family with .over([...])"
+        )
+    return float(model.theta)
+
+
+def _check_theta(model: Any, first_change: int = 2) -> None:
+    if model.theta is not None and model.theta < 0:
+        raise ValueError(
+            f"{model.argument('theta')} must be >= 0, got {model.theta}: the model would rise, "
+            f"first at n = {first_change}"
+        )
+
+
+@dataclass(frozen=True)
+class Polynomial(Model):
+    """mu(n) = n^-theta (the paper's Example 4.1).
+
+    >>> Polynomial(0.5).mean([1, 4, 100])
+    array([1. , 0.5, 0.1])
+    """
+
+    theta: Real | None = None
+
+    def check(self) -> None:
+        """A negative theta would make it rise."""
+        _check_theta(self)
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return np.asarray(n, dtype=np.float64) ** -_exponent(self)
+
+
+@dataclass(frozen=True)
+class Plateau(Model):
+    """mu(n) = (int(n / length) + 1)^-theta (the paper's section Simulations).
+
+    The first plateau is one pull shorter than the others, as the formula has it.
+
+    >>> Plateau(1.0, length=100).mean([99, 100, 200])
+    array([1.        , 0.5       , 0.33333333])
+    """
+
+    theta: Real | None = None
+    length: Count = 100
+
+    def check(self) -> None:
+        """A negative theta would make it rise, first where the second plateau begins."""
+        _check_theta(self, first_change=max(2, self.length))
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return (n // self.length + 1).astype(np.float64) ** -_exponent(self)
+
+
+@dataclass(frozen=True)
+class Exponential(Model):
+    """mu(n) = exp(-theta (n - 1)).
+
+    >>> float(Exponential(0.1).mean(1))
+    1.0
+    """
+
+    theta: Real | None = None
+
+    def check(self) -> None:
+        """A negative theta would make it rise."""
+        _check_theta(self)
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return np.exp(-_exponent(self) * (np.asarray(n, dtype=np.float64) - 1.0))
+
+
+@dataclass(frozen=True)
+class Constant(Model):
+    """mu(n) = value: an arm that does not rot.
+
+    >>> Constant(0.5).mean([1, 1000])
+    array([0.5, 0.5])
+    """
+
+    value: Real
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return np.full(n.shape, self.value)
+
+
+@dataclass(frozen=True)
+class Step(Model):
+    """mu(n) = before for the first `at` pulls, after for all later ones.
+
+    >>> Step(at=7500, before=1.0, after=0.4).mean([7500, 7501])
+    array([1. , 0.4])
+    """
+
+    at: Count
+    before: Real
+    after: Real
+
+    def check(self) -> None:
+        """It steps down."""
+        if self.after > self.before:
+            raise ValueError(
+                f"Step must never rise, but after = {self.after} > before = {self.before}, "
+                f"first at n = {self.at + 1}"
+            )
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return np.where(n <= self.at, self.before, self.after)
+
+
+@dataclass(frozen=True)
+class Scaled(Model):
+    """mu(n) = factor times another model's: a click rate that starts at 3 %, say.
+
+    >>> Scaled(Exponential(0.001), factor=0.03).mean([1, 1001])
+    array([0.03      , 0.01103638])
+    """
+
+    model: Model
+    factor: Positive
+
+    def check(self) -> None:
+        """What is scaled is a model."""
+        if not isinstance(self.model, Model):
+            raise ValueError(f"model of Scaled must be a model, got {self.model!r}")
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return self.factor * self.model.mean(n)
+
+
+@dataclass(frozen=True)
+class Table(Model):
+    """mu(n) = values[n - 1]; pulls beyond the table keep its last value.
+
+    >>> Table([1.0, 0.8, 0.7]).mean([1, 3, 50])
+    array([1. , 0.7, 0.7])
+    """
+
+    values: Sequence[float]
+
+    def check(self) -> None:
+        """Numbers that never rise, kept as a tuple."""
+        try:
+            values = np.asarray(self.values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"values of Table must be numbers, got {self.values!r}") from None
+        if values.ndim != 1 or values.size < 1:
+            raise ValueError(
+                f"values of Table must be a list of at least one number, got shape {values.shape}"
+            )
+        check_means("Table", values)
+        self._set("values", tuple(values.tolist()))
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        values: FloatArray = np.array(self.values)
+        chosen: FloatArray = values[np.minimum(n, len(self.values)) - 1]
+        return chosen
+
+
+@dataclass(frozen=True)
+class Function(Model):
+    """mu(n) = function(n), any vectorised Python function of the pull numbers.
+
+    Its first 4,096 values are checked here; all that a run can reach, when its tables are made.
+
+    >>> Function(lambda n: 1 / (1 + np.log(n))).mean(1)
+    array(1.)
+    """
+
+    function: Callable[[Any], Any]
+
+    def check(self) -> None:
+        """Callable, and its first values are those of a model."""
+        if not callable(self.function):
+            raise ValueError(f"function of Function must be callable, got {self.function!r}")
+        check_means(repr(self), self.mean(np.arange(1, PROBE + 1)))
+
+    def __repr__(self) -> str:
+        # a stable name: addresses would change the random streams from one process to the next
+        return f"Function({function_name(self.function)})"
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        means = np.asarray(self.function(n), dtype=np.float64)
+        if means.shape != n.shape:
+            raise ValueError(
+                f"{self!r} must be vectorised: for n of shape {n.shape} it returned {means.shape}"
+            )
+        return means

@@ -1,0 +1,180 @@
+"""Parameters that declare, in their type, what is allowed; checked when the object is made.
+
+    @dataclass(frozen=True)
+    class Window(Checked):
+        tau: Count
+        sigma: Positive | None = None
+        restart: Annotated[str, OneOf("forget", "keep")] = "forget"
+
+Making a `Window` checks every field whose type carries a rule, stores it converted (1e3 becomes
+the integer 1000) and then calls `check`, where a class writes the rules between its fields. Every
+refusal is a ValueError of `rotting.checks`, naming the argument, its value and its range.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import math
+import sys
+import types
+import typing
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from rotting import checks
+
+
+class Rule:
+    """What a parameter may be; stands in its type, `Annotated[float, Number(above=0)]`."""
+
+    def check(self, name: str, value: Any) -> Any:
+        """The value, converted; ValueError, naming the argument, if it is not allowed."""
+        raise TypeError(f"{type(self).__name__} does not define check")
+
+
+@dataclass(frozen=True)
+class Number(Rule):
+    """A finite number inside open (above, below) or closed (least, most) ends."""
+
+    above: float = -math.inf
+    below: float = math.inf
+    least: float = -math.inf
+    most: float = math.inf
+
+    def check(self, name: str, value: Any) -> float:
+        """The value as a float."""
+        return checks.number(
+            name, value, above=self.above, below=self.below, least=self.least, most=self.most
+        )
+
+
+@dataclass(frozen=True)
+class Whole(Rule):
+    """A whole number from `least` to `most`."""
+
+    least: int
+    most: int = checks.LARGEST
+
+    def check(self, name: str, value: Any) -> int:
+        """The value as an int."""
+        return checks.integer(name, value, self.least, self.most)
+
+
+class OneOf(Rule):
+    """One of a few words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def __repr__(self) -> str:
+        return f"OneOf({', '.join(map(repr, self.words))})"
+
+    def check(self, name: str, value: Any) -> str:
+        """The word."""
+        return checks.choice(name, value, self.words)
+
+
+@dataclass(frozen=True)
+class Flag(Rule):
+    """True or False, and not a number that could be taken for one."""
+
+    def check(self, name: str, value: Any) -> bool:
+        """The value as a bool."""
+        return checks.flag(name, value)
+
+
+Real = Annotated[float, Number()]
+Positive = Annotated[float, Number(above=0)]
+NonNegative = Annotated[float, Number(least=0)]
+Probability = Annotated[float, Number(above=0, below=1)]
+Count = Annotated[int, Whole(least=1)]
+Switch = Annotated[bool, Flag()]
+
+
+class Checked:
+    """Base of frozen dataclasses whose fields are checked by the rules in their types.
+
+    >>> @dataclass(frozen=True)
+    ... class Range(Checked):
+    ...     low: Real
+    ...     high: Real
+    ...     nodes: Count | None = None
+    ...
+    ...     def check(self) -> None:
+    ...         checks.number("high", self.high, above=self.low)
+    >>> Range(0, 1, nodes=1e3)
+    Range(low=0.0, high=1.0, nodes=1000)
+    >>> Range(0, 1, nodes=0)
+    Traceback (most recent call last):
+    ValueError: nodes must be an integer >= 1, got 0
+    >>> Range(2, 1)
+    Traceback (most recent call last):
+    ValueError: high must be a number > 2, got 1.0
+    """
+
+    def __post_init__(self) -> None:
+        for name, rule, optional in _rules(type(self)):  # type: ignore[arg-type]
+            value = getattr(self, name)
+            if value is not None or not optional:
+                self._set(name, rule.check(self.argument(name), value))
+        self.check()
+
+    def check(self) -> None:
+        """Refuse what is wrong between fields, all of which are checked one by one before.
+
+        What follows from them, or has to be converted in a way of its own, is stored by `_set`.
+        """
+
+    def argument(self, field: str) -> str:
+        """How a refusal names a field: by its name, unless a class says more."""
+        return field
+
+    def _set(self, field: str, value: Any) -> None:
+        """Store a field of a frozen dataclass while it is being made."""
+        object.__setattr__(self, field, value)
+
+
+@functools.cache
+def _rules(cls: type) -> tuple[tuple[str, Rule, bool], ...]:
+    """The fields that have a rule: name, rule, and whether None is allowed too."""
+    found = []
+    for field in dataclasses.fields(cls):
+        hint = _hint(cls, field.name)
+        rule = _rule_in(hint)
+        if rule is not None:
+            found.append((field.name, rule, _allows_none(hint)))
+    return tuple(found)
+
+
+def _hint(cls: type, field: str) -> Any:
+    """The type of a field, with its rules, even where the annotation is a text."""
+    owner = next(base for base in cls.__mro__ if field in inspect.get_annotations(base))
+    stated = types.SimpleNamespace(__annotations__={field: inspect.get_annotations(owner)[field]})
+    # a class made by executed text has no module to look names up in, but its methods know them
+    names = dict(vars(sys.modules.get(owner.__module__, types)))
+    for method in vars(owner).values():
+        names.update(getattr(method, "__globals__", {}))
+    try:
+        return typing.get_type_hints(stated, names, dict(vars(owner)), include_extras=True)[field]
+    except NameError as error:
+        raise TypeError(
+            f"the type of {owner.__name__}.{field} must be known where the class is used, "
+            f"not only to type checkers: {error}"
+        ) from None
+
+
+def _rule_in(hint: Any) -> Rule | None:
+    """The rule that a type carries, also as one of several alternatives."""
+    if typing.get_origin(hint) is Annotated:
+        return next((rule for rule in hint.__metadata__ if isinstance(rule, Rule)), None)
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return next(filter(None, map(_rule_in, typing.get_args(hint))), None)
+    return None
+
+
+def _allows_none(hint: Any) -> bool:
+    if typing.get_origin(hint) is Annotated:
+        return _allows_none(typing.get_args(hint)[0])
+    return type(None) in typing.get_args(hint)

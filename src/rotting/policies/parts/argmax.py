@@ -1,0 +1,145 @@
+"""Scans for the highest index, each with its rule for ties.
+
+Branches that the processor guesses right are free, and chains of comparisons that wait for each
+other are not: that is why some of these look longer than they need to be.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rotting import random
+from rotting.compilable import on_gpu, shared
+
+tie = random.tie
+
+
+@shared
+def argmax(index: Any) -> Any:
+    """The arm with the highest index; the first of them if several.
+
+    Two passes, for the highest index and for whose it is: where one arm leads for a while, branch
+    prediction guesses the second pass right, and the decision does not wait for the first.
+    """
+    highest = -math.inf
+    for i in range(index.size):
+        if index[i] > highest:
+            highest = index[i]
+    for i in range(index.size):
+        if index[i] == highest:
+            return i
+    return 0
+
+
+@shared
+def argmax_padded(mean: Any, width: Any, bonus: Any) -> Any:
+    """The arm with the highest mean + bonus * width; the first of them if several.
+
+    Even and odd arms are compared apart: two chains of comparisons run side by side.
+    """
+    best = 0
+    other = 1
+    highest = -math.inf
+    second = -math.inf
+    last = mean.size - 1
+    for i in range(0, last, 2):
+        even = mean[i] + bonus * width[i]
+        odd = mean[i + 1] + bonus * width[i + 1]
+        if even > highest:
+            highest = even
+            best = i
+        if odd > second:
+            second = odd
+            other = i + 1
+    if last % 2 == 0:
+        even = mean[last] + bonus * width[last]
+        if even > highest:
+            highest = even
+            best = last
+    if second > highest or (second == highest and other < best):
+        return other
+    return best
+
+
+@on_gpu(argmax_padded)
+def argmax_padded_in_turn(mean: Any, width: Any, bonus: Any) -> Any:
+    """One arm after the other: fewer registers, so that more threads are resident."""
+    best = 0
+    highest = -math.inf
+    for i in range(mean.size):
+        index = mean[i] + bonus * width[i]
+        if index > highest:
+            highest = index
+            best = i
+    return best
+
+
+@shared
+def top_two(index: Any, rival: Any) -> Any:
+    """`argmax`; the second highest index goes to `rival[0]`."""
+    highest = -math.inf
+    second = -math.inf
+    for i in range(index.size):
+        x = index[i]
+        lower = x if x < highest else highest
+        if lower > second:
+            second = lower
+        if x > highest:
+            highest = x
+    rival[0] = second
+    for i in range(index.size):
+        if index[i] == highest:
+            return i
+    return 0
+
+
+@shared
+def top_two_least_pulled(index: Any, pulls: Any, rival: Any, draw: Any) -> Any:
+    """The same with ties by least pulls, and then at random: to the smallest `tie` hash."""
+    best = 0
+    highest = index[0]
+    second = -math.inf
+    for i in range(1, index.size):
+        if index[i] > highest:
+            second = highest
+            highest = index[i]
+            best = i
+        elif index[i] == highest:
+            second = highest
+            if goes_before(pulls, i, best, draw):
+                best = i
+        elif index[i] > second:
+            second = index[i]
+    rival[0] = second
+    return best
+
+
+@on_gpu(top_two_least_pulled)
+def top_two_without_branches(index: Any, pulls: Any, rival: Any, draw: Any) -> Any:
+    """Carries the best arm along arm by arm, whether it changes or not: no divergent warps."""
+    best = 0
+    highest = index[0]
+    fewest = pulls[0]
+    second = -math.inf
+    for i in range(1, index.size):
+        x = index[i]
+        n = pulls[i]
+        wins = x > highest or (x == highest and n < fewest)
+        if x == highest and n == fewest:
+            wins = goes_before(pulls, i, best, draw)
+        lower = highest if wins else x
+        second = lower if lower > second else second
+        highest = x if wins else highest
+        fewest = n if wins else fewest
+        best = i if wins else best
+    rival[0] = second
+    return best
+
+
+@shared
+def goes_before(pulls: Any, a: Any, b: Any, draw: Any) -> Any:
+    """Whether arm a wins a tie with arm b: fewer pulls, or else the smaller hash."""
+    if pulls[a] == pulls[b]:
+        return tie(draw, a, pulls[a] + 1) < tie(draw, b, pulls[b] + 1)
+    return pulls[a] < pulls[b]

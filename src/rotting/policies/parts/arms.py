@@ -1,0 +1,103 @@
+"""What every policy counts: pulls, rewards and rounds; and whose turn it is while arms ramp up."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rotting.compilable import shared
+from rotting.state import Counts
+
+
+class Arms(NamedTuple):
+    """Pulls and observed rewards of each arm.
+
+    A policy that forgets (an epoch, a restart) sets `observed` and `waiting` back with `forget`.
+    """
+
+    pulls: Counts  # of each arm
+    observed: Counts  # rewards of each arm that have come, and count
+    waiting: Counts  # how many arms have shown fewer rewards than the ramp-up asks for
+    tried: Counts  # a cursor: all arms before this one have been pulled
+    time: Counts  # rounds played
+
+
+def no_pulls(arms: int) -> Arms:
+    """Nothing pulled, nothing observed."""
+    return Arms(
+        pulls=np.zeros(arms, dtype=np.int64),
+        observed=np.zeros(arms, dtype=np.int64),
+        waiting=np.full(1, arms, dtype=np.int64),
+        tried=np.zeros(1, dtype=np.int64),
+        time=np.zeros(1, dtype=np.int64),
+    )
+
+
+@shared
+def count_pull(params: Any, state: Any, arm: Any) -> None:
+    """The verb `pulled` of most policies: one more pull of the arm, one more round."""
+    state.arms.pulls[arm] += 1
+    state.arms.time[0] += 1
+
+
+@shared
+def rewarded(arms: Arms, arm: Any, need: Any) -> Any:
+    """Count an observed reward; returns how many the arm has shown.
+
+    `need` is how many the ramp-up asks for, as in `next_untried`.
+    """
+    n = arms.observed[arm] + 1
+    arms.observed[arm] = n
+    if n == need:
+        arms.waiting[0] -= 1
+    return n
+
+
+@shared
+def next_untried(arms: Arms, need: Any) -> Any:
+    """The arm to try because fewer than `need` of its rewards were observed, or -1 for none.
+
+    It is the least pulled of those arms, the first of them if several, provided that no other arm
+    has been pulled less. With immediate rewards this is the paper's ramp-up, each arm in turn.
+    With late or lost rewards no arm is forgotten, and one that never answers is pulled only as
+    often as the least pulled of the others.
+    """
+    if arms.waiting[0] == 0:
+        return -1
+    # The first arm that was never pulled: each arm is passed once, so that the ramp-up of very
+    # many arms takes no scan a round.
+    first = arms.tried[0]
+    while first < arms.pulls.size and arms.pulls[first] > 0:
+        first += 1
+    arms.tried[0] = first
+    if first < arms.pulls.size:
+        return first
+    return least_tried(arms.pulls, arms.observed, need)
+
+
+@shared
+def least_tried(pulls: Any, observed: Any, need: Any) -> Any:
+    """The rule of `next_untried`, by a scan."""
+    least = pulls[0]
+    for i in range(1, pulls.size):
+        if pulls[i] < least:
+            least = pulls[i]
+    for i in range(pulls.size):
+        if pulls[i] == least and observed[i] < need:
+            return i
+    return -1
+
+
+@shared
+def least_pulled(pulls: Any, kept: Any, count: Any) -> Any:
+    """The least pulled of the first `count` arms in `kept`, the first if several.
+
+    With prompt rewards it is the one with the fewest; where rewards are late, no arm is pulled
+    again and again for those that it waits for.
+    """
+    least = kept[0]
+    for k in range(1, count):
+        if pulls[kept[k]] < pulls[least]:
+            least = kept[k]
+    return least

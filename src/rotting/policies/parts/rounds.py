@@ -1,0 +1,131 @@
+"""The last tau rounds and what they add up to per arm: for sliding-window policies.
+
+Rounds lie in a ring buffer. The arms' `observed` and `waiting` are those of the window; `pulls` and
+`time` are those of all rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from rotting.arrays import FloatArray, IntArray
+from rotting.compilable import shared
+from rotting.policies.parts.arms import Arms, least_tried, rewarded
+from rotting.state import Counts, Finite, Numbers, Place, Values
+
+
+class Rounds(NamedTuple):
+    """The ring and its sums. Memory: min(tau, T) rounds."""
+
+    pulls: Counts  # of each arm in the window
+    total: Numbers  # of each arm's observed rewards in the window
+    mean: Values
+    width: Numbers  # 1 / sqrt of their number
+    ring_arm: Annotated[IntArray, Place("pulls")]
+    ring_pull: Counts
+    ring_reward: Annotated[FloatArray, Finite((math.nan,))]  # NaN until observed
+
+
+def no_rounds(arms: int, length: int) -> Rounds:
+    """Nothing played; a ring for so many rounds, which grows until it holds the window."""
+    return Rounds(
+        pulls=np.zeros(arms, dtype=np.int64),
+        total=np.zeros(arms),
+        mean=np.full(arms, -math.inf),
+        width=np.zeros(arms),
+        ring_arm=np.zeros(length, dtype=np.int64),
+        ring_pull=np.zeros(length, dtype=np.int64),
+        ring_reward=np.full(length, math.nan),
+    )
+
+
+@shared
+def absent(rounds: Rounds, arms: Arms) -> Any:
+    """An arm without observed rewards in the window, as `next_untried` has it, or -1."""
+    if arms.waiting[0] == 0:
+        return -1
+    return least_tried(rounds.pulls, arms.observed, 1)
+
+
+@shared
+def _refresh(rounds: Rounds, arms: Arms, arm: Any) -> None:
+    """Mean and width of an arm whose window has changed."""
+    n = arms.observed[arm]
+    if n > 0:
+        rounds.mean[arm] = rounds.total[arm] / n
+        rounds.width[arm] = 1.0 / math.sqrt(n)
+    else:
+        rounds.mean[arm] = -math.inf
+        rounds.width[arm] = 0.0
+
+
+@shared
+def _leave(rounds: Rounds, arms: Arms, place: Any) -> None:
+    """Let the oldest round go."""
+    arm = rounds.ring_arm[place]
+    reward = rounds.ring_reward[place]
+    rounds.pulls[arm] -= 1
+    if reward == reward:
+        arms.observed[arm] -= 1
+        rounds.total[arm] -= reward
+        if arms.observed[arm] == 0:
+            arms.waiting[0] += 1
+        _refresh(rounds, arms, arm)
+    rounds.ring_reward[place] = math.nan
+
+
+@shared
+def _sum_again(rounds: Rounds, arms: Arms) -> None:
+    """Add the totals up afresh, once a window, lest rounding piles up."""
+    for i in range(rounds.total.size):
+        rounds.total[i] = 0.0
+    for place in range(rounds.ring_arm.size):
+        reward = rounds.ring_reward[place]
+        if reward == reward:
+            rounds.total[rounds.ring_arm[place]] += reward
+    for i in range(rounds.total.size):
+        _refresh(rounds, arms, i)
+
+
+@shared
+def enter(rounds: Rounds, arms: Arms, tau: Any, arm: Any) -> None:
+    """Count a pull and a round: it enters the window, and the oldest leaves it."""
+    t = arms.time[0] + 1
+    arms.time[0] = t
+    place = (t - 1) % rounds.ring_arm.size
+    if t > tau:
+        _leave(rounds, arms, place)
+        if place == 0:
+            _sum_again(rounds, arms)
+    rounds.pulls[arm] += 1
+    arms.pulls[arm] += 1
+    rounds.ring_arm[place] = arm
+    rounds.ring_pull[place] = arms.pulls[arm]
+    rounds.ring_reward[place] = math.nan
+
+
+@shared
+def _place_of(rounds: Rounds, arms: Arms, arm: Any, pull: Any) -> Any:
+    """Where in the ring a pull is: the last round if its reward is prompt. -1 if it has left."""
+    size = rounds.ring_arm.size
+    newest = arms.time[0] - 1
+    for age in range(min(size, arms.time[0])):
+        place = (newest - age) % size
+        if rounds.ring_arm[place] == arm and rounds.ring_pull[place] == pull:
+            return place
+    return -1
+
+
+@shared
+def credit(rounds: Rounds, arms: Arms, arm: Any, pull: Any, reward: Any) -> None:
+    """Credit a reward to its round, if that is still in the window."""
+    place = _place_of(rounds, arms, arm, pull)
+    if place < 0:
+        return
+    rounds.ring_reward[place] = reward
+    rewarded(arms, arm, 1)
+    rounds.total[arm] += reward
+    _refresh(rounds, arms, arm)

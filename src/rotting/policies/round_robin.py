@@ -1,0 +1,52 @@
+"""Round robin, a yardstick that learns nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, no_pulls
+from rotting.verbs import Verbs
+
+
+class Params(NamedTuple):
+    """Just the number of arms."""
+
+    arms: int
+
+
+class State(NamedTuple):
+    """Only what every policy counts."""
+
+    arms: Arms
+
+
+def init(params: Params, arms: int, capacity: int) -> State:
+    """No decision made."""
+    return State(no_pulls(arms))
+
+
+def choose(params: Params, state: State, draw: Any) -> int:
+    """The arms in turn."""
+    return state.arms.time[0] % params.arms
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """Learn nothing."""
+
+
+@dataclass(frozen=True)
+class RoundRobin(Policy):
+    """Plays the arms in turn, whatever they earn.
+
+    >>> player = RoundRobin().online("ab".split() + ["c"], compiled=False)
+    >>> [player.select().arm for _ in range(3)]
+    ['ab', 'c', 'ab']
+    """
+
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
+        """Note the number of arms."""
+        return Params(arms)

@@ -1,0 +1,55 @@
+"""Uniform random play, a yardstick that learns nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from rotting import random
+from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, no_pulls
+from rotting.verbs import Verbs
+
+uniform = random.uniform
+
+
+class Params(NamedTuple):
+    """Just the number of arms."""
+
+    arms: int
+
+
+class State(NamedTuple):
+    """Only what every policy counts."""
+
+    arms: Arms
+
+
+def init(params: Params, arms: int, capacity: int) -> State:
+    """No decision made."""
+    return State(no_pulls(arms))
+
+
+def choose(params: Params, state: State, draw: Any) -> int:
+    """Any arm, with equal probabilities."""
+    return int(uniform(draw) * params.arms)
+
+
+def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
+    """Learn nothing."""
+
+
+@dataclass(frozen=True)
+class Uniform(Policy):
+    """Plays every arm with equal probability, whatever it earns.
+
+    >>> player = Uniform().online(range(3), seed=1, compiled=False)
+    >>> len({player.select().arm for _ in range(50)})
+    3
+    """
+
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
+        """Note the number of arms."""
+        return Params(arms)

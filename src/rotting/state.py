@@ -1,0 +1,179 @@
+"""States: NamedTuples of arrays, nested, and what their fields say about themselves.
+
+A policy's state is made of *parts*, `State(arms: Arms, window: Window, ...)`. All that is done to
+whole states is done here, for any nesting: taking them apart and putting them together again,
+growing them, and checking one that comes from outside.
+
+What may stand in a field is part of its type, for instance `pulls: Counts` or `last:
+Annotated[IntArray, Place("sums", least=-1)]`. A field that says nothing is checked for its shape
+and type only.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import typing
+from collections.abc import Iterator
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from rotting.arrays import FloatArray, IntArray
+
+S = TypeVar("S")
+
+
+class Within(NamedTuple):
+    """Whole numbers from `least` to `most`."""
+
+    least: int
+    most: int = 2**62
+
+    def wrong(self, array: Any, part: Any) -> str | None:
+        """What is wrong with the array, if anything; `part` is the NamedTuple that it lies in."""
+        if array.size and (array.min() < self.least or array.max() > self.most):
+            return f"must lie between {self.least} and {self.most}"
+        return None
+
+
+class Place(NamedTuple):
+    """Places along the first axis of another array of the same part; below zero: nowhere."""
+
+    of: str
+    least: int = 0
+
+    def wrong(self, array: Any, part: Any) -> str | None:
+        """As in `Within`."""
+        size = len(getattr(part, self.of))
+        return Within(self.least, size - 1).wrong(array, part)
+
+
+class Finite(NamedTuple):
+    """Finite numbers, or one of the exceptions: an infinity, or NaN for what is not known."""
+
+    exceptions: tuple[float, ...] = ()
+
+    def wrong(self, array: Any, part: Any) -> str | None:
+        """As in `Within`."""
+        fine = np.isfinite(array)
+        for other in self.exceptions:
+            fine |= np.isnan(array) if math.isnan(other) else array == other
+        return None if fine.all() else "must be finite"
+
+
+class Uncleared(NamedTuple):
+    """Nothing is read here before it was written: a new run need not clear the array."""
+
+    def wrong(self, array: Any, part: Any) -> str | None:
+        """As in `Within`."""
+        return None
+
+
+Counts = Annotated[IntArray, Within(0)]  # pulls, rewards, rounds
+Flags = Annotated[IntArray, Within(0, 1)]
+Numbers = Annotated[FloatArray, Finite()]
+Values = Annotated[FloatArray, Finite((-math.inf,))]  # minus infinity where nothing is known
+
+
+class Leaf(NamedTuple):
+    """An array (or, in params, a number) of a nested tuple: where it is and what it may hold."""
+
+    path: str  # as "window.total"
+    value: Any
+    marks: tuple[Any, ...]
+    part: Any  # the NamedTuple that it lies in
+
+    @property
+    def uncleared(self) -> bool:
+        """Whether a new run need not clear it."""
+        return any(isinstance(mark, Uncleared) for mark in self.marks)
+
+
+def leaves(state: Any, path: str = "") -> Iterator[Leaf]:
+    """Everything in a nested tuple, in order.
+
+    >>> class Inner(NamedTuple):
+    ...     counts: Counts
+    >>> class Outer(NamedTuple):
+    ...     inner: Inner
+    ...     more: Any
+    >>> [leaf.path for leaf in leaves(Outer(Inner(np.zeros(2)), np.ones(1)))]
+    ['inner.counts', 'more']
+    """
+    for name, value in zip(state._fields, state, strict=True):
+        if is_part(value):
+            yield from leaves(value, f"{path}{name}.")
+        else:
+            marks = marks_of(type(state)).get(name, ())  # type: ignore[arg-type]
+            yield Leaf(path + name, value, marks, state)
+
+
+def rebuild(like: S, values: Iterator[Any]) -> S:
+    """The same nested tuple with other values, taken in the order of `leaves`."""
+    tree: Any = like
+    made: S = type(tree)(*(rebuild(x, values) if is_part(x) else next(values) for x in tree))
+    return made
+
+
+def kinds(value: Any) -> tuple[type, ...]:
+    """The types of all tuples in a nested one, the outermost first."""
+    found = [type(value)]
+    for item in value:
+        if is_part(item):
+            found += kinds(item)
+    return tuple(found)
+
+
+def is_part(value: Any) -> bool:
+    """Whether this is a NamedTuple."""
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+@functools.cache
+def marks_of(kind: Any) -> dict[str, tuple[Any, ...]]:
+    """What the fields of a NamedTuple type say about themselves."""
+    try:
+        hints = typing.get_type_hints(kind, include_extras=True)
+    except (NameError, TypeError, AttributeError):  # names that only their author's scope knows
+        return {}
+    return {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+
+
+def grown(old: S, larger: S) -> S:
+    """A state with the contents of the old one and the size of the larger, fresh one.
+
+    An array that has become longer keeps its contents at the front. A part in which things move
+    when it grows (a ring buffer, a free list) has a method `grown(larger, state)` of its own; the
+    state is the tuple that holds it.
+    """
+    pairs: Any = zip(old, larger, strict=True)  # type: ignore[call-overload]
+    made: S = type(old)(*(_grown(a, b, old) for a, b in pairs))
+    return made
+
+
+def _grown(old: Any, larger: Any, state: Any) -> Any:
+    if is_part(old):
+        return old.grown(larger, state) if hasattr(old, "grown") else grown(old, larger)
+    if old.shape == larger.shape:
+        return old
+    larger[tuple(slice(0, extent) for extent in old.shape)] = old
+    return larger
+
+
+def check(state: Any, fresh: Any) -> None:
+    """Refuse a state that no play could have led to: it would make compiled code run astray.
+
+    Its arrays must have the shapes and types of the fresh one's and hold what their fields allow.
+    """
+    for leaf, model in zip(leaves(state), leaves(fresh), strict=True):
+        array, wanted = leaf.value, model.value
+        if array.shape != wanted.shape or array.dtype != wanted.dtype:
+            raise ValueError(
+                f"{leaf.path} of the state must be {wanted.dtype.name} of shape {wanted.shape}, "
+                f"got {array.dtype.name} of shape {array.shape}"
+            )
+        for mark in leaf.marks:
+            wrong = mark.wrong(array, leaf.part) if hasattr(mark, "wrong") else None
+            if wrong is not None:
+                raise ValueError(f"{leaf.path} of the state {wrong}")

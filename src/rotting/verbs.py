@@ -1,0 +1,107 @@
+"""The verbs of a policy, and how they are found: by the type of its params.
+
+A policy is a few plain functions on two NamedTuples, its *params* (numbers and read-only arrays)
+and its *state* (arrays, perhaps in parts that are NamedTuples themselves):
+
+    init(params, arms, capacity)              -> state   everything at its start
+    choose(params, state, draw)               -> arm     decide; counts nothing
+    pulled(params, state, arm)                           the arm is pulled: counts pull and round
+    update(params, state, arm, pull, reward)             learn from the reward of that pull
+
+    judge(params, state, arm, pull)           -> float   what that pull of the arm is worth; pure
+    rejudge(params, state, arm)                          judge the arm's next pull again
+    reveal(params, state, models, constants)             for policies that are told the true bandit
+
+The last three are optional. `choose` may keep what it has worked out (a cache, an epoch begun), but
+called twice it decides the same, as far as chance allows, and a pull that nobody chose can be
+recorded with `pulled` alone. `judge` leaves out what depends on the round, the padding of a bound
+for instance. A policy that keeps the judgement of each arm's next pull has `rejudge`: after a pull
+whose reward does not come before the next decision, the player calls it.
+
+The functions below are what loops and players call, and what a policy calls that holds another
+policy: `choose(params.inner, state.inner, draw)`. Plain Python looks the verbs up at each call;
+`rotting.engines.compiled.overloads` lets compiled code find them when it is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from rotting.compilable import dispatched
+
+
+class Verbs(NamedTuple):
+    """The functions of a policy, with the types they work on."""
+
+    params: type
+    state: type
+    init: Callable[..., Any]
+    choose: Callable[..., Any]
+    update: Callable[..., Any]
+    pulled: Callable[..., Any] | None = None  # by default that of the state's part `arms`
+    judge: Callable[..., Any] | None = None
+    rejudge: Callable[..., Any] | None = None
+    reveal: Callable[..., Any] | None = None
+
+    @property
+    def compiled(self) -> list[Callable[..., Any]]:
+        """The functions that are compiled, all but `init`."""
+        verbs = (self.choose, self.pulled, self.update, self.judge, self.rejudge, self.reveal)
+        return [verb for verb in verbs if verb is not None]
+
+
+KINDS: dict[type, Verbs] = {}  # by type of params
+
+
+def verbs_of(params: Any) -> Verbs:
+    """The verbs that belong to a params tuple."""
+    try:
+        return KINDS[type(params)]
+    except KeyError:
+        raise ValueError(f"no policy is registered for params of {type(params)!r}") from None
+
+
+@dispatched
+def choose(params: Any, state: Any, draw: Any) -> Any:
+    """Decide: the arm to pull next."""
+    return verbs_of(params).choose(params, state, draw)
+
+
+@dispatched
+def pulled(params: Any, state: Any, arm: Any) -> Any:
+    """Count a pull of an arm, and the round."""
+    verb = verbs_of(params).pulled
+    assert verb is not None  # the base class of policies sees to it
+    verb(params, state, arm)
+
+
+@dispatched
+def update(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
+    """Learn from the reward of one pull."""
+    verbs_of(params).update(params, state, arm, pull, reward)
+
+
+@dispatched
+def judge(params: Any, state: Any, arm: Any, pull: Any) -> Any:
+    """What pull number `pull` of an arm is worth."""
+    verb = verbs_of(params).judge
+    if verb is None:
+        raise ValueError(f"policy must have judge, but that of {type(params)!r} has not")
+    return verb(params, state, arm, pull)
+
+
+@dispatched
+def rejudge(params: Any, state: Any, arm: Any) -> Any:
+    """Judge the next pull of an arm again, if the policy keeps such judgements."""
+    verb = verbs_of(params).rejudge
+    if verb is not None:
+        verb(params, state, arm)
+
+
+@dispatched
+def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
+    """Tell the policy the true bandit, if it is one that may know."""
+    verb = verbs_of(params).reveal
+    if verb is not None:
+        verb(params, state, models, constants)

@@ -1,0 +1,35 @@
+"""The command `theory`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from rotting.cli import app
+
+
+def test_theory_on_the_command_line(tmp_path: Path) -> None:
+    runner = CliRunner()
+    found = runner.invoke(app, ["theory", "--scenario", "anv", "--json"])
+    assert found.exit_code == 0
+    assert json.loads(found.stdout)["guarantees"][2]["detection"] == 3_366_844
+    picture = tmp_path / "bounds.png"
+    args = ["theory", "--model", "polynomial", "--thetas", "0.1,0.4", "--arms", "3", "--sigma",
+            "0.5", "--horizon", "2000", "--runs", "2", "--out", str(picture)]  # fmt: skip
+    found = runner.invoke(app, args)
+    assert found.exit_code == 0, found.stderr
+    assert "CTO_SIM" in found.stdout
+    assert "Measured: mean regret of CTO" in found.stdout
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+    for wrong, words in (
+        (["theory"], "arms must be given"),
+        (["theory", "--model", "polynomial"], "model and thetas must be given together"),
+        (["theory", "-s", "anv", "--delta", "2"], "delta must be a number >= 1e-100 and < 1"),
+        (["theory", "-s", "anv", "--out", "x.txt"], "out must end in"),
+        (["theory", "--model", "square", "--thetas", "1"], "unknown model 'square'"),
+    ):
+        refused = runner.invoke(app, wrong)
+        assert refused.exit_code == 2
+        assert words in refused.stderr

@@ -1,0 +1,57 @@
+"""Compilation: what is cached, and by which digest."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from cases import run_script
+from rotting import policies
+from rotting.engines.compiled import compiling
+from rotting.engines.compiled import overloads as verbs
+from rotting.engines.loop import play
+
+
+def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
+    script = textwrap.dedent("""
+        import json, rotting
+        from rotting import policies
+        from rotting.engines.compiled import compiling
+        from cases import examples, playable, scenarios
+        scenario = scenarios()["constants"]
+        for policy in examples():
+            rotting.simulate(playable(policy, scenario), scenario, runs=1)
+            policy.online(range(3), horizon=300).select()
+        stats = [f.stats for f in compiling._DONE.values()]
+        print(json.dumps({"misses": sum(sum(s.cache_misses.values()) for s in stats),
+                          "hits": sum(sum(s.cache_hits.values()) for s in stats)}))
+    """)
+    here = Path(__file__).parents[1]  # where the script finds cases.py
+    run_script(here, script)
+    second = run_script(here, script)
+    assert second["misses"] == 0
+    assert second["hits"] >= 2 * len({kind.verbs for kind in policies.POLICIES.values()})
+
+
+def test_the_start_of_a_run_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`restart` is found by types, so the digest of the loops does not reach what it does."""
+
+    def name() -> str:
+        params = type(policies.UCB1().prepare(2, None, 100))
+        found: str = compiling._compile(play, params, "").py_func.__qualname__  # type: ignore[attr-defined]
+        return found
+
+    class Image(NamedTuple):
+        now: Any
+        start: Any
+
+    before = name()
+    assert before == name()
+    with monkeypatch.context() as patch:
+        patch.setattr(verbs, "copy_words", lambda fresh, work: None)
+        assert name() != before
+    monkeypatch.setattr(compiling, "Image", Image)
+    assert name() != before

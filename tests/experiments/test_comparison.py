@@ -1,0 +1,79 @@
+"""compare and tune."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from cases import scenarios
+from rotting import compare, policies, simulate, tune
+from rotting.experiments.tuning import GRID_RUNS_START
+
+SCENARIO = scenarios()["constants"]
+
+
+def test_compare_is_simulate_policy_by_policy() -> None:
+    found = compare([policies.UCB1(), policies.Uniform()], SCENARIO, runs=12, seed=3)
+    alone = simulate(policies.UCB1(), SCENARIO, runs=12, seed=3)
+    np.testing.assert_array_equal(found["UCB1"].regret, alone.regret)
+    a, b = found["UCB1"].final_regret, found["Uniform"].final_regret
+    assert found.wins["UCB1"]["Uniform"] == np.sum(a < b)
+    assert found.wins["UCB1"]["Uniform"] + found.wins["Uniform"]["UCB1"] == 12
+    expected = scipy_stats.ttest_rel(a, b).pvalue
+    assert found.p_values["UCB1"]["Uniform"] == pytest.approx(expected)
+    assert found.p_values["Uniform"]["UCB1"] == found.p_values["UCB1"]["Uniform"]
+    summary = found.summary()
+    assert summary["policies"] == ["UCB1", "Uniform"]
+    assert summary["interval_95"]["UCB1"][0] < summary["mean_regret"]["UCB1"]
+
+
+def test_names() -> None:
+    named = compare({"a": policies.UCB1(), "b": policies.UCB1()}, SCENARIO, runs=2)
+    assert named.p_values["a"]["b"] == 1.0  # the same policy has the same noise
+    for wrong, words in (
+        (
+            [policies.UCB1(), policies.UCB1()],
+            "policies must differ or be given names, got UCB1 twice",
+        ),
+        ([], "at least one policy"),
+        ([3], "policies must be Policy objects, got 3"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            compare(wrong, SCENARIO, runs=2)  # type: ignore[arg-type]
+
+
+def test_tune_keeps_the_least_regret_on_runs_of_its_own() -> None:
+    found = tune(policies.UCB1(), {"c": [0.05, 0.5, 5.0]}, SCENARIO, runs=20, seed=1)
+    means = [row["mean_regret"] for row in found.rows()]
+    assert found.chosen["c"] == [0.05, 0.5, 5.0][means.index(min(means))]
+    assert found.best == policies.UCB1(c=found.chosen["c"])
+    apart = simulate(policies.UCB1(c=0.5), SCENARIO, runs=20, seed=1, first_run=GRID_RUNS_START)
+    np.testing.assert_array_equal(found.results[1].regret, apart.regret)
+    same = simulate(policies.UCB1(c=0.5), SCENARIO, runs=20, seed=1)
+    assert np.all(same.final_regret != apart.final_regret)
+
+
+def test_a_grid_is_a_product() -> None:
+    grid: dict[str, list[Any]] = {"alpha": [0.1, 0.2], "restart": ["forget", "keep"]}
+    found = tune(policies.WSWA(alpha=1, sigma=0.5), grid, SCENARIO, runs=2)
+    assert len(found.rows()) == 4
+    assert {p.restart for p in found.policies} == {"forget", "keep"}  # type: ignore[attr-defined]
+
+
+WRONG: list[tuple[Callable[[], object], str]] = [
+    (lambda: tune(policies.UCB1(), {"d": [1]}, SCENARIO), "unknown parameter of UCB1 'd'"),
+    (lambda: tune(policies.UCB1(), {"c": []}, SCENARIO), "at least one value of c"),
+    (lambda: tune(policies.UCB1(), {}, SCENARIO), "at least one parameter"),
+    (lambda: tune(policies.UCB1(), {"c": [-1]}, SCENARIO), "c must be a number > 0, got -1"),
+    (lambda: tune(3, {"c": [1]}, SCENARIO), "policy must be a Policy"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("work", "words"), WRONG, ids=[words for _, words in WRONG])
+def test_bad_grids(work: Callable[[], object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        work()

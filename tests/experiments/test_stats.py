@@ -1,0 +1,42 @@
+"""The statistics behind compare: p-values, Holm's correction, intervals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rotting.experiments import stats
+
+
+def test_p_values_at_the_edges() -> None:
+    assert stats.paired_p_value([1.0, 2.0], [1.0, 2.0]) == 1.0
+    assert stats.paired_p_value([1.0, 2.0], [0.0, 1.0]) == 0.0
+    assert math.isnan(stats.paired_p_value([1.0], [2.0]))
+    assert math.isnan(stats.interval([1.0])[0])
+    with pytest.raises(ValueError, match="two lists of the same runs"):
+        stats.wins([1.0], [1.0, 2.0])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_by_its_definition(p_values: list[float]) -> None:
+    """The corrected value is the largest of (m - k + 1) p_(k) up to its rank, at most 1."""
+    corrected = stats.holm(p_values)
+    m = len(p_values)
+    ordered = sorted(p_values)
+    for p, c in zip(p_values, corrected, strict=True):
+        rank = max(k for k in range(m) if ordered[k] == p)
+        assert c == pytest.approx(min(1.0, max((m - k) * ordered[k] for k in range(rank + 1))))
+        assert c >= p
+
+
+def test_the_interval_covers_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(2000):
+        low, high = stats.interval(rng.normal(3.0, 2.0, size=10))
+        covered += low < 3.0 < high
+    assert abs(covered / 2000 - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 2000)

@@ -1,0 +1,80 @@
+"""The forms of functions for a GPU give the same answers as the usual ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rotting.compilable import GPU_FORMS
+from rotting.models.families import ordered_rows
+from rotting.policies.parts.nearest import nearest, nearest_at_once, nearest_of_all
+from rotting.policies.parts.ranking import (
+    argmax_least_pulled,
+    argmax_noted,
+    argmax_padded,
+    argmax_padded_in_turn,
+    argmax_without_branches,
+)
+from rotting.random import new_draw
+
+
+def test_there_are_no_others() -> None:
+    known = {
+        (argmax_padded, argmax_padded_in_turn),
+        (argmax_least_pulled, argmax_without_branches),
+        (nearest, nearest_at_once),
+    }
+    assert set(GPU_FORMS) == known
+    assert len(GPU_FORMS) == len(known)  # none is registered twice
+
+
+@pytest.mark.parametrize("arms", [1, 2, 3, 7, 10])
+def test_the_same_arm_and_rival(arms: int) -> None:
+    """Few values, so that indices and pulls tie often."""
+    rng = np.random.default_rng(arms)
+    for seed in range(300):
+        draw = new_draw(seed)
+        index = rng.integers(0, 3, arms).astype(float)
+        index[rng.random(arms) < 0.1] = -np.inf
+        pulls = rng.integers(1, 4, arms)
+        found = []
+        for form in (argmax_least_pulled, argmax_without_branches):
+            leader, rival = np.full(1, -1), np.zeros(1)
+            assert form(index, pulls, leader, rival, draw) == leader[0]
+            found.append((int(leader[0]), float(rival[0])))
+        assert found[0] == found[1]
+        others = [index[i] for i in range(arms) if i != found[0][0]]
+        assert found[0][1] == max(others, default=-np.inf)
+
+
+@pytest.mark.parametrize("arms", [1, 2, 3, 7, 10])
+def test_the_first_of_the_highest(arms: int) -> None:
+    """Also where arms tie, and where none has an index yet."""
+    rng = np.random.default_rng(arms)
+    for _ in range(300):
+        mean, width = rng.integers(0, 3, (2, arms)).astype(float)
+        mean[rng.random(arms) < 0.3] = -np.inf
+        expected = int(np.argmax(mean + 0.5 * width))
+        assert argmax_padded(mean, width, 0.5) == expected
+        assert argmax_padded_in_turn(mean, width, 0.5) == expected
+        leader, rival = np.full(1, -1), np.zeros(1)
+        assert argmax_noted(mean, leader, rival) == leader[0] == np.argmax(mean)
+        assert rival[0] == max(np.delete(mean, leader[0]), default=-np.inf)
+
+
+@pytest.mark.parametrize("thetas", [1, 2, 5, 9])
+def test_the_same_theta(thetas: int) -> None:
+    """From wherever it starts, on rows that rise, fall, are equal, and in no order."""
+    rng = np.random.default_rng(thetas)
+    rising = np.cumsum(rng.integers(1, 4, (20, thetas)), axis=1).astype(float)
+    rows = [*rising, *rising[:, ::-1], *np.repeat(rng.integers(0, 9, (9, 1)), thetas, 1) + 0.0]
+    ordered = len(rows)
+    sums = np.array([*rows, *rng.normal(size=(20, thetas))])
+    assert ordered_rows(sums) >= ordered
+    for row in range(len(sums)):
+        for total in [*rng.uniform(-2, 30, 5), *sums[row] + 0.5, *sums[row]]:
+            expected = int(np.argmin(np.abs(total - sums[row])))
+            for start in range(thetas):
+                answers = [form(total, sums, row, start, ordered)
+                           for form in (nearest, nearest_at_once)]  # fmt: skip
+                assert [*answers, nearest_of_all(total, sums, row)] == [expected] * 3

@@ -1,0 +1,56 @@
+"""Histories of rewards: all windows are looked at, and late rewards find their place."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rotting import policies
+from rotting.random import new_draw, normal
+
+
+def windows_by_hand(rewards: list[float], scale: float) -> tuple[float, int]:
+    """The least of mean(h) + scale / sqrt(h) over all windows, looked at one by one."""
+    sums = np.cumsum(np.array(rewards)[::-1])
+    h = np.arange(1, len(rewards) + 1)
+    values = sums / h + scale / np.sqrt(h)
+    return float(values.min()), int(h[values.argmin()])
+
+
+@pytest.mark.parametrize("policy", [policies.RAWUCB(0.5), policies.RAWUCB(0.5, alpha=0.05)])
+def test_skipped_chunks_hide_nothing(policy: policies.RAWUCB) -> None:
+    """A long history that falls, rises by luck and falls: the index is the least of all windows."""
+    player = policy.online([0, 1], compiled=True)
+    draw = new_draw(3)
+    rewards: list[list[float]] = [[], []]
+    for t in range(1, 3001):
+        decision = player.select()
+        mean = 0.5 if decision.arm == 0 else (1.0 if decision.pull < 900 else 0.3)
+        outcome = float(mean + 0.5 * normal(draw))
+        if t > 2 and t % 50 == 0:
+            scale = math.sqrt(2 * policy.alpha * math.log(t)) * policy.sigma
+            least = [windows_by_hand(seen, scale)[0] for seen in rewards]
+            assert decision.arm == int(np.argmax(least))
+        player.update(decision, outcome)
+        rewards[decision.arm].append(outcome)
+    assert min(len(seen) for seen in rewards) > 100
+
+
+def test_late_rewards_take_their_place_in_every_window() -> None:
+    """Shuffled over chunks, the sums are those of the rewards in pull order."""
+    player = policies.RAWUCB(0.5).online([0], compiled=False)
+    rng = np.random.default_rng(0)
+    rewards = rng.normal(size=200)
+    decisions = [player.select() for _ in range(200)]
+    for k in rng.permutation(200):
+        player.update(decisions[k], float(rewards[k]))
+    state = player._state
+    sums: list[float] = []
+    chunk = state.last[0]
+    while chunk >= 0:
+        filled = 64 if chunk != state.last[0] else (199 % 64) + 1
+        sums = [*state.sums[chunk, :filled], *sums]
+        chunk = state.before[chunk]
+    np.testing.assert_allclose(sums, np.concatenate([[0.0], np.cumsum(rewards)[:-1]]), atol=1e-9)

@@ -1,0 +1,55 @@
+"""Sliding windows: late rewards, and sums that stay exact."""
+
+from __future__ import annotations
+
+import random as python_random
+
+import numpy as np
+import pytest
+
+from rotting import policies
+from rotting.policies import Decision
+
+
+def test_windows_of_late_rewards_are_the_last_observed_in_pull_order() -> None:
+    """SWA's and wSWA's means equal those of the last M observed rewards, whatever arrives when."""
+    for policy in (
+        policies.SWA(alpha=0.1, sigma=0.5),
+        policies.WSWA(alpha=0.05, sigma=0.5),
+        policies.WSWA(alpha=0.05, sigma=0.5, restart="keep"),
+    ):
+        player = policy.online([0, 1], horizon=1500, compiled=False)
+        rng = python_random.Random(5)
+        seen: list[dict[int, float]] = [{}, {}]
+        waiting: list[Decision] = []
+        for t in range(1, 1501):
+            waiting.append(player.select())
+            forgets = isinstance(policy, policies.WSWA) and policy.restart == "forget"
+            if forgets and (t & (t - 1)) == 0:  # an epoch begins
+                seen = [{}, {}]
+            while len(waiting) > 60 or (waiting and rng.random() < 0.6):
+                decision = waiting.pop(rng.randrange(len(waiting)))
+                if rng.random() < 0.9:
+                    reward = rng.gauss(0, 1)
+                    player.update(decision, reward)
+                    if decision.pull > player._state.base[decision.arm]:
+                        seen[decision.arm][decision.pull] = reward
+            window = (
+                int(player._state.window[0])
+                if isinstance(policy, policies.WSWA)
+                else player._params.window
+            )
+            for arm in (0, 1):
+                last = [seen[arm][n] for n in sorted(seen[arm])][-window:]
+                expected = sum(last) / len(last) if last else -np.inf
+                assert player._state.mean[arm] == pytest.approx(expected, abs=1e-9), (policy, t)
+
+
+def test_a_huge_reward_leaves_the_window_without_a_trace() -> None:
+    """Running sums are renewed, so an outlier does not spoil the mean for ever."""
+    for policy in (policies.WSWA(0.3, 0.5, "keep"), policies.SWUCB(tau=50)):
+        player = policy.online([0, 1], compiled=False)
+        for t in range(3000):
+            decision = player.select()
+            player.update(decision, 1e17 if t < 2 else 0.25)
+        assert player._state.mean.max() == 0.25

@@ -1,0 +1,87 @@
+"""The advice that follows from theory."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from rotting import models, theory
+from rotting.papers import levine2017
+
+SIGMA = 0.2**0.5
+
+
+def test_advice_for_the_papers_setups() -> None:
+    """ANV: exploration would take a thousand times the horizon. NP: 9,615 and 30,603."""
+    anv = theory.advise(arms=10, sigma=SIGMA, horizon=30_000, family=levine2017.FAMILY,
+                        constants=True, max_mean=1.5)  # fmt: skip
+    dcto = anv.guarantees[-1]
+    assert dcto.vacuous
+    assert dcto.detection == 3_366_844
+    assert "cannot finish exploring" in dcto.note
+    assert "1,122 times the horizon" in dcto.note
+    assert "DCTO" in anv.use
+    np_ = theory.advise(arms=2, sigma=SIGMA, horizon=30_000, max_mean=1.0, alpha=0.2)
+    swa, wswa = np_.guarantees
+    assert (round(swa.bound), swa.vacuous, round(wswa.bound), wswa.vacuous) == (
+        9615, False, 30_603, True)  # fmt: skip
+    for found, bound in ((swa, theory.swa_regret_bound), (wswa, theory.wswa_regret_bound)):
+        t = int(found.useful_from)
+        assert bound(2, t, SIGMA, 0.2, 1.0) < t <= bound(2, t - 1, SIGMA, 0.2, 1.0) + 1
+    json.dumps(anv.data())
+    assert "vacuous" in str(anv)
+
+
+def test_advice_that_means_something() -> None:
+    """Few models, long horizons: both parametric guarantees are worth having."""
+    pair = models.Plateau(length=100).over([0.1, 0.4])
+    cto = theory.advise(arms=2, sigma=SIGMA, horizon=10**6, family=pair, thetas=[0.1, 0.4])
+    assert (cto.guarantees[-1].bound, cto.guarantees[-1].useful_from) == (1.0, 240_630)
+    dcto = theory.advise(arms=2, sigma=SIGMA, horizon=10**7, family=pair, thetas=[0.1, 0.4],
+                         constants=[0.5, 0.1])  # fmt: skip
+    found = dcto.guarantees[-1]
+    assert not found.vacuous
+    assert found.bound < 10**7 * 1.5
+    assert dcto.use == "D-CTO_UCB"
+    tied = theory.advise(arms=2, sigma=SIGMA, horizon=10**7, family=pair, thetas=[0.1, 0.4],
+                         constants=[0.1, 0.1])  # fmt: skip
+    assert math.isinf(tied.guarantees[-1].bound)
+    with pytest.raises(ValueError, match="max_mean must be given"):
+        theory.advise(arms=2, sigma=1.0, horizon=10)
+
+
+def test_no_guarantee_where_an_assumption_fails() -> None:
+    """0.6 and 0.7 are never told apart for good, however little noise there is."""
+    steep = models.Polynomial().over([0.6, 0.7])
+    assert np.all(np.isinf(theory.m_star(steep, 0.01, 1e-6)))
+    for constants in (False, True):
+        found = theory.advise(arms=2, sigma=1e-6, horizon=10**6, family=steep, constants=constants)
+        assert found.guarantees[-1].vacuous
+        assert "fails" in found.guarantees[-1].note
+    fading = models.Exponential().over([0.1, 0.2])
+    assert np.all(np.isinf(theory.m_star(fading, 0.01, 1e-4)))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"thetas": [0.1, 0.4], "arms": 5}, "thetas must be one for each of 5 arms"),
+        ({"constants": [0.1, 0.2, 0.3]}, "constants must be one for each of 2 arms"),
+        ({"constants": 0.5}, "constants must be True, False or a list"),
+        ({"constants": [math.nan, 0.2]}, "constants must be a number"),
+        ({"thetas": [0.1, 0.3]}, "thetas must be in the family's Theta, got 0.3"),
+        ({"sigma": 1e200}, "sigma must be a number > 0 and <= 1e"),
+        ({"delta": 5e-324}, "delta must be a number >= 1e-100"),
+        ({"max_mean": 1e308}, "max_mean must be a number"),
+        ({"family": models.Plateau(0.1)}, "family must be a Family"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_advice_refuses(wrong: dict[str, object], words: str) -> None:
+    asked: dict[str, object] = {"arms": 2, "sigma": 0.4, "horizon": 1000,
+                                "family": models.Plateau(length=100).over([0.1, 0.4])}  # fmt: skip
+    with pytest.raises(ValueError, match=words):
+        theory.advise(**(asked | wrong))  # type: ignore[arg-type]

@@ -1,0 +1,41 @@
+"""The twin of C-CTO: theta in an interval."""
+
+from twins.common import TOLERANCE, History, Model, pull_counts, rewards_of, unpulled
+
+
+def interpolated(nodes: list[float], theta: float, values: list[float]) -> float:
+    """The value at theta of the broken line through (node, value)."""
+    for left, right, a, b in zip(nodes, nodes[1:], values, values[1:], strict=False):
+        if theta <= right:
+            return a + (b - a) * (theta - left) / (right - left)
+    return values[-1]
+
+
+def interval_cto(history: History, arms: int, thetas: list[float], mu: Model) -> set[int]:
+    """CTO with theta-hat anywhere between the nodes: where the broken line of sums meets the sum.
+
+    Beyond the ends theta-hat is at the end; where all sums are equal, at the first node. Ties go
+    to the fewest pulls.
+    """
+    start = unpulled(history, arms)
+    if start:
+        return start
+    values = []
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        n, total = len(rewards), sum(rewards)
+        sums = [sum(mu(j, theta) for j in range(1, n + 1)) for theta in thetas]
+        theta = thetas[0]
+        if total <= sums[-1] < sums[0]:
+            theta = thetas[-1]
+        elif sums[-1] < total < sums[0]:
+            for left, right, a, b in zip(thetas, thetas[1:], sums, sums[1:], strict=False):
+                if b <= total <= a and a > b:
+                    theta = left + (right - left) * (a - total) / (a - b)
+                    break
+        values.append(interpolated(thetas, theta, [mu(n + 1, node) for node in thetas]))
+    best = {arm for arm in range(arms) if values[arm] >= max(values) - TOLERANCE}
+    counts = pull_counts(history, arms)
+    return {arm for arm in best if counts[arm] == min(counts[i] for i in best)} | (
+        best if any(values[i] != values[j] for i in best for j in best) else set()
+    )

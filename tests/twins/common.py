@@ -1,0 +1,51 @@
+"""What the twins share: a history and what is read off it."""
+
+from collections.abc import Callable
+
+History = list[tuple[int, float]]
+Mean = Callable[[int], float]
+Model = Callable[[int, float], float]
+TOLERANCE = 1e-9
+
+
+def rewards_of(history: History, arm: int) -> list[float]:
+    """Return the rewards of one arm, oldest first (the paper's r^i_1, r^i_2, ...)."""
+    return [reward for pulled, reward in history if pulled == arm]
+
+
+def pull_counts(history: History, arms: int) -> list[int]:
+    """Return N_i(t), the pulls of every arm before this round."""
+    return [len(rewards_of(history, arm)) for arm in range(arms)]
+
+
+def unpulled(history: History, arms: int) -> set[int]:
+    """Return the first arm never pulled ("each arm once in index order"), or the empty set."""
+    counts = pull_counts(history, arms)
+    return {counts.index(0)} if 0 in counts else set()
+
+
+def short_of(history: History, arms: int, pulls: int) -> set[int]:
+    """Return the least pulled arm of those with fewer pulls, lowest index first, or nothing."""
+    counts = pull_counts(history, arms)
+    return {counts.index(min(counts))} if min(counts) < pulls else set()
+
+
+def argmax(scores: list[float]) -> set[int]:
+    """Return the arms whose score is the best up to rounding."""
+    return {arm for arm, score in enumerate(scores) if score >= max(scores) - TOLERANCE}
+
+
+def drawn(weights: list[float], u: float) -> list[int]:
+    """Every k that rounding may make of "the first with weights_0 + ... + weights_k > u".
+
+    The last one if there is none; a u within the tolerance of a boundary allows both sides.
+    """
+    below = 0.0
+    possible = []
+    for k, weight in enumerate(weights):
+        above = below + weight
+        last = k == len(weights) - 1
+        if below - TOLERANCE <= u and (last or u < above + TOLERANCE):
+            possible.append(k)
+        below = above
+    return possible

@@ -1,0 +1,45 @@
+"""The twin of CTO_SIM (Algorithm 2)."""
+
+from collections.abc import Callable
+
+from twins.common import TOLERANCE, History, Model, rewards_of, unpulled
+
+
+def closest_to_origin(
+    rewards: list[float],
+    thetas: list[float],
+    mu: Model,
+    statistic: Callable[[list[float]], float],
+) -> list[float]:
+    """Every theta-hat that rounding may make of argmin |statistic(r) - statistic(mu(.; theta))|.
+
+    The statistic is the sum (Y) or the half-difference (Z). The first of the closest models when
+    they have coincided on all the pulls so far; otherwise a near tie leaves all of them possible.
+    """
+    curves = [[mu(j, theta) for j in range(1, len(rewards) + 1)] for theta in thetas]
+    distances = [abs(statistic(rewards) - statistic(curve)) for curve in curves]
+    closest = [k for k, distance in enumerate(distances) if distance <= min(distances) + TOLERANCE]
+    if all(curves[k] == curves[closest[0]] for k in closest):
+        return [thetas[closest[0]]]
+    return [thetas[k] for k in closest]
+
+
+def cto(history: History, arms: int, thetas: list[float], mu: Model) -> set[int]:
+    """CTO_SIM (Algorithm 2): each arm once, then argmax mu(N_i + 1; theta-hat_i), theta-hat by Y.
+
+    Exact ties of mu go to the least pulled arms. Where several models of an arm are possible, an
+    arm is allowed if its best possible score reaches the worst possible score of every arm.
+    """
+    start = unpulled(history, arms)
+    if start:
+        return start
+    worst: list[tuple[float, int]] = []
+    best: list[tuple[float, int]] = []
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        n = len(rewards)
+        possible = closest_to_origin(rewards, thetas, mu, sum)
+        scores = [(mu(n + 1, theta), -n) for theta in possible]
+        worst.append(min(scores))
+        best.append(max(scores))
+    return {arm for arm in range(arms) if best[arm] >= max(worst)}

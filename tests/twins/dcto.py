@@ -1,0 +1,67 @@
+"""The twin of D-CTO_SIM-UCB, and the two steps of Algorithm 3."""
+
+import math
+
+from twins.common import TOLERANCE, History, Model, rewards_of
+from twins.cto import closest_to_origin
+from twins.simple import round_robin
+
+
+def halves(values: list[float]) -> float:
+    """First floor(N/2) values minus the rest: the half-difference of Z and of Ddet."""
+    middle = len(values) // 2
+    return sum(values[:middle]) - sum(values[middle:])
+
+
+def detect(history: History, arms: int, thetas: list[float], mu: Model) -> list[list[float]]:
+    """Detect step of Algorithm 3: the possible theta-hat_i of every arm, by Z."""
+    return [closest_to_origin(rewards_of(history, arm), thetas, mu, halves) for arm in range(arms)]
+
+
+def constant_ucb(
+    history: History, possible: list[list[float]], mu: Model, sigma: float, c: float
+) -> set[int]:
+    """UCB rule of D-CTO: argmax mu_c-hat + mu(N_i + 1; theta-hat_i) + sqrt(c ln t sigma^2 / N_i).
+
+    Several possible models of an arm are treated as in cto.
+    """
+    t = len(history) + 1
+    worst = []
+    best = []
+    for arm, thetas in enumerate(possible):
+        rewards = rewards_of(history, arm)
+        n = len(rewards)
+        scores = []
+        for theta in thetas:
+            constant = sum(reward - mu(j, theta) for j, reward in enumerate(rewards, start=1)) / n
+            width = math.sqrt(c * math.log(t) * sigma**2 / n)
+            scores.append(constant + mu(n + 1, theta) + width)
+        worst.append(min(scores))
+        best.append(max(scores))
+    return {arm for arm in range(len(possible)) if best[arm] >= max(worst) - TOLERANCE}
+
+
+def dcto(
+    history: History,
+    arms: int,
+    thetas: list[float],
+    mu: Model,
+    sigma: float,
+    c: float = 8.0,
+    start: int = 2,
+    halves: str = "all",
+) -> set[int]:
+    """D-CTO_SIM-UCB: each arm `start` times, then detect by Z and follow the UCB rule every round.
+
+    With halves = "even" an arm is detected from its even number of pulls before an odd one,
+    except at the start.
+    """
+    if len(history) < start * arms:
+        return round_robin(history, arms)
+    detected = []
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        if halves == "even" and len(rewards) % 2 == 1 and len(rewards) > start:
+            rewards = rewards[:-1]
+        detected += detect([(0, reward) for reward in rewards], 1, thetas, mu)
+    return constant_ucb(history, detected, mu, sigma, c)

@@ -1,0 +1,26 @@
+"""The twin of discounted UCB."""
+
+import math
+
+from twins.common import History, argmax, unpulled
+
+
+def ducb(history: History, arms: int, gamma: float, B: float = 1.0, xi: float = 0.5) -> set[int]:
+    """Discounted UCB (section Simulations): argmax mean_gamma + 2 B sqrt(xi ln n_gamma / N_gamma).
+
+    Round s weighs gamma^(t-1-s): the most recent round has weight 1.
+    """
+    start = unpulled(history, arms)
+    if start:
+        return start
+    t = len(history) + 1
+    weight = [0.0] * arms
+    total = [0.0] * arms
+    for s, (arm, reward) in enumerate(history, start=1):
+        weight[arm] += gamma ** (t - 1 - s)
+        total[arm] += gamma ** (t - 1 - s) * reward
+    log_n = max(0.0, math.log(sum(weight)))
+    scores = []
+    for n, reward_sum in zip(weight, total, strict=True):
+        scores.append(reward_sum / n + 2 * B * math.sqrt(xi * log_n / n))
+    return argmax(scores)

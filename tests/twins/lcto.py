@@ -1,0 +1,74 @@
+"""Twins of CTO and D-CTO with the model of the greatest likelihood."""
+
+from twins.common import (
+    TOLERANCE,
+    History,
+    Model,
+    rewards_of,
+    short_of,
+    unpulled,
+)
+from twins.dcto import constant_ucb
+
+
+def fit(rewards: list[float], theta: float, mu: Model, constants: bool) -> tuple[float, float]:
+    """Return RSS_theta and c_theta: RSS = sum_j (r_j - mu(j; theta) - c)^2.
+
+    With constants c_theta = mean_j (r_j - mu(j; theta)), otherwise 0.
+    """
+    residuals = [reward - mu(j, theta) for j, reward in enumerate(rewards, start=1)]
+    constant = sum(residuals) / len(residuals) if constants else 0.0
+    return sum((residual - constant) ** 2 for residual in residuals), constant
+
+
+def likeliest(rewards: list[float], thetas: list[float], mu: Model, constants: bool) -> list[float]:
+    """Every theta-hat that rounding may make of argmin RSS_theta, as cto.closest_to_origin.
+
+    The first of the likeliest models when they have coincided on all the pulls so far; otherwise
+    a near tie leaves all of them possible.
+    """
+    curves = [[mu(j, theta) for j in range(1, len(rewards) + 1)] for theta in thetas]
+    squares = [fit(rewards, theta, mu, constants)[0] for theta in thetas]
+    closest = [k for k, square in enumerate(squares) if square <= min(squares) + TOLERANCE]
+    if all(curves[k] == curves[closest[0]] for k in closest):
+        return [thetas[closest[0]]]
+    return [thetas[k] for k in closest]
+
+
+def likelihood_cto(history: History, arms: int, thetas: list[float], mu: Model) -> set[int]:
+    """CTO by likelihood: each arm once, then argmax mu(N_i + 1; theta-hat_i), theta-hat by RSS.
+
+    Exact ties of mu go to the least pulled arms; several possible models are treated as in cto.
+    """
+    start = unpulled(history, arms)
+    if start:
+        return start
+    worst: list[tuple[float, int]] = []
+    best: list[tuple[float, int]] = []
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        n = len(rewards)
+        scores = [(mu(n + 1, theta), -n) for theta in likeliest(rewards, thetas, mu, False)]
+        worst.append(min(scores))
+        best.append(max(scores))
+    return {arm for arm in range(arms) if best[arm] >= max(worst)}
+
+
+def likelihood_dcto(
+    history: History,
+    arms: int,
+    thetas: list[float],
+    mu: Model,
+    sigma: float,
+    c: float = 1.0,
+    start: int = 2,
+) -> set[int]:
+    """D-CTO by likelihood: each arm `start` times, then the UCB rule, theta-hat by RSS about c.
+
+    The index is c_theta-hat + mu(N_i + 1; theta-hat_i) + sqrt(c sigma^2 ln t / N_i).
+    """
+    short = short_of(history, arms, start)
+    if short:
+        return short
+    models = [likeliest(rewards_of(history, arm), thetas, mu, True) for arm in range(arms)]
+    return constant_ucb(history, models, mu, sigma, c)

@@ -1,0 +1,135 @@
+"""Twins of Posterior, with a finite Theta and with an interval."""
+
+import math
+
+from twins.common import (
+    TOLERANCE,
+    History,
+    Model,
+    drawn,
+    pull_counts,
+    rewards_of,
+    short_of,
+)
+from twins.lcto import fit
+
+
+def pooled_variance(
+    history: History, arms: int, thetas: list[float], mu: Model, constants: bool
+) -> float:
+    """Return sum_k min_theta RSS / sum_k (N_k - need) over the arms with a reward.
+
+    It is 1 if the denominator is not positive or the ratio is at most 1e-12.
+    """
+    need = 2 if constants else 1
+    squares = 0.0
+    freedom = 0
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        if rewards:
+            squares += min(fit(rewards, theta, mu, constants)[0] for theta in thetas)
+            freedom += len(rewards) - need
+    if freedom > 0 and squares / freedom > 1e-12:
+        return squares / freedom
+    return 1.0
+
+
+def posterior(
+    history: History,
+    arms: int,
+    thetas: list[float],
+    mu: Model,
+    sigma: float | None,
+    constants: bool = False,
+    rule: str = "mean",
+    z: float = 1.0,
+    numbers: list[float] | None = None,
+) -> set[int]:
+    """Bayes over the models, w_theta ~ exp(-RSS_theta / (2 s2)): the best index of c + mu(N_i + 1).
+
+    "mean": E = sum_theta w value, value_theta = c_theta + mu(N_i + 1; theta). "upper": E + z sd,
+    of variance sum_theta w (value - E)^2, plus s2 / N_i with constants. "thompson": the value of
+    a theta drawn by a uniform number; with constants, plus sqrt(s2 / N_i) times a normal one.
+
+    First the arms with fewer than 2 pulls with constants, 1 without. s2 = sigma^2 if known, else
+    the pooled variance after the last reward of the arm. A uniform number at the boundary of two
+    models leaves both possible, treated as in cto.
+    """
+    short = short_of(history, arms, 2 if constants else 1)
+    if short:
+        return short
+    draws = iter(numbers or [])
+    worst = []
+    best = []
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        n = len(rewards)
+        if sigma is not None:
+            s2 = sigma**2
+        else:
+            last = max(s for s, (pulled, _) in enumerate(history, start=1) if pulled == arm)
+            s2 = pooled_variance(history[:last], arms, thetas, mu, constants)
+        fits = [fit(rewards, theta, mu, constants) for theta in thetas]
+        least = min(square for square, _ in fits)
+        weights = [math.exp(-(square - least) / (2 * s2)) for square, _ in fits]
+        weights = [weight / sum(weights) for weight in weights]
+        values = [
+            constant + mu(n + 1, theta) for (_, constant), theta in zip(fits, thetas, strict=True)
+        ]
+        mean = sum(w * value for w, value in zip(weights, values, strict=True))
+        if rule == "mean":
+            scores = [mean]
+        elif rule == "upper":
+            variance = sum(
+                w * (value - mean) ** 2 for w, value in zip(weights, values, strict=True)
+            )
+            if constants:
+                variance += s2 / n
+            scores = [mean + z * math.sqrt(variance)]
+        elif rule == "thompson":
+            scores = [values[k] for k in drawn(weights, next(draws))]
+            if constants:
+                shift = math.sqrt(s2 / n) * next(draws)
+                scores = [score + shift for score in scores]
+        else:
+            raise ValueError(f"rule must be 'mean', 'upper' or 'thompson', not {rule!r}")
+        worst.append(min(scores))
+        best.append(max(scores))
+    return {arm for arm in range(arms) if best[arm] >= max(worst) - TOLERANCE}
+
+
+def interval_posterior(
+    history: History,
+    arms: int,
+    low: float,
+    high: float,
+    mu: Model,
+    sigma: float,
+    constants: bool = False,
+    points: int = 400,
+    tolerance: float = 2e-3,
+) -> set[int]:
+    """Posterior mean of the next reward, theta uniform on [low, high], by a sum over many points.
+
+    All arms within the tolerance of the best are allowed: policies may integrate less finely.
+    """
+    need = 2 if constants else 1
+    counts = pull_counts(history, arms)
+    if min(counts) < need:
+        return {counts.index(min(counts))}
+    values = []
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        n = len(rewards)
+        fits, worths = [], []
+        for k in range(points + 1):
+            theta = low + (high - low) * k / points
+            residuals = [r - mu(j, theta) for j, r in enumerate(rewards, start=1)]
+            constant = sum(residuals) / n if constants else 0.0
+            fits.append(sum((x - constant) ** 2 for x in residuals))
+            worths.append(constant + mu(n + 1, theta))
+        weights = [math.exp(-(fit - min(fits)) / (2 * sigma**2)) for fit in fits]
+        weights[0] /= 2
+        weights[-1] /= 2
+        values.append(sum(w * x for w, x in zip(weights, worths, strict=True)) / sum(weights))
+    return {arm for arm in range(arms) if values[arm] >= max(values) - tolerance}
