@@ -10,7 +10,7 @@ from typing import Any
 
 from rotting import checks, models
 from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, RandomArms, Scenario
-from rotting.catalogue.models import MODELS, parameters
+from rotting.catalogue.models import make_model, parameters
 from rotting.catalogue.names import make_policy, make_scenario
 from rotting.experiments.comparison import name_policies
 from rotting.experiments.simulation import NOISES
@@ -164,7 +164,7 @@ def _model(keys: _Keys, *others: str) -> models.Model:
     fields = keys.attempt(lambda: parameters(name))
     keys.only("model", *fields, *others)
     settings = {field: keys.data[field] for field in fields if field in keys.data}
-    model: models.Model = keys.attempt(lambda: MODELS[name](**settings))
+    model: models.Model = keys.attempt(lambda: make_model(name, settings))
     return model
 
 
