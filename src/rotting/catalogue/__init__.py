@@ -1,1 +1,1 @@
-"""Policies and scenarios by name, and experiments in files."""
+"""Policies, scenarios and models by name, and experiments in files."""

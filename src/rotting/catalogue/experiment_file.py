@@ -10,7 +10,7 @@ from typing import Any
 
 from rotting import checks, models
 from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, RandomArms, Scenario
-from rotting.catalogue.models import MODELS, parameters
+from rotting.catalogue.models import make_model, parameters
 from rotting.catalogue.names import make_policy, make_scenario
 from rotting.experiments.comparison import name_policies
 from rotting.experiments.simulation import NOISES
@@ -88,7 +88,7 @@ def read_experiment(path: str | Path) -> ExperimentFile:
 
 
 class _Keys:
-    """A table of the file that knows its own path."""
+    """A table of the file, with its path for messages."""
 
     def __init__(self, data: Mapping[str, Any], path: str) -> None:
         self.data, self.path = data, path
@@ -124,7 +124,7 @@ class _Keys:
         return [_Keys(item, f"{self.place(key)}[{place}]") for place, item in enumerate(found)]
 
     def attempt(self, work: Any) -> Any:
-        """Do something with this table; a refusal is told with its path."""
+        """Call `work`; a refusal gets the path of this table in front."""
         try:
             return work()
         except (ValueError, TypeError) as error:
@@ -164,7 +164,7 @@ def _model(keys: _Keys, *others: str) -> models.Model:
     fields = keys.attempt(lambda: parameters(name))
     keys.only("model", *fields, *others)
     settings = {field: keys.data[field] for field in fields if field in keys.data}
-    model: models.Model = keys.attempt(lambda: MODELS[name](**settings))
+    model: models.Model = keys.attempt(lambda: make_model(name, settings))
     return model
 
 

@@ -48,6 +48,6 @@ def play_and_show(
 
 
 def title(scenario: Scenario, runs: int, seed: int) -> str:
-    """What was played, in a line."""
+    """A line that says what was played."""
     name = scenario.name or "scenario"
     return f"{name}: K = {scenario.arm_count}, T = {scenario.horizon}, {runs} runs, seed {seed}"

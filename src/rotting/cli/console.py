@@ -1,4 +1,4 @@
-"""What the command line prints: tables, progress, one line for a mistake."""
+"""What commands print with: lines, tables, JSON, a progress bar that Ctrl-C stops."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ out = Console(highlight=False)
 
 @contextlib.contextmanager
 def noting_interrupts() -> Iterator[None]:
-    """Note a Ctrl-C as well as raise it, so that the next progress stops the work at the latest."""
+    """Set `interrupted` at a Ctrl-C too, so that the next report stops the work at the latest."""
 
     def note(signum: int, frame: Any) -> None:
         interrupted.set()
@@ -46,12 +46,12 @@ def noting_interrupts() -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """A line of plain text, whatever it holds."""
+    """Print a line as it is; brackets are no markup."""
     out.print(text, markup=False, soft_wrap=True)
 
 
 def print_json(data: Any) -> None:
-    """Plain data for machines; what is not a number becomes null."""
+    """Print plain data as JSON; NaN and infinity become null."""
     print(json.dumps(_finite(data), indent=1))
 
 
@@ -64,7 +64,7 @@ def _finite(data: Any) -> Any:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-    """A table: the first column to the left, numbers to the right.
+    """Print a table: the first column flush left, numbers flush right.
 
     Where it is too wide, headings take several lines. If that is not enough it is printed as it is:
     a number must not lose its last digits.
@@ -82,7 +82,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "")
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], folded: bool) -> Table:
-    """A table whose numbers, and most of its first column, cannot be squeezed."""
+    """A table whose numbers are never wrapped, and whose first column is hardly."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(header):
         cells = [row[place] for row in rows]
@@ -118,7 +118,7 @@ def show_p(value: float) -> str:
 
 
 def comparison(found: Comparison, title: str = "") -> None:
-    """Means with intervals, then wins and p-values pair by pair."""
+    """Print means with intervals, then wins and p-values pair by pair."""
     summary = found.summary()
     names = list(found.results)
     table(
@@ -146,7 +146,7 @@ def comparison(found: Comparison, title: str = "") -> None:
 
 
 def records(rows: Sequence[dict[str, str]], as_json: bool) -> None:
-    """Records of the same fields, as a table or as JSON."""
+    """Print records of the same fields, as a table or as JSON."""
     if as_json:
         print_json(rows)
     else:

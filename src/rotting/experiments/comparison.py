@@ -28,7 +28,7 @@ class Comparison:
 
     @cached_property
     def wins(self) -> dict[str, dict[str, int]]:
-        """wins[a][b]: in how many runs a beats b."""
+        """wins[a][b]: in how many runs a has the lesser final regret."""
         return {
             a: {b: stats.wins(self[a].final_regret, self[b].final_regret)
                 for b in self.results if b != a}
@@ -129,7 +129,7 @@ def _at_hand(
 ) -> Result | None:
     """The policy's result, if it has been played already."""
     found = played.get(policy)
-    # 1 equals 1.0, but noise depends on what a policy's parameters read like
+    # 1 equals 1.0, but the noise stream is keyed by the text of the parameters
     if found is None or found.provenance["parameters"] != repr(policy):
         return None
     for name, wanted in (("runs", runs), ("seed", seed), ("horizon", scenario.horizon)):
@@ -149,7 +149,7 @@ def name_policies(policies: Mapping[str, Policy] | Iterable[Policy]) -> dict[str
             if not isinstance(policy, Policy):
                 raise ValueError(f"policies must be Policy objects, got {policy!r}")
         named = {policy.short_label: policy for policy in listed}
-        if len(named) < len(listed):  # they may differ in what is too long to say
+        if len(named) < len(listed):  # they may differ in what a short label leaves out
             named = {policy.label: policy for policy in listed}
         if len(named) < len(listed):
             labels = [policy.label for policy in listed]

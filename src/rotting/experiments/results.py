@@ -21,7 +21,7 @@ _ARRAYS = ("checkpoints", "regret", "pulls", "total_reward", "adversarial_regret
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The outcome of `simulate`: one row a run.
+    """The outcome of `simulate`: arrays with one row per run.
 
     Rewards are expected rewards (means), not noisy ones, as in the paper's Eqs. 1 and 2.
 
@@ -30,7 +30,8 @@ class Result:
     pulls               [run, arm] pulls of each arm by the horizon
     total_reward        [run] J, the expected total reward collected by the horizon
     adversarial_regret  [run] J of the best single arm minus J of the policy, at the horizon
-    provenance          policy, scenario, seed, noise, engine, versions, seconds
+    provenance          policy, scenario, seed, noise, engine, versions, seconds; with a GPU also
+                        gpu_seconds, those in its kernels
     """
 
     checkpoints: IntArray
@@ -70,7 +71,7 @@ class Result:
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything to an .npz file, whole or not at all; returns its path."""
+        """Write everything to an .npz file, atomically; returns its path."""
         target = Path(path)
         about = json.dumps({"format": _FORMAT, "provenance": self.provenance})
         arrays = {name: getattr(self, name) for name in _ARRAYS}
@@ -80,7 +81,7 @@ class Result:
                 np.savez_compressed(file, about=np.array(about), **arrays)
             umask = os.umask(0)
             os.umask(umask)
-            Path(temporary).chmod(0o666 & ~umask)  # mkstemp makes it private
+            Path(temporary).chmod(0o666 & ~umask)  # mkstemp lets only the owner read
             Path(temporary).replace(target)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
@@ -96,7 +97,7 @@ class Result:
                 arrays = {name: data[name] for name in _ARRAYS}
         except FileNotFoundError:
             raise
-        except Exception as error:  # whatever a damaged archive makes of its reader
+        except Exception as error:  # a damaged archive can raise almost anything
             raise ValueError(f"{path} is not a saved result, or is damaged: {error}") from None
         form = about.get("format") if isinstance(about, dict) else None
         if form != _FORMAT:

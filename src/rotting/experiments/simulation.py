@@ -106,9 +106,9 @@ def simulate(
 
 
 def _engine(name: str, threads: int | None) -> Callable[[Plan, Outcome, Progress], float | None]:
-    """What plays a plan into an outcome; it returns the seconds in GPU kernels, if there are any.
+    """The engine of that name: it plays a plan and returns the seconds in GPU kernels, or None.
 
-    Engines are imported when they are needed: compilers take long to start.
+    Engines are imported lazily: compilers take long to start.
     """
     if name == "cpu":
         from rotting.engines import cpu
@@ -158,7 +158,7 @@ def checkpoint_times(checkpoints: int | npt.ArrayLike, horizon: int) -> IntArray
 def _cores() -> int:
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not every system can tell
+    except AttributeError:  # not on every operating system
         return os.cpu_count() or 1
 
 

@@ -36,7 +36,7 @@ def paired_p_value(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
         return math.nan
     difference = a - b
     spread = float(difference.std())
-    if spread == 0.0:  # a t statistic of 0/0, or of something over 0
+    if spread == 0.0:  # the t statistic would be 0/0, or infinite
         return 1.0 if difference[0] == 0.0 else 0.0
     return float(stats.ttest_rel(a, b).pvalue)
 

@@ -14,7 +14,7 @@ from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.policies.base import Policy
 
-# Runs of a grid search are far from those of an evaluation with the same seed.
+# The first run of a grid search: no evaluation with the same seed reaches these numbers.
 GRID_RUNS_START = 1 << 40
 
 
@@ -46,7 +46,7 @@ class Tuning:
         return means.index(min(means))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a setting: its parameters, mean regret and standard error."""
+        """One row for each setting: its parameters, mean regret and standard error."""
         return [
             {**setting, "mean_regret": float(result.mean_regret[-1]),
              "standard_error": float(result.standard_error[-1])}

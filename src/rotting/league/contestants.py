@@ -13,7 +13,7 @@ Maker = Callable[[Entry], Policy]
 
 
 def sigma_of(entry: Entry) -> float:
-    """What users know of the noise: its sigma, or 1/2, which covers all of [0, 1]."""
+    """What users know of the noise: its sigma, or 1/2, enough for any rewards in [0, 1]."""
     noise = entry.scenario.noise
     if isinstance(noise, Gaussian) and not callable(noise.sigma):
         return noise.sigma
@@ -21,7 +21,7 @@ def sigma_of(entry: Entry) -> float:
 
 
 def _sigma_if_gaussian(entry: Entry) -> float | None:
-    """The same for policies that do better without: None for Bernoulli rewards."""
+    """The sigma of Gaussian noise; None for Bernoulli rewards, for policies that estimate it."""
     return sigma_of(entry) if isinstance(entry.scenario.noise, Gaussian) else None
 
 

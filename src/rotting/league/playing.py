@@ -105,7 +105,7 @@ def play(
 
 
 def matches(held_out: bool = False, scenarios: list[str] | None = None) -> int:
-    """How many cells there are."""
+    """How many cells `play` fills: pairs of a policy and a scenario."""
     chosen = HELD_OUT if held_out else SCENARIOS
     return sum(
         len(NON_PARAMETRIC) + (len(PARAMETRIC) if entry.family is not None else 0)

@@ -14,7 +14,7 @@ from rotting.reports import plots
 
 
 def standing_rows(league: League) -> tuple[list[str], list[list[str]]]:
-    """One line a policy: how far from RAW-UCB and the best, its tail, its rank, its cost."""
+    """One row for each policy: regret against RAW-UCB and the best, tail, rank, cost."""
     header = ["policy", "mean/RAW", "mean/best", "worst", "p95/RAW", "rank", "ns", "n"]
     ranks = league.ranks()
     lines = []
@@ -61,7 +61,7 @@ def figure(league: League, most: int = 10) -> Any:
 
 
 def as_data(league: League, command: str) -> dict[str, Any]:
-    """What `league.json` holds."""
+    """What league.json holds."""
     return {
         "scenarios": league.cells,
         "recommended": CHOICES,
@@ -71,7 +71,7 @@ def as_data(league: League, command: str) -> dict[str, Any]:
 
 
 def write(league: League, folder: Path, command: str) -> None:
-    """`league.json`, a page and a picture."""
+    """Write league.json, a page and a picture into a folder."""
     (folder / "league.json").write_text(json.dumps(as_data(league, command), indent=1) + "\n")
     drawn = figure(league)
     for ending in ("png", "svg"):

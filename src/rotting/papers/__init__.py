@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rotting import checks
 from rotting.papers.paper import Paper
@@ -42,7 +42,10 @@ def _package(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{name}")
 
 
-def __getattr__(name: str) -> ModuleType:  # papers.levine2017 is imported at its first use
-    if not name.startswith("_") and name in names():
-        return _package(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker would take any attribute for a paper
+
+    def __getattr__(name: str) -> ModuleType:
+        """`papers.levine2017` without a further import: lazily, at its first use."""
+        if not name.startswith("_") and name in names():
+            return _package(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,7 +11,7 @@ from rotting.bandits import Scenario
 
 
 class Reproduction(Protocol):
-    """What any reproduction tells; what it found is the paper's own."""
+    """What every reproduction has; the rest is for its paper to say."""
 
     @property
     def seconds(self) -> float:

@@ -1,4 +1,4 @@
-"""A picture of the bounds and of simulated regret against the horizon, on log axes."""
+"""The regret bounds and simulated regret against the horizon, drawn on log axes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rotting.theory.bounds import best_alpha, swa_regret_bound, wswa_regret_boun
 def draw_bounds(
     advice: Advice, measured: Mapping[str, Result], path: str | Path, alpha: float | None = None
 ) -> Path:
-    """Bounds for a range of horizons, with the measured mean regret of some policies."""
+    """Draw the bounds over a range of horizons, with the mean regret that was measured."""
     figure, (axes,) = new_figure(8.0, 5.0)
     alpha = best_alpha(advice.max_mean) if alpha is None else alpha
     horizons = np.unique(

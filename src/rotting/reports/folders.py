@@ -1,4 +1,4 @@
-"""Writing a folder of results whole or not at all."""
+"""Atomic output folders: nothing appears in them before all of the work is done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def output_folder(path: str | Path, force: bool = False) -> Iterator[Path]:
-    """A folder to write into; what was written is put at `path` at the end, if all went well.
+    """A temporary folder to write into; its files are moved to `path` if the work succeeds.
 
     A folder that holds something is refused, unless `force` is given; then files of the same
     names are replaced and all others are left alone. Nothing is left behind when the work fails

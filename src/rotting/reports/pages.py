@@ -42,7 +42,7 @@ pre { padding: .6rem .8rem; overflow-x: auto; }
 
 
 def page(title: str, body: Iterable[str]) -> str:
-    """A whole page around pieces of body."""
+    """A whole page of the given pieces of HTML."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -68,7 +68,7 @@ def _cell(text: str) -> str:
 
 
 def figures(svgs: Iterable[tuple[str, str]], small: bool = False) -> str:
-    """Pictures side by side, or below each other where there is no room: (SVG, description)."""
+    """Figures side by side, or below each other on narrow screens: (SVG, description)."""
     shown = [
         f'<figure role="img" aria-label="{escape(about)}">{svg}</figure>' for svg, about in svgs
     ]

@@ -1,4 +1,4 @@
-"""Figures from results. Nothing here computes."""
+"""Figures drawn from results; nothing is simulated here."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 # Okabe & Ito's colours, told apart by the colour-blind; dashes tell them apart in print
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 1, 2)))
-PICTURES = (".png", ".svg", ".pdf")  # endings that say a picture's format
-_BAND = 1.96  # standard errors either side: 95 %
+PICTURES = (".png", ".svg", ".pdf")  # the suffix says the format
+BAND = 1.96  # standard errors either side of a mean: a 95 % interval
 
 
 def picture_file(name: str, path: str | os.PathLike[str]) -> Path:
@@ -51,7 +51,7 @@ def new_figure(width: float, height: float, panels: int = 1) -> tuple[Figure, li
 def draw_regret(axes: Axes, results: Mapping[str, Result], title: str = "") -> None:
     """Mean regret against t, with 95 % bands."""
     for place, (name, result) in enumerate(results.items()):
-        mean, half = result.mean_regret, _BAND * result.standard_error
+        mean, half = result.mean_regret, BAND * result.standard_error
         colour = COLOURS[place % len(COLOURS)]
         dashes = _DASHES[place % len(_DASHES)]
         axes.plot(result.checkpoints, mean, color=colour, linestyle=dashes, label=name)
@@ -81,7 +81,7 @@ def draw_grid(
     axes.errorbar(
         range(len(values)),
         [row["mean_regret"] for row in rows],
-        yerr=[_BAND * row["standard_error"] for row in rows],
+        yerr=[BAND * row["standard_error"] for row in rows],
         color=COLOURS[0],
         marker="o",
         markersize=3,

@@ -13,7 +13,7 @@ from rotting.reports import plots
 
 
 def report(reproduction: Reproduction, command: str, versions: dict[str, str]) -> str:
-    """The page as text."""
+    """The page, as HTML."""
     return html.page(
         "Rotting Bandits, reproduced",
         [

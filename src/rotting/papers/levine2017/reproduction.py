@@ -1,4 +1,4 @@
-"""The paper's section Simulations, run: grid searches, evaluation, and both once more as tuned."""
+"""The section Simulations, played: grid searches, then policies as reported and as tuned."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rotting.policies.base import Policy
 from rotting.progress import Report, in_steps, silent
 
 GRID_RUNS = 100
-MANY = 50_000  # runs; above that, less is kept of each
+MANY = 50_000  # runs; above that, fewer checkpoints of each are kept
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,7 +97,7 @@ def as_data(reproduction: Reproduction, command: str = "") -> dict[str, Any]:
 
 
 def as_csv(reproduction: Reproduction) -> str:
-    """A row a pair of policies, for both versions."""
+    """table1.csv: one row for each pair of policies, with reported and with tuned parameters."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["version", "setup", "row", "column", "wins", "runs", "p_value",
@@ -140,7 +140,7 @@ def matrix(setup: str, comparison: Comparison) -> dict[str, list[Entry | None]]:
 
 
 def show(reproduction: Reproduction) -> Shown:
-    """Table 1 for the terminal, a table a setup."""
+    """Table 1 for the terminal, one table for each setup."""
     tables = []
     for setup, comparison in reproduction.reported.items():
         title = (f"{published.SETUPS[setup]}: wins under the diagonal, p-values above; "

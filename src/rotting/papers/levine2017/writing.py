@@ -34,7 +34,7 @@ def write(reproduction: Reproduction, folder: Path, command: str) -> None:
 
 
 def _write_results(reproduction: Reproduction, raw: Path) -> None:
-    """Every result as a file; of very many runs the final regrets, all in one.
+    """Every result in a file of its own; above MANY runs only the final regrets, in one file.
 
     A million curves would take gigabytes and minutes; the command that the report names makes
     them again.

@@ -14,7 +14,7 @@ __all__ = ["LEVELS", "PAPER", "SIGMA", "level", "policies", "ten_arms", "two_arm
 
 PAPER: Paper[Reproduction] = Paper(
     title='Seznec et al., "Rotting bandits are no harder than stochastic ones", 2019',
-    scenarios={},  # thirty of one kind: the league names those that it plays
+    scenarios={},  # none has a name on the command line; the league plays them
     runs=RUNS,
     steps=steps,
     reproduce=reproduce,

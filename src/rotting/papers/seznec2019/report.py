@@ -38,8 +38,8 @@ def figure(found: Reproduction) -> Figure:
     for place, (name, cells) in enumerate(found.family.items()):
         means = [mean for mean, _ in cells]
         axes.plot(levels, means, color=plots.COLOURS[place], marker=".", label=name)
-        axes.fill_between(levels, [max(1e-3, m - 1.96 * e) for m, e in cells],
-                          [m + 1.96 * e for m, e in cells], color=plots.COLOURS[place],
+        axes.fill_between(levels, [max(1e-3, m - plots.BAND * e) for m, e in cells],
+                          [m + plots.BAND * e for m, e in cells], color=plots.COLOURS[place],
                           alpha=0.2, linewidth=0)  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="L, the size of the fall",
              ylabel="mean regret at T = 10,000")  # fmt: skip
@@ -72,7 +72,7 @@ def write(found: Reproduction, folder: Path, command: str) -> None:
 
 
 def as_data(found: Reproduction, command: str = "") -> dict[str, Any]:
-    """The figures as plain data."""
+    """What results.json holds."""
     return {
         "command": command, "runs": found.runs, "seed": found.seed, "seconds": found.seconds,
         "table": found.table, "levels": [setups.level(i) for i in range(setups.LEVELS)],
