@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install check test dist smoke demo reproduce bench growth bench-peers revisions \
+.PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
   league readings slow docs lock test-lowest clean
 
 help:  ## what there is
@@ -28,6 +28,9 @@ check: $(STAMP)  ## ruff, mypy
 test: $(STAMP)  ## all tests, doctests included
 	$(BIN)/python -m pytest -n 2
 
+coverage: $(STAMP)  ## all tests, and which lines and branches they do not reach
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
+
 dist: $(STAMP)  ## the sdist, and the wheel built from it, in dist/
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
@@ -38,7 +41,7 @@ smoke: dist  ## the sdist has its tests; the wheel alone, in a new environment, 
 	rm -rf .venv-wheel
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	here=$$PWD && cd "$$(mktemp -d)" && $$here/.venv-wheel/bin/rotting demo --runs 2 --out demo.png
+	mkdir .venv-wheel/empty && cd .venv-wheel/empty && ../bin/rotting demo --runs 2 --out demo.png
 
 demo: $(STAMP)  ## the paper's non-parametric scenario: a table and a picture
 	$(BIN)/rotting demo --out out/demo.png
@@ -85,5 +88,5 @@ test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allo
 	.venv-lowest/bin/python -m pytest -n 2
 
 clean:  ## remove what was built
-	rm -rf .venv .venv-lowest .venv-wheel out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-wheel out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -name __pycache__ -prune -exec rm -rf {} +

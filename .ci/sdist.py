@@ -17,7 +17,9 @@ LEFT_OUT = {".gitignore"}
 
 def missing(unpacked: Path) -> list[str]:
     """Files that git knows and the sdist does not hold."""
-    known = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
+    known = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False)
+    if known.returncode:
+        print(f"not compared with what is under version control: {known.stderr.strip()}")
     wanted = [name for name in known.stdout.splitlines() if Path(name).exists()]
     return [name for name in wanted if name not in LEFT_OUT and not (unpacked / name).exists()]
 
@@ -46,7 +48,7 @@ def main() -> int:
         if done.returncode:
             print(f"the tests in the sdist cannot be collected:\n{done.stdout}{done.stderr}")
             return 1
-        print("the sdist holds every file under version control, and its tests are found")
+        print("the sdist holds what its tests need")
     return 0
 
 
