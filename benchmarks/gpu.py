@@ -79,9 +79,10 @@ def agreement(runs: int = 256, many: int = 16_384) -> dict[str, Any]:
         z = (theirs.mean_regret[-1] - more.mean_regret[-1]) / error
         blocks = [_with_block(policy, scenario, 512, block) for block in (32, 64, 96)]
         found[name] = {
-            "runs_with_equal_pulls": same, "z_of_means": float(z),
+            "runs_with_equal_pulls": same,
+            "z_of_means": float(z),
             "equal_across_blocks": all(np.array_equal(blocks[0], other) for other in blocks[1:]),
-        }  # fmt: skip
+        }
         print(name, found[name], flush=True)
     return found
 
@@ -94,8 +95,9 @@ def _with_block(policy: Any, scenario: Scenario, runs: int, block: int) -> Any:
     oracle, oracle_fresh = make_oracle(scenario)
     keys = stream_keys(0, "independent", policy.label)
     times = np.array([scenario.horizon])
-    plan = Plan(params, fresh, scenario, scenario.world(), 0, 0, runs, times, keys, oracle,
-                oracle_fresh)  # fmt: skip
+    plan = Plan(
+        params, fresh, scenario, scenario.world(), 0, 0, runs, times, keys, oracle, oracle_fresh
+    )
     outcome = empty_outcome(runs, 1, scenario.arm_count)
     engine.simulate(plan, outcome, lambda done, total: None, block=block)
     return outcome.pulls
@@ -150,9 +152,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     cuda = engine.require()
-    data: dict[str, Any] = {"device": cuda.get_current_device().name.decode()
-                            if isinstance(cuda.get_current_device().name, bytes)
-                            else str(cuda.get_current_device().name)}  # fmt: skip
+    data: dict[str, Any] = {
+        "device": cuda.get_current_device().name.decode()
+        if isinstance(cuda.get_current_device().name, bytes)
+        else str(cuda.get_current_device().name)
+    }
 
     def save() -> None:
         if args.out:
