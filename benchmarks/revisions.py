@@ -156,6 +156,8 @@ def play(trees: list[Path], cases: list[Case], rounds: int) -> dict[Case, list[A
     with tempfile.TemporaryDirectory() as folder:
         for number in range(MORE * rounds):
             left = [case for case in cases if number < rounds or vague(found[case])]
+            if not left:
+                break
             for empty in (True, False):
                 some = [case for case in left if (case[0] == "compiling") == empty]
                 if some:
