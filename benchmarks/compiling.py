@@ -51,8 +51,9 @@ def measure() -> dict[str, float]:
     """Seconds of each policy, in a new process with an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, check=True,
-                              env=environment)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT], capture_output=True, check=True, env=environment
+        )
     return dict(json.loads(line) for line in done.stdout.splitlines())
 
 

@@ -41,41 +41,64 @@ def cost(policy: Any, scenario: Scenario, runs: int) -> dict[str, float]:
 
 def main() -> None:
     rows: list[dict[str, Any]] = []
-    known = {"UCB1": policies.UCB1(), "SWA": policies.SWA(0.2, SIGMA),
-             "CTO": policies.CTO(FAMILY), "Posterior": policies.Posterior(FAMILY, SIGMA),
-             "Greedy": policies.GreedyLast()}  # fmt: skip
+    known = {
+        "UCB1": policies.UCB1(),
+        "SWA": policies.SWA(0.2, SIGMA),
+        "CTO": policies.CTO(FAMILY),
+        "Posterior": policies.Posterior(FAMILY, SIGMA),
+        "Greedy": policies.GreedyLast(),
+    }
     for arms in (2, 10, 100, 1000, 10_000, 100_000, 1_000_000):
         horizon = max(20_000, 3 * arms)
         scenario = Scenario(RandomArms(FAMILY, arms), Gaussian(SIGMA), horizon)
         for name, policy in known.items():
             if name == "UCB1" and arms > 10_000:
                 continue  # every index changes in every round: linear in K
-            rows.append({"against": "K", "policy": name, "value": arms,
-                         **cost(policy, scenario, max(1, 200_000 // horizon))})  # fmt: skip
+            rows.append(
+                {
+                    "against": "K",
+                    "policy": name,
+                    "value": arms,
+                    **cost(policy, scenario, max(1, 200_000 // horizon)),
+                }
+            )
             print(rows[-1], flush=True)
     for horizon in (1000, 10_000, 100_000, 1_000_000, 10_000_000):
         scenario = Scenario(RandomArms(FAMILY, 10), Gaussian(SIGMA), horizon)
         for name in ("UCB1", "CTO", "Posterior"):
-            rows.append({"against": "T", "policy": name, "value": horizon,
-                         **cost(known[name], scenario, max(1, 1_000_000 // horizon))})  # fmt: skip
+            rows.append(
+                {
+                    "against": "T",
+                    "policy": name,
+                    "value": horizon,
+                    **cost(known[name], scenario, max(1, 1_000_000 // horizon)),
+                }
+            )
             print(rows[-1], flush=True)
     for thetas in (2, 7, 30, 100, 300, 1000):
         family = PLATEAU.over(np.linspace(0.1, 0.4, thetas).tolist())
         scenario = Scenario(RandomArms(family, 10), Gaussian(SIGMA), 30_000)
-        for name, policy in (("CTO", policies.CTO(family)),
-                             ("Posterior", policies.Posterior(family, SIGMA))):  # fmt: skip
-            rows.append({"against": "Theta", "policy": name, "value": thetas,
-                         **cost(policy, scenario, 10)})  # fmt: skip
+        for name, policy in (
+            ("CTO", policies.CTO(family)),
+            ("Posterior", policies.Posterior(family, SIGMA)),
+        ):
+            rows.append(
+                {"against": "Theta", "policy": name, "value": thetas, **cost(policy, scenario, 10)}
+            )
             print(rows[-1], flush=True)
     record("growth", rows)
     figure, axes = plots.new_figure(11.0, 3.6, panels=3)
     for panel, what in zip(axes, ("K", "T", "Theta"), strict=True):
         for place, name in enumerate(known):
-            points = [(row["value"], row["nanoseconds"]) for row in rows
-                      if row["against"] == what and row["policy"] == name]  # fmt: skip
+            points = [
+                (row["value"], row["nanoseconds"])
+                for row in rows
+                if row["against"] == what and row["policy"] == name
+            ]
             if points:
-                panel.plot(*zip(*points, strict=True), marker=".", color=plots.COLOURS[place],
-                           label=name)  # fmt: skip
+                panel.plot(
+                    *zip(*points, strict=True), marker=".", color=plots.COLOURS[place], label=name
+                )
         panel.set(xscale="log", yscale="log", xlabel=what, ylabel="nanoseconds a decision")
         panel.legend(frameon=False, fontsize=8)
     plots.save_figure(figure, "docs/images/growth.svg")

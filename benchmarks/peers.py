@@ -202,17 +202,26 @@ def main() -> None:
             row: dict[str, Any] = {"peer": name, "case": case, "ratio": None, "online_ratio": None}
             if case in theirs:
                 simulated = (before[case] + after[case]) / 2
-                row |= {"theirs": theirs[case], "ours_simulated": simulated,
-                        "ours_online": online[case], "ratio": simulated / theirs[case],
-                        "online_ratio": online[case] / theirs[case],
-                        "theirs_choose_and_learn_ns": theirs[f"{case} apart"],
-                        "ours_choose_and_learn_ns": online[f"{case} apart"]}  # fmt: skip
+                row |= {
+                    "theirs": theirs[case],
+                    "ours_simulated": simulated,
+                    "ours_online": online[case],
+                    "ratio": simulated / theirs[case],
+                    "online_ratio": online[case] / theirs[case],
+                    "theirs_choose_and_learn_ns": theirs[f"{case} apart"],
+                    "ours_choose_and_learn_ns": online[f"{case} apart"],
+                }
             rows.append(row)
-            shown = "no such policy" if row["ratio"] is None else (
-                f"{row['theirs']:,.0f} a second; ours simulated {row['ratio']:,.0f} times, "
-                f"online {row['online_ratio']:,.1f} times; choosing and learning "
-                f"{_ns(row['theirs_choose_and_learn_ns'])}, ours "
-                f"{_ns(row['ours_choose_and_learn_ns'])}")  # fmt: skip
+            shown = (
+                "no such policy"
+                if row["ratio"] is None
+                else (
+                    f"{row['theirs']:,.0f} a second; ours simulated {row['ratio']:,.0f} times, "
+                    f"online {row['online_ratio']:,.1f} times; choosing and learning "
+                    f"{_ns(row['theirs_choose_and_learn_ns'])}, ours "
+                    f"{_ns(row['ours_choose_and_learn_ns'])}"
+                )
+            )
             print(f"{name:14s} {case:10s} {shown}", flush=True)
     record("peers", rows)
 

@@ -69,14 +69,24 @@ def constants() -> None:
         for B in (1.0, 2.0):
             for window in dict.fromkeys((tau[setup], 20_000)):
                 result = play(policies.SWUCB(tau=window, B=B), setup)
-                note("constants of SWUCB", f"B = {B:g}, tau = {window}", setup, result,
-                     wins_over_ucb1=wins(result, ucb1),
-                     wins_of_wswa=wins(wswa, result))  # fmt: skip
+                note(
+                    "constants of SWUCB",
+                    f"B = {B:g}, tau = {window}",
+                    setup,
+                    result,
+                    wins_over_ucb1=wins(result, ucb1),
+                    wins_of_wswa=wins(wswa, result),
+                )
         gamma = 0.999 if setup == "non_parametric" else 0.999999
         for B in (0.5, 1.0):
             result = play(policies.DUCB(gamma=gamma, B=B), setup)
-            note("constants of DUCB", f"B = {B:g}, gamma = {gamma}", setup, result,
-                 wins_over_ucb1=wins(result, ucb1))  # fmt: skip
+            note(
+                "constants of DUCB",
+                f"B = {B:g}, gamma = {gamma}",
+                setup,
+                result,
+                wins_over_ucb1=wins(result, ucb1),
+            )
 
 
 def grid_with_one_b() -> None:
@@ -85,8 +95,12 @@ def grid_with_one_b() -> None:
         found = tune(
             policies.SWUCB(tau=1, B=1.0), values, levine2017.SETUPS[setup](), checkpoints=1
         )
-        note("tau chosen by the grid if B = 1", str(found.chosen["tau"]), setup,
-             found.results[found.policies.index(found.best)])  # fmt: skip
+        note(
+            "tau chosen by the grid if B = 1",
+            str(found.chosen["tau"]),
+            setup,
+            found.results[found.policies.index(found.best)],
+        )
 
 
 def noise() -> None:
@@ -110,8 +124,13 @@ def halves() -> None:
         note("odd N in D-CTO", kind, "anv", result, wins_over_wswa=wins(result, wswa))
     for start in (1, 2, 4):
         result = play(policies.DCTO(FAMILY, SIGMA, start=start), "anv")
-        note("start of D-CTO", f"{start} pulls an arm", "anv", result,
-             wins_over_wswa=wins(result, wswa))  # fmt: skip
+        note(
+            "start of D-CTO",
+            f"{start} pulls an arm",
+            "anv",
+            result,
+            wins_over_wswa=wins(result, wswa),
+        )
 
 
 def ucb1_and_ducb() -> None:
@@ -120,8 +139,14 @@ def ucb1_and_ducb() -> None:
         ducb = play(policies.DUCB(gamma=0.999999), setup, runs=10_000)
         p = stats.paired_p_value(ducb.final_regret, ucb1.final_regret)
         note("UCB1 and DUCB", "UCB1", setup, ucb1)
-        note("UCB1 and DUCB", "DUCB", setup, ducb, wins_over_ucb1=wins(ducb, ucb1),
-             p_value=float(f"{p:.2g}"))  # fmt: skip
+        note(
+            "UCB1 and DUCB",
+            "DUCB",
+            setup,
+            ducb,
+            wins_over_ucb1=wins(ducb, ucb1),
+            p_value=float(f"{p:.2g}"),
+        )
 
 
 def main() -> None:

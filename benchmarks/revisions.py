@@ -9,7 +9,8 @@ part of the spread; the two are asked in turn, old new new old, so that both hav
 neighbours. Of the short slices that a process needs for the same work the least counts: what
 others do on the machine only ever adds. A round gives one ratio new / old for each policy. Printed
 are the geometric mean of the rounds and its 95 % interval (Student's, on logarithms); an upper end
-above 1.05 is marked.
+above 1.05 is marked. A policy whose interval is still wide after all rounds plays more of them; the
+width decides, not where it lies, since playing until a result pleases proves nothing.
 
 decisions: simulate(threads=1), after a warm-up; pi_max is then in the cache of both.
 online: select and update in turn, compiled.
@@ -41,10 +42,11 @@ from scipy.stats import t as student
 from record import record
 
 LIMIT = 1.05  # what the upper end of an interval must not exceed
-SLICE = 0.06  # seconds of one measurement, about
-SLICES = 4  # measurements of each revision in a round
+SLICE = 0.03  # seconds of one measurement, about: short, so that some fall between disturbances
+SLICES = 16  # measurements of each revision in a round
 HORIZON, RUNS, PAIRS = 30_000, 64, 20_000  # at most
 GPU_RUNS = 1 << 16
+WIDTH, MORE = 1.08, 3  # wider intervals (upper over lower end) get up to so many times the rounds
 WHATS = ("decisions", "online", "compiling", "instructions", "gpu")
 UNITS = {"compiling": "s", "instructions": "each"}  # nanoseconds else
 WORKER = Path(__file__).with_name("revisions_worker.py")
@@ -151,32 +153,44 @@ def play(trees: list[Path], cases: list[Case], rounds: int) -> dict[Case, list[A
     """What a decision of old and new takes for each case, a pair for every round."""
     found: dict[Case, list[Any]] = {case: [] for case in cases}
     sizes: dict[Case, dict[str, Any]] = {}
-    cold = [case for case in cases if case[0] == "compiling"]
-    kinds = {True: cold, False: [case for case in cases if case not in cold]}
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(rounds):
-            for empty, some in kinds.items():
-                if not some:
-                    continue
-                where = f"round{number}" if empty else "kept"
-                first, second = (
-                    Worker(tree, Path(folder) / f"{side}-{where}")
-                    for side, tree in enumerate(trees)
-                )
-                # the revision that is asked first changes with the round, for compiling above all
-                for case in some:
-                    if case not in sizes:
-                        sizes[case] = size_of(case, first)
-                    if number % 2 == 0:
-                        old, new = least((first, second), sizes[case])
-                    else:
-                        new, old = least((second, first), sizes[case])
-                    both = (per_decision(sizes[case], spent) for spent in (old, new))
-                    found[case].append(tuple(both))
-                for worker in (first, second):
-                    worker.close()
-            print(f"round {number + 1} of {rounds} done", file=sys.stderr, flush=True)
+        for number in range(MORE * rounds):
+            left = [case for case in cases if number < rounds or vague(found[case])]
+            if not left:
+                break
+            for empty in (True, False):
+                some = [case for case in left if (case[0] == "compiling") == empty]
+                if some:
+                    where = Path(folder) / (f"round{number}" if empty else "kept")
+                    play_round(trees, where, some, number % 2, sizes, found)
+            print(f"round {number + 1}: {len(left)} cases", file=sys.stderr, flush=True)
     return found
+
+
+def play_round(
+    trees: list[Path],
+    cache: Path,
+    cases: list[Case],
+    first: int,
+    sizes: dict[Case, dict[str, Any]],
+    found: dict[Case, list[Any]],
+) -> None:
+    """Add a pair to each case, with new processes; `first` (0 old, 1 new) is asked first."""
+    workers = [Worker(tree, cache / str(side)) for side, tree in enumerate(trees)]
+    for case in cases:
+        if case not in sizes:
+            sizes[case] = size_of(case, workers[0])
+        spent = least((workers[first], workers[1 - first]), sizes[case])
+        both = [per_decision(sizes[case], spent[side]) for side in (first, 1 - first)]
+        found[case].append(tuple(both))
+    for worker in workers:
+        worker.close()
+
+
+def vague(pairs: list[tuple[float, float]]) -> bool:
+    """Whether the interval is still wider than wanted; where it lies must not matter here."""
+    _, low, high = interval(pairs)
+    return high / low > WIDTH
 
 
 def interval(pairs: list[tuple[float, float]]) -> tuple[float, float, float]:

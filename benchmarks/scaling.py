@@ -37,8 +37,10 @@ def count(_: int) -> int:
 def machine(pool: multiprocessing.pool.Pool) -> float:
     """The efficiency of two processes that share nothing."""
     pool.map(count, range(2))
-    rounds = [(seconds(lambda: pool.map(count, range(1))), seconds(lambda: pool.map(count, [1, 2])))
-              for _ in range(ROUNDS)]  # fmt: skip
+    rounds = [
+        (seconds(lambda: pool.map(count, range(1))), seconds(lambda: pool.map(count, [1, 2])))
+        for _ in range(ROUNDS)
+    ]
     return min(one for one, _ in rounds) / min(two for _, two in rounds)
 
 
@@ -56,15 +58,22 @@ def main() -> int:
     found: dict[str, float] = {}
     with multiprocessing.Pool(2) as pool:
         found["the machine: two processes"] = machine(pool)
-    for policy in (policies.UCB1(), policies.WSWA(0.2, sigma), policies.CTO(family),
-                   policies.DCTO(family, sigma), policies.Posterior(family, sigma)):  # fmt: skip
+    for policy in (
+        policies.UCB1(),
+        policies.WSWA(0.2, sigma),
+        policies.CTO(family),
+        policies.DCTO(family, sigma),
+        policies.Posterior(family, sigma),
+    ):
         found[policy.title] = efficiency(policy, levine2017.av())
     table = Table("policy", f"efficiency of two threads (> {WANTED:g})")
     for name, value in found.items():
         table.add_row(name, f"{value:.3f}")
     Console(width=100).print(table)
-    record("scaling", [{"policy": name, "efficiency": round(value, 3)}
-                       for name, value in found.items()])  # fmt: skip
+    record(
+        "scaling",
+        [{"policy": name, "efficiency": round(value, 3)} for name, value in found.items()],
+    )
     return int(any(value < WANTED for value in list(found.values())[1:]))
 
 

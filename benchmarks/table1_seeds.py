@@ -61,10 +61,15 @@ def main() -> None:
     for row in rows:
         below = sum(p < 0.05 for p in row["p_values"])
         table.add_row(
-            row["setup"], row["row"], row["column"], f"{row['mean_wins']:.1f}",
-            str(row["paper_wins"]), show_p(row["pooled_p_value"]), row["paper_p_value"],
+            row["setup"],
+            row["row"],
+            row["column"],
+            f"{row['mean_wins']:.1f}",
+            str(row["paper_wins"]),
+            show_p(row["pooled_p_value"]),
+            row["paper_p_value"],
             f"{below} of {len(SEEDS)}",
-        )  # fmt: skip
+        )
     Console(width=110).print(table)
     record("table1_seeds", rows)
 

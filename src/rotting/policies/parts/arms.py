@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import shared
+from rotting.compilable import seldom, shared
 from rotting.state import Counts
 
 
@@ -65,8 +65,17 @@ def next_untried(arms: Arms, need: Any) -> Any:
     """
     if arms.waiting[0] == 0:
         return -1
-    # The first arm that was never pulled: each arm is passed once, so that the ramp-up of very
-    # many arms takes no scan a round.
+    return _untried(arms, need)
+
+
+@shared
+@seldom
+def _untried(arms: Arms, need: Any) -> Any:
+    """The rule of `next_untried` while arms ramp up.
+
+    The first arm that was never pulled is found by a cursor that passes each arm once, so that the
+    ramp-up of very many arms takes no scan a round.
+    """
     first = arms.tried[0]
     while first < arms.pulls.size and arms.pulls[first] > 0:
         first += 1
@@ -77,6 +86,7 @@ def next_untried(arms: Arms, need: Any) -> Any:
 
 
 @shared
+@seldom
 def least_tried(pulls: Any, observed: Any, need: Any) -> Any:
     """The rule of `next_untried`, by a scan."""
     least = pulls[0]

@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import IntArray
-from rotting.compilable import shared
+from rotting.compilable import seldom, shared
 from rotting.state import Counts, Numbers, Place, Within
 
 CHUNK = 64
@@ -99,6 +99,7 @@ def _came_late(history: History, chunk: Any, place: Any, pull: Any) -> Any:
 
 
 @shared
+@seldom
 def _sort_in(history: History, arm: Any, n: Any, reward: Any) -> None:
     """Move the newest reward, the n-th from 0, before those of later pulls."""
     chunk, place, k = history.last[arm], n & (CHUNK - 1), n
@@ -120,6 +121,7 @@ def _sort_in(history: History, arm: Any, n: Any, reward: Any) -> None:
 
 
 @shared
+@seldom
 def _fit_line(history: History, chunk: Any, start: Any) -> None:
     """The line through a full chunk's ends, and how far its sums stray from it.
 

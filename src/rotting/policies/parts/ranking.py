@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.compilable import seldom, shared
 from rotting.policies.parts.argmax import goes_before, top_two, top_two_least_pulled
 from rotting.state import Finite, Place, Values
 
@@ -101,6 +101,7 @@ def _match(value: Any, pulls: Any, least_pulled: Any, a: Any, b: Any, draw: Any)
 
 
 @shared
+@seldom
 def _winner(ranking: Ranking, pulls: Any, least_pulled: Any, draw: Any) -> Any:
     """The arm at the root of the tree, once its matches are up to date."""
     tree = ranking.tree

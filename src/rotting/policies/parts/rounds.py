@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.compilable import seldom, shared
 from rotting.policies.parts.arms import Arms, least_tried, rewarded
 from rotting.state import Counts, Finite, Numbers, Place, Values
 
@@ -78,6 +78,7 @@ def _leave(rounds: Rounds, arms: Arms, place: Any) -> None:
 
 
 @shared
+@seldom
 def _sum_again(rounds: Rounds, arms: Arms) -> None:
     """Add the totals up afresh, once a window, lest rounding piles up."""
     for i in range(rounds.total.size):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import shared
+from rotting.compilable import seldom, shared
 from rotting.policies.parts.nearest import nearest, nearest_of_all
 from rotting.state import Counts, Flags, Numbers
 
@@ -42,13 +42,20 @@ def in_order(mu: Any, sums: Any, kept: Sums, arm: Any, n: Any, pull: Any) -> Any
     """
     if pull == n and kept.gaps[arm] == 0:
         return True
+    _count_gap(mu, sums, kept, arm, n, pull)
+    return False
+
+
+@shared
+@seldom
+def _count_gap(mu: Any, sums: Any, kept: Sums, arm: Any, n: Any, pull: Any) -> None:
+    """Keep the sums over the observed pulls explicitly, once they are not simply 1..n."""
     if kept.gaps[arm] == 0:
         kept.gaps[arm] = 1
         for k in range(mu.shape[1]):
             kept.expected[arm, k] = sums[n - 1, k]
     for k in range(mu.shape[1]):
         kept.expected[arm, k] += mu[pull, k]
-    return False
 
 
 @shared

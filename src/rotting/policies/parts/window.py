@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.compilable import seldom, shared
 from rotting.policies.parts.arms import Arms, rewarded
 from rotting.state import Counts, Finite, Numbers, Uncleared, Within
 
@@ -63,6 +63,7 @@ def window_mean(window: Window, arms: Arms, arm: Any, length: Any) -> Any:
 
 
 @shared
+@seldom
 def sum_window(window: Window, arms: Arms, arm: Any, length: Any) -> None:
     """Add up the window afresh: when its length changes, and now and then against rounding."""
     ring = window.ring_reward.shape[1]
