@@ -14,7 +14,7 @@ from rotting.cli import app
 from rotting.policies import POLICIES
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
@@ -83,6 +83,13 @@ def test_every_command_is_documented() -> None:
 
 def test_links_between_pages_lead_somewhere() -> None:
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        for target, section in re.findall(r"\]\(([^)#]+)(?:#([^)]*))?\)", page.read_text()):
+            if "://" in target:
+                continue
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            if section:
+                titles = re.findall(r"^#+ (.*)$", (page.parent / target).read_text(), re.MULTILINE)
+                anchors = [
+                    re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles
+                ]
+                assert section in anchors, f"{page.name} links to {target}#{section}"
