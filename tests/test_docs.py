@@ -64,6 +64,16 @@ def test_every_public_name_is_documented(name: str) -> None:
         assert f"`{key}`" in text, f"docs/api.md does not name {name}.{key}"
 
 
+def test_the_toolkit_of_parts_is_there() -> None:
+    text = (ROOT / "docs" / "api.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (`[A-Z]\w+`.*)$", text, re.MULTILINE)
+    assert len(rows) >= 10
+    for name, row in rows:
+        module = importlib.import_module(f"rotting.policies.parts.{name}")
+        for thing in re.findall(r"`(\w+)`", row):
+            assert hasattr(module, thing) or thing == "History", f"{name} has no {thing}"
+
+
 def test_every_policy_has_its_row_and_its_formula() -> None:
     text = (ROOT / "docs" / "policies.md").read_text()
     for kind in POLICIES.values():
