@@ -14,7 +14,7 @@ from rotting.cli import app
 from rotting.policies import POLICIES
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
@@ -64,6 +64,16 @@ def test_every_public_name_is_documented(name: str) -> None:
         assert f"`{key}`" in text, f"docs/api.md does not name {name}.{key}"
 
 
+def test_the_toolkit_of_parts_is_there() -> None:
+    text = (ROOT / "docs" / "api.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (`[A-Z]\w+`.*)$", text, re.MULTILINE)
+    assert len(rows) >= 10
+    for name, row in rows:
+        module = importlib.import_module(f"rotting.policies.parts.{name}")
+        for thing in re.findall(r"`(\w+)`", row):
+            assert hasattr(module, thing), f"{name} has no {thing}"
+
+
 def test_every_policy_has_its_row_and_its_formula() -> None:
     text = (ROOT / "docs" / "policies.md").read_text()
     for kind in POLICIES.values():
@@ -83,6 +93,13 @@ def test_every_command_is_documented() -> None:
 
 def test_links_between_pages_lead_somewhere() -> None:
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        for target, section in re.findall(r"\]\(([^)#]+)(?:#([^)]*))?\)", page.read_text()):
+            if "://" in target:
+                continue
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            if section:
+                titles = re.findall(r"^#+ (.*)$", (page.parent / target).read_text(), re.MULTILINE)
+                anchors = [
+                    re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles
+                ]
+                assert section in anchors, f"{page.name} links to {target}#{section}"
