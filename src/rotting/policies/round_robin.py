@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, no_pulls
+from rotting.state import Counts
 from rotting.verbs import Verbs
 
 
@@ -17,19 +19,24 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Only what every policy counts."""
+    """Only the rounds: nothing else is needed."""
 
-    arms: Arms
+    time: Counts
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """No decision made."""
-    return State(no_pulls(arms))
+    return State(np.zeros(1, dtype=np.int64))
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
     """The arms in turn."""
-    return state.arms.time[0] % params.arms
+    return state.time[0] % params.arms
+
+
+def pulled(params: Params, state: State, arm: int) -> None:
+    """Count the round."""
+    state.time[0] += 1
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -45,7 +52,7 @@ class RoundRobin(Policy):
     ['ab', 'c', 'ab']
     """
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""

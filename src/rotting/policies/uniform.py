@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from rotting import random
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, no_pulls
+from rotting.state import Counts
 from rotting.verbs import Verbs
 
 uniform = random.uniform
@@ -20,19 +22,24 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Only what every policy counts."""
+    """Only the rounds: nothing else is needed."""
 
-    arms: Arms
+    time: Counts
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """No decision made."""
-    return State(no_pulls(arms))
+    return State(np.zeros(1, dtype=np.int64))
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
     """Any arm, with equal probabilities."""
     return int(uniform(draw) * params.arms)
+
+
+def pulled(params: Params, state: State, arm: int) -> None:
+    """Count the round."""
+    state.time[0] += 1
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -48,7 +55,7 @@ class Uniform(Policy):
     3
     """
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""
