@@ -31,8 +31,9 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
         run_chunk(loop, baseline_loop, plan, first, last, outcome, stop)
         return last - first
 
-    with explained(f"the policy with {type(plan.params).__module__}.Params"):
-        chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
+    if not (loop.signatures and baseline_loop.signatures):  # type: ignore[attr-defined]
+        with explained(f"the policy with {type(plan.params).__module__}.Params"):
+            chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
     parts = iter((first, min(first + size, runs)) for first in range(0, runs, size))
     done = 0
     waiting: set[Future[int]] = set()
