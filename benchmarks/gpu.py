@@ -20,7 +20,7 @@ import numpy as np
 
 from rotting import Scenario, policies, simulate
 from rotting.engines.cuda import engine
-from rotting.engines.plan import empty_outcome
+from rotting.engines.plan import Request, empty_outcome, prepare
 from rotting.papers import levine2017
 
 FAMILY, SIGMA = levine2017.FAMILY, levine2017.SIGMA
@@ -85,17 +85,10 @@ def agreement(runs: int = 256, many: int = 16_384) -> dict[str, Any]:
 
 
 def _with_block(policy: Any, scenario: Scenario, runs: int, block: int) -> Any:
-    from rotting.engines.plan import Plan, make_oracle, stream_keys
-
-    params = policy.prepare_for(scenario)
-    fresh = policy.verbs.init(params, scenario.arm_count, scenario.horizon)
-    oracle, oracle_fresh = make_oracle(scenario)
-    keys = stream_keys(0, "independent", policy.label)
     times = np.array([scenario.horizon])
-    plan = Plan(params, fresh, scenario, scenario.world(), 0, 0, runs, times, keys, oracle,
-                oracle_fresh)  # fmt: skip
+    request = Request(policy, scenario, 0, "independent", times, first_run=0, runs=runs)
     outcome = empty_outcome(runs, 1, scenario.arm_count)
-    engine.simulate(plan, outcome, lambda done, total: None, block=block)
+    engine.simulate(prepare(request), outcome, lambda done, total: None, block=block)
     return outcome.pulls
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cases import examples, name_of, player_of
-from rotting import Arm, models, policies
-from rotting.policies import Oracle, Player, Policy
+from rotting import Arm, Player, models, policies
+from rotting.policies import Oracle, Policy
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)

@@ -13,7 +13,7 @@ import pytest
 
 import twins
 from cases import mu_of, name_of, scenarios
-from rotting import Arm, Scenario, models, policies
+from rotting import Arm, Player, Scenario, models, policies
 from rotting.policies import POLICIES, Policy
 from rotting.random import new_draw, normal, uniform
 from twins import (
@@ -169,16 +169,16 @@ def rewards(scenario: Scenario, seed: int) -> Callable[[int, int], float]:
     return reward
 
 
-def numbers_ahead(rule: Callable[..., set[int]], player: policies.Player) -> dict[str, list[float]]:
+def numbers_ahead(rule: Callable[..., set[int]], player: Player) -> dict[str, list[float]]:
     """The random numbers that the next decision will draw, for the twins that take them."""
     wanted = inspect.signature(rule).parameters
     draw = player._draw.copy()
     if "uniforms" in wanted:
         return {"uniforms": [float(uniform(draw))]}
     if "numbers" in wanted:
-        if player.policy.rule != "thompson":  # type: ignore[attr-defined]
+        if player.policy.rule != "thompson":
             return {}
-        constants = player.policy.constants  # type: ignore[attr-defined]
+        constants = player.policy.constants
         found = []
         for _ in range(3):
             found.append(float(uniform(draw)))
