@@ -45,6 +45,7 @@ from twins.models import plateau
 
 SMALL = models.Plateau(length=7).over([0.4, 0.1, 0.2])
 SMOOTH = models.Polynomial().over([0.1, 0.25, 0.4])
+WEIGHTED = models.Polynomial().over([0.1, 0.25, 0.4], weights=[8, 1, 3])
 HORIZON = 260
 Twin = tuple[Policy, Callable[..., set[int]], dict[str, Any]]
 
@@ -137,6 +138,15 @@ TWINS: list[Twin] = [
         )
     ],
     *[
+        (policies.Posterior(f, sigma=s, constants=c, rule=r), posterior.posterior,
+         {**family_args(f), "sigma": s, "constants": c, "rule": r, "z": 2.0,
+          "weights": [8.0, 1.0, 3.0]})
+        for f, s, c, r in (
+            (WEIGHTED, 0.4, False, "mean"), (WEIGHTED, None, True, "upper"),
+            (WEIGHTED, 0.4, True, "thompson"),
+        )
+    ],
+    *[
         (policies.SteadyUCB(sigma=s, alpha=a, c=c, few=f), steady.steady_ucb,
          {"sigma": s, "alpha": a, "c": c, "few": f})
         for s, a, c, f in ((0.5, 3.0, 0.8, 0.3), (0.4, 0.5, 0.3, 0.0), (None, 1.0, 0.8, 0.3))
@@ -176,9 +186,9 @@ def numbers_ahead(rule: Callable[..., set[int]], player: Player) -> dict[str, li
     if "uniforms" in wanted:
         return {"uniforms": [float(uniform(draw))]}
     if "numbers" in wanted:
-        if player.policy.rule != "thompson":
+        if player.policy.rule != "thompson":  # type: ignore[attr-defined]
             return {}
-        constants = player.policy.constants
+        constants = player.policy.constants  # type: ignore[attr-defined]
         found = []
         for _ in range(3):
             found.append(float(uniform(draw)))
