@@ -30,8 +30,10 @@ def test_late_lost_and_shuffled_rewards(policy: Policy) -> None:
         finite = [leaf.value for leaf in leaves(player._state) if leaf.value.dtype == np.float64]
         assert all(not np.any(np.isposinf(x)) for x in finite)
         if not compiled:
-            plain_pulls = player.pulls
-    assert player.pulls == plain_pulls
+            plain = player
+    assert player.pulls == plain.pulls
+    for a, b in zip(leaves(player._state), leaves(plain._state), strict=True):
+        np.testing.assert_array_equal(a.value, b.value, err_msg=a.path)
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)

@@ -192,6 +192,8 @@ def test_judging_is_pure_and_what_is_kept(policy: Policy, compiled: bool) -> Non
         if t % 7:
             continue
         params, state = player._params, player._state
+        if isinstance(policy, policies.DCTO_UCB) and state.exploring[0]:
+            continue  # it judges when it has explored
         late = int(player._turn[steps.LATE])
         if late != steps.NOBODY:  # as before the next decision
             verbs.rejudge(params, state, late)

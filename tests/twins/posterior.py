@@ -46,9 +46,9 @@ def posterior(
     numbers: list[float] | None = None,
     weights: list[float] | None = None,
 ) -> set[int]:
-    """Bayes over the models, w_theta ~ p_theta exp(-RSS_theta / (2 s2)): the best of c + mu(N_i + 1).
+    """Bayes over the models, w ~ prior exp(-RSS_theta / (2 s2)): the best index of c + mu(N_i + 1).
 
-    The prior p is what `weights` are, or uniform.
+    The prior is what `weights` are, or uniform.
 
     "mean": E = sum_theta w value, value_theta = c_theta + mu(N_i + 1; theta). "upper": E + z sd,
     of variance sum_theta w (value - E)^2, plus s2 / N_i with constants. "thompson": the value of

@@ -169,7 +169,8 @@ def _narrow(params: Params, state: State, arm: Any, pull: Any) -> Any:
     slope, curve = 0.5 * (high - low), high - 2.0 * mid + low
     value = mid + slope * x0 + 0.5 * curve * (x0 * x0 + width)
     if params.z != 0.0:
-        variance = width * (slope + curve * x0) ** 2
+        steep = slope + curve * x0
+        variance = width * (steep * steep)  # plain `** 2` is rounded otherwise than compiled
         if params.constants:
             variance += state.spread[arm] / n
         value += params.z * math.sqrt(variance)
