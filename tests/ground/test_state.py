@@ -167,8 +167,11 @@ def test_a_wrong_state_is_refused_by_its_path(path: str, array: Any, words: str)
 def test_fields_that_say_nothing_are_checked_for_shape_and_type() -> None:
     """Hints that cannot be resolved, as a class made in a function has them, say nothing."""
 
+    class OutOfReach(NamedTuple):
+        nothing: int = 0
+
     class Local(NamedTuple):
-        counts: Annotated[IntArray, NowhereToBeFound(0)]  # type: ignore[name-defined]  # noqa: F821
+        counts: Annotated[FloatArray, OutOfReach()]
 
     assert marks_of(Local) == {}
     assert marks_of(Ring)["place"] == (Place("kept", -1),)
