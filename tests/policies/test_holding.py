@@ -10,12 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pytest
 
-from cases import scenarios
+from cases import FAMILY, scenarios
 from rotting import policies, simulate, verbs
 from rotting.engines.compiled import compiling, stepper
 from rotting.engines.loop import play
-from rotting.policies import POLICIES, Policy, ucb1
-from rotting.state import Counts
+from rotting.policies import POLICIES, Policy, cto, ucb1
+from rotting.policies.parts.argmax import argmax
+from rotting.policies.parts.arms import next_untried
+from rotting.state import Counts, Values
 from rotting.verbs import KINDS, Verbs
 
 
@@ -59,7 +61,53 @@ class Holding(Policy):
         return [cls()]
 
 
-del POLICIES[Holding.key]  # other tests play all that are registered
+class JudgeParams(NamedTuple):
+    inner: cto.Params
+
+
+class JudgeState(NamedTuple):
+    inner: cto.State
+    worth: Values
+
+
+def judge_init(params: JudgeParams, arms: int, capacity: int) -> JudgeState:
+    return JudgeState(cto.init(params.inner, arms, capacity), np.zeros(arms))
+
+
+def judge_choose(params: JudgeParams, state: JudgeState, draw: Any) -> Any:
+    arm = next_untried(state.inner.arms, 1)
+    if arm < 0:
+        for i in range(state.worth.size):
+            pull = state.inner.arms.pulls[i] + 1
+            state.worth[i] = verbs.judge(params.inner, state.inner, i, pull)
+        arm = argmax(state.worth)
+    return arm
+
+
+def judge_pulled(params: JudgeParams, state: JudgeState, arm: int) -> None:
+    verbs.pulled(params.inner, state.inner, arm)
+
+
+def judge_update(
+    params: JudgeParams, state: JudgeState, arm: int, pull: int, reward: float
+) -> None:
+    verbs.update(params.inner, state.inner, arm, pull, reward)
+
+
+@dataclass(frozen=True)
+class Asking(Policy):
+    """It asks CTO what every arm's next pull is worth, keeps nothing, and takes the first best."""
+
+    verbs: ClassVar[Verbs] = Verbs(
+        JudgeParams, JudgeState, judge_init, judge_choose, judge_update, judge_pulled
+    )
+
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> JudgeParams:
+        return JudgeParams(policies.CTO(FAMILY).prepare(arms, horizon, reach))
+
+
+# other tests play all that are registered
+del POLICIES[Holding.key], POLICIES[Asking.key]
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -107,3 +155,22 @@ def test_an_edit_of_the_other_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     edited = KINDS[ucb1.Params]._replace(update=another_update)
     monkeypatch.setitem(KINDS, ucb1.Params, edited)
     assert all(now != then for now, then in zip(names(), before, strict=True))
+
+
+def test_judgements_of_the_other_are_there_for_the_asking() -> None:
+    """Compiled and plain agree, and it differs from CTO only where arms tie."""
+    fast, slow = (Asking().online(range(4), compiled=compiled) for compiled in (True, False))
+    rng = python_random.Random(3)
+    for _ in range(400):
+        decision = fast.select()
+        assert slow.select() == decision
+        inner = slow._state.inner
+        if inner.arms.waiting[0] == 0:
+            values = [cto.judge(slow._params.inner, inner, i, int(inner.arms.pulls[i]) + (
+                0 if i == decision.arm else 1)) for i in range(4)]  # fmt: skip
+            assert values[decision.arm] == max(values)
+        reward = rng.gauss(1.0 / decision.pull**0.25, 0.2)
+        fast.update(decision, reward)
+        slow.update(decision, reward)
+    np.testing.assert_array_equal(fast._state.worth, slow._state.worth)
+    assert min(fast.pulls.values()) > 20
