@@ -86,9 +86,9 @@ def agreement(runs: int = 256, many: int = 16_384) -> dict[str, Any]:
 
 def _with_block(policy: Any, scenario: Scenario, runs: int, block: int) -> Any:
     times = np.array([scenario.horizon])
-    plan = prepare(Request(policy, scenario, 0, "independent", times, 0, runs))
+    request = Request(policy, scenario, 0, "independent", times, first_run=0, runs=runs)
     outcome = empty_outcome(runs, 1, scenario.arm_count)
-    engine.simulate(plan, outcome, lambda done, total: None, block=block)
+    engine.simulate(prepare(request), outcome, lambda done, total: None, block=block)
     return outcome.pulls
 
 

@@ -11,8 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from rotting import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario, models, simulate
-from rotting.policies import POLICIES, Oracle, Player, Policy
+from rotting import (
+    Arm,
+    Bernoulli,
+    Gaussian,
+    NoNoise,
+    Player,
+    RandomArms,
+    Scenario,
+    models,
+    simulate,
+)
+from rotting.policies import POLICIES, Oracle, Policy
 
 FAMILY = models.Plateau(length=10).over([0.1, 0.3, 0.45])
 PAIR = models.Plateau(length=100).over([0.1, 0.4])

@@ -10,8 +10,7 @@ import pytest
 
 from cases import run_script
 from rotting import policies
-from rotting.engines.compiled import compiling
-from rotting.engines.compiled import overloads as verbs
+from rotting.engines.compiled import compiling, image
 from rotting.engines.loop import play
 
 
@@ -40,8 +39,9 @@ def test_the_start_of_a_run_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatc
     """`restart` is found by types, so the digest of the loops does not reach what it does."""
 
     def name() -> str:
-        params = type(policies.UCB1().prepare(2, None, 100))
-        found: str = compiling._compile(play, params, "").py_func.__qualname__  # type: ignore[attr-defined]
+        params = policies.UCB1().prepare(2, None, 100)
+        state = policies.UCB1.verbs.init(params, 2, 100)
+        found: str = compiling._compile(play, params, state, "").py_func.__qualname__  # type: ignore[attr-defined]
         return found
 
     class Image(NamedTuple):
@@ -51,7 +51,7 @@ def test_the_start_of_a_run_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatc
     before = name()
     assert before == name()
     with monkeypatch.context() as patch:
-        patch.setattr(verbs, "copy_words", lambda fresh, work: None)
+        patch.setattr(image, "copy_words", lambda fresh, work: None)
         assert name() != before
-    monkeypatch.setattr(compiling, "Image", Image)
+    monkeypatch.setattr(image, "Image", Image)
     assert name() != before

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 
 from cases import examples, name_of, playable, scenarios
 from rotting import policies, simulate
+from rotting.engines.baseline import play_baseline
 from rotting.engines.cuda import engine
 from rotting.engines.cuda.kernels import SHARED, small_arrays, source_of
-from rotting.engines.loop import Scratch
+from rotting.engines.loop import Scratch, play
 from rotting.papers import levine2017
 from rotting.policies import Policy
+from rotting.state import leaves
 
 
 def has_gpu() -> bool:
@@ -37,17 +41,23 @@ def test_the_kernels_source_is_right(policy: Policy) -> None:
     scenario = scenarios()["fixed"]
     params = playable(policy, scenario).prepare_for(scenario)
     fresh = policy.verbs.init(params, 3, scenario.horizon)
-    for loop in ("play", "benchmark"):
+    for loop in (play, play_baseline):
         source, _, size = source_of(loop, fresh, 3, 32)
         compile(source, "kernel", "exec")
         assert size <= SHARED
-        for name in fresh._fields:
-            assert f"work_{name}" in source or f"work.{name}[" in source
+        for leaf in leaves(fresh):
+            shared = f"work_{leaf.path.replace('.', '_')}"
+            used = source.count(f"{shared},") + source.count(f"{shared})")
+            assert used + source.count(f"work.{leaf.path}[") == 1, leaf.path
+
+
+class Work(NamedTuple):
+    huge: Any
+    small: Any
 
 
 def test_large_arrays_stay_out_of_shared_memory() -> None:
-    holders = {"work": {"huge": np.zeros(10**6), "small": np.zeros(4)},
-               "room": Scratch.empty(10)._asdict()}  # fmt: skip
+    holders = {"work": Work(np.zeros(10**6), np.zeros(4)), "room": Scratch.empty(10)}
     inside = small_arrays(holders, 32)
     assert ("work", "small") in inside
     assert ("work", "huge") not in inside

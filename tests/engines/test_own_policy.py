@@ -15,23 +15,22 @@ from rotting import Arm, NoNoise, Scenario, models, policies, simulate
 MODULE = '''
 from __future__ import annotations
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
-import numpy as np
+from typing import ClassVar, NamedTuple
 import helper
 from rotting.policies import Policy, Verbs
+from rotting.policies.parts.arms import Arms, no_pulls
 
 class Params(NamedTuple):
     arms: int
 
 class State(NamedTuple):
-    time: Any
+    arms: Arms
 
 def init(params, arms, capacity):
-    return State(np.zeros(1, dtype=np.int64))
+    return State(no_pulls(arms))
 
-def select(params, state, draw):
-    state.time[0] += 1
-    return min(helper.favourite(state.time[0]), params.arms - 1)
+def choose(params, state, draw):
+    return min(helper.favourite(state.arms.time[0] + 1), params.arms - 1)
 
 def update(params, state, arm, pull, reward):
     pass
@@ -39,7 +38,7 @@ def update(params, state, arm, pull, reward):
 @dataclass(frozen=True)
 class Mine(Policy):
     """Always the same arm."""
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, select, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
     def prepare(self, arms, horizon, reach):
         return Params(arms)
 '''
@@ -60,10 +59,10 @@ import json, sys
 import mine, rotting
 from rotting import Arm, NoNoise, Scenario, models
 from rotting.engines.compiled import compiling
-from rotting.engines.loop import play
 scenario = Scenario([Arm(models.Constant(float(i))) for i in range(3)], NoNoise(), 10)
 result = rotting.simulate(mine.Mine(), scenario, runs=1)
-stats = compiling.compiled(play, mine.Params).stats
+stats = next(loop.stats for (name, kinds, _), loop in compiling._DONE.items()
+             if name == "play" and mine.Params in kinds)
 print(json.dumps({"reward": result.total_reward[0],
                   "hits": sum(stats.cache_hits.values()),
                   "misses": sum(stats.cache_misses.values())}))
@@ -109,7 +108,9 @@ def make_mine(favourite: int) -> Any:
     module = types.ModuleType("a_notebook")
     sys.modules["a_notebook"] = module
     text = MODULE.replace("import helper", "").replace("from __future__ import annotations", "")
-    text = text.replace("min(helper.favourite(state.time[0]), params.arms - 1)", str(favourite))
+    text = text.replace(
+        "min(helper.favourite(state.arms.time[0] + 1), params.arms - 1)", str(favourite)
+    )
     exec(text, module.__dict__)
     return module.__dict__["Mine"]
 
@@ -130,12 +131,12 @@ def test_an_arm_that_does_not_exist_is_refused() -> None:
     try:
         policy = make_mine(7)()
         scenario = Scenario([Arm(models.Constant(1.0))] * 3, NoNoise(), 10)
-        with pytest.raises(ValueError, match="select must return an arm from 0 to 2"):
+        with pytest.raises(ValueError, match="choose must return an arm from 0 to 2"):
             simulate(policy, scenario, runs=1)
-        with pytest.raises(ValueError, match="select must return an arm from 0 to 2"):
+        with pytest.raises(ValueError, match="choose must return an arm from 0 to 2"):
             simulate(policy, scenario, runs=1, engine="reference")
         for compiled in (True, False):
-            with pytest.raises(ValueError, match="select must return an arm from 0 to 2"):
+            with pytest.raises(ValueError, match="choose must return an arm from 0 to 2"):
                 policy.online(range(3), compiled=compiled).select()
     finally:
         policies.POLICIES.pop("mine", None)

@@ -10,6 +10,7 @@ import pytest
 from rotting import policies
 from rotting.engines.compiled.image import image_of
 from rotting.engines.compiled.stepper import Stepper
+from rotting.engines.steps import NOBODY, new_turn
 from rotting.random import new_draw
 
 
@@ -18,9 +19,10 @@ def test_fields_that_compiled_code_cannot_take_are_refused() -> None:
     params: Any = policies.UCB1().prepare(2, None, 100)
     state = verbs.init(params, 2, 100)
     with pytest.raises(ValueError, match="c of Params must be a number or an array, got None"):
-        Stepper(params._replace(c=None), state, new_draw(0))
-    with pytest.raises(ValueError, match="pulls of State must be a contiguous array"):
-        Stepper(params, state._replace(pulls=np.zeros(4, dtype=np.int64)[::2]), new_draw(0))
+        Stepper(params._replace(c=None), state, new_draw(0), new_turn(2))
+    arms = state.arms._replace(pulls=np.zeros(4, dtype=np.int64)[::2])
+    with pytest.raises(ValueError, match=r"arms\.pulls of Arms must be a contiguous array"):
+        Stepper(params, state._replace(arms=arms), new_draw(0), new_turn(2))
 
 
 def test_compiled_verbs_write_to_the_state() -> None:
@@ -28,17 +30,20 @@ def test_compiled_verbs_write_to_the_state() -> None:
     policy = policies.UCB1()
     params = policy.prepare(2, None, 100)
     state = policy.verbs.init(params, 2, 100)
-    stepper = Stepper(params, state, new_draw(0))
+    turn = new_turn(2)
+    stepper = Stepper(params, state, new_draw(0), turn)
     arm = stepper.decide(stepper.block)
+    assert turn.tolist() == [2, arm]  # its reward has not come
     stepper.learn(stepper.block, arm, 1, 0.5)
-    assert state.pulls.tolist() == [1, 0]
+    assert turn.tolist() == [2, NOBODY]
+    assert state.arms.pulls.tolist() == [1, 0]
     assert state.mean[0] == 0.5
-    assert state.time.tolist() == [1]
-    np.testing.assert_array_equal(state.observed, [1, 0])
+    assert state.arms.time.tolist() == [1]
+    np.testing.assert_array_equal(state.arms.observed, [1, 0])
 
 
 @pytest.mark.parametrize("wrong", [[0], 0, np.array([None])])
 def test_a_state_of_arrays_only(wrong: Any) -> None:
     fresh = policies.UCB1.verbs.init(None, 3, 10)
-    with pytest.raises(ValueError, match="time of the state must be an array of numbers"):
-        image_of(fresh._replace(time=wrong), set())
+    with pytest.raises(ValueError, match=r"arms\.time of the state must be an array of numbers"):
+        image_of(fresh._replace(arms=fresh.arms._replace(time=wrong)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from cases import scenarios
 from rotting import Result, policies, simulate
+from rotting.papers import levine2017
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +84,15 @@ def test_a_failed_save_leaves_nothing(result: Result, tmp_path: Path) -> None:
         broken.save(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_format_1_is_read() -> None:
+    """A result saved by an earlier version: it loads, and what it holds is what comes out today."""
+    saved = Result.load(Path(__file__).parents[1] / "files" / "result-format-1.npz")
+    assert saved.provenance["policy"] == "UCB1"
+    scenario = dataclasses.replace(levine2017.non_parametric(), horizon=200)
+    fresh = simulate(policies.UCB1(), scenario, runs=3, checkpoints=4)
+    for name in ("checkpoints", "pulls"):
+        np.testing.assert_array_equal(getattr(saved, name), getattr(fresh, name))
+    for name in ("regret", "total_reward", "adversarial_regret"):
+        np.testing.assert_allclose(getattr(saved, name), getattr(fresh, name), rtol=1e-12)

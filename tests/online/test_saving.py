@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import random as python_random
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import rotting
 from cases import examples, name_of, player_of
-from rotting import Arm, models, policies
-from rotting.policies import Oracle, Player, Policy
+from rotting import Arm, Player, models, policies
+from rotting.online import saving
+from rotting.policies import Oracle, Policy
+
+FILES = Path(__file__).parents[1] / "files"
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)
@@ -76,3 +83,76 @@ def test_what_cannot_be_saved_is_asked_for() -> None:
         Player.from_bytes(data, policy=policy, arms=["a"])
     again = Player.from_bytes(data, policy=policy, arms=labels)
     assert [again.select() for _ in range(20)] == [player.select() for _ in range(20)]
+
+
+def test_a_saved_player_names_its_format_and_the_library() -> None:
+    saved = json.loads(player_of(policies.UCB1(), compiled=False).to_json())
+    assert saved["format"] == saving.FORMAT == 2
+    assert saved["rotting"] == rotting.__version__
+    assert {"arms.pulls", "arms.time", "total", "mean", "width"} <= set(saved["state"])
+
+
+def test_format_1_is_refused_with_what_to_do() -> None:
+    text = (FILES / "player-format-1.json").read_text()
+    with pytest.raises(ValueError, match=r"^saved state has format 1, .*play its log again"):
+        Player.from_json(text)
+
+
+# the arms that the player of the file chose after its outstanding rewards had come, by number
+CONTINUED = "201210210120102021210201210210102021120201120012012021120210"
+
+
+def test_format_2_is_read() -> None:
+    """A player of CTO with rewards that came late; what it decided next is on record."""
+    player = Player.from_json((FILES / "player-format-2.json").read_text())
+    assert player.arms == ("red", "blue", ("shop", 3))
+    assert player.pulls == {"red": 20, "blue": 20, ("shop", 3): 20}
+    assert len(player.outstanding) == 6
+    assert player._state.sums.gaps.tolist() == [1, 1, 1]
+    for decision in player.outstanding:
+        player.update(decision, 0.25)
+    chosen = ""
+    for _ in CONTINUED:
+        arm, pull = decision = player.select()
+        chosen += str(player.arms.index(arm))
+        player.update(decision, 0.9 ** (pull // 10) - 0.05 * (pull % 3))
+    assert chosen == CONTINUED
+
+
+def forged(change: Callable[[dict[str, Any]], object]) -> str:
+    """The file of format 2 with something changed, and a checksum that fits."""
+    content = json.loads((FILES / "player-format-2.json").read_text())
+    del content["checksum"]
+    change(content)
+    return json.dumps({"checksum": saving._checksum(content), **content})
+
+
+def put(path: str, values: Any) -> Callable[[dict[str, Any]], object]:
+    """A change that puts another array into the state."""
+    return lambda content: content["state"].update({path: saving._pack(np.array(values))})
+
+
+@pytest.mark.parametrize(
+    ("words", "change"),
+    [
+        (r"format 3, written by rotting 9\.9; this reads 2",
+         lambda content: content.update(format=3, rotting="9.9")),
+        ("does not fit this version of CTO", lambda content: content["state"].pop("ranking.tree")),
+        ("does not fit this version of CTO", put("more", [1])),
+        (r"arms\.pulls of the state must be int64 of shape \(3,\)", put("arms.pulls", [1, 2])),
+        (r"arms\.pulls of the state must be int64", put("arms.pulls", [1.0, 2.0, 3.0])),
+        (r"arms\.pulls of the state must lie between 0", put("arms.pulls", [1, 2, -3])),
+        (r"ranking\.leader of the state must lie between 0 and 2", put("ranking.leader", [3])),
+        (r"sums\.total of the state must be finite", put("sums.total", [0.0, np.inf, 0.0])),
+    ],
+)  # fmt: skip
+def test_a_state_that_no_play_leads_to_is_refused(
+    words: str, change: Callable[[dict[str, Any]], object]
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        Player.from_json(forged(change))
+
+
+def test_a_forgery_that_changes_nothing_is_read() -> None:
+    """The refusals above are for what was changed, not for how."""
+    assert Player.from_json(forged(lambda content: None)).pulls["red"] == 20

@@ -38,5 +38,5 @@ def test_estimated_noise_is_right() -> None:
     for _ in range(2000):
         player.update(player.select(), 0.5 + 0.3 * float(normal(draw)))
     state = player._state
-    estimate = math.sqrt(state.scattered[0] / (state.observed.sum() - 2))
+    estimate = math.sqrt(state.scattered[0] / (state.arms.observed.sum() - 2))
     assert estimate == pytest.approx(0.3, rel=0.05)

@@ -6,8 +6,7 @@ import random as python_random
 
 import pytest
 
-from rotting import policies
-from rotting.policies import Decision
+from rotting import Decision, policies
 
 
 def test_a_window_too_long_for_any_run() -> None:
@@ -27,7 +26,7 @@ def test_swa_with_a_window_longer_than_its_first_room() -> None:
         player.update(decision, seen[decision.arm][-1])
     for arm in (0, 1):
         last = seen[arm][-299:]
-        assert player._state.mean[arm] == pytest.approx(sum(last) / len(last), abs=1e-9)
+        assert player._state.ranking.value[arm] == pytest.approx(sum(last) / len(last), abs=1e-9)
 
 
 def test_a_dead_arm_is_left_though_rewards_are_later_than_the_window() -> None:
@@ -48,9 +47,9 @@ def test_wswa_that_forgets_ignores_rewards_of_earlier_epochs() -> None:
     later = player.select()  # the first round of the epoch of 8
     for decision in early:
         player.update(decision, 100.0)
-    assert player._state.observed.tolist() == [0, 0]
+    assert player._state.arms.observed.tolist() == [0, 0]
     player.update(later, 1.0)
-    assert player._state.mean[later.arm] == 1.0
+    assert player._state.ranking.value[later.arm] == 1.0
 
 
 def test_swa_asks_for_its_horizon() -> None:

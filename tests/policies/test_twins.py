@@ -13,7 +13,7 @@ import pytest
 
 import twins
 from cases import mu_of, name_of, scenarios
-from rotting import Arm, Scenario, models, policies
+from rotting import Arm, Player, Scenario, models, policies
 from rotting.policies import POLICIES, Policy
 from rotting.random import new_draw, normal, uniform
 from twins import (
@@ -45,6 +45,7 @@ from twins.models import plateau
 
 SMALL = models.Plateau(length=7).over([0.4, 0.1, 0.2])
 SMOOTH = models.Polynomial().over([0.1, 0.25, 0.4])
+WEIGHTED = models.Polynomial().over([0.1, 0.25, 0.4], weights=[8, 1, 3])
 HORIZON = 260
 Twin = tuple[Policy, Callable[..., set[int]], dict[str, Any]]
 
@@ -137,6 +138,15 @@ TWINS: list[Twin] = [
         )
     ],
     *[
+        (policies.Posterior(f, sigma=s, constants=c, rule=r), posterior.posterior,
+         {**family_args(f), "sigma": s, "constants": c, "rule": r, "z": 2.0,
+          "weights": [8.0, 1.0, 3.0]})
+        for f, s, c, r in (
+            (WEIGHTED, 0.4, False, "mean"), (WEIGHTED, None, True, "upper"),
+            (WEIGHTED, 0.4, True, "thompson"),
+        )
+    ],
+    *[
         (policies.SteadyUCB(sigma=s, alpha=a, c=c, few=f), steady.steady_ucb,
          {"sigma": s, "alpha": a, "c": c, "few": f})
         for s, a, c, f in ((0.5, 3.0, 0.8, 0.3), (0.4, 0.5, 0.3, 0.0), (None, 1.0, 0.8, 0.3))
@@ -169,7 +179,7 @@ def rewards(scenario: Scenario, seed: int) -> Callable[[int, int], float]:
     return reward
 
 
-def numbers_ahead(rule: Callable[..., set[int]], player: policies.Player) -> dict[str, list[float]]:
+def numbers_ahead(rule: Callable[..., set[int]], player: Player) -> dict[str, list[float]]:
     """The random numbers that the next decision will draw, for the twins that take them."""
     wanted = inspect.signature(rule).parameters
     draw = player._draw.copy()

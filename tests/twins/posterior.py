@@ -44,8 +44,11 @@ def posterior(
     rule: str = "mean",
     z: float = 1.0,
     numbers: list[float] | None = None,
+    weights: list[float] | None = None,
 ) -> set[int]:
-    """Bayes over the models, w_theta ~ exp(-RSS_theta / (2 s2)): the best index of c + mu(N_i + 1).
+    """Bayes over the models, w ~ prior exp(-RSS_theta / (2 s2)): the best index of c + mu(N_i + 1).
+
+    The prior is what `weights` are, or uniform.
 
     "mean": E = sum_theta w value, value_theta = c_theta + mu(N_i + 1; theta). "upper": E + z sd,
     of variance sum_theta w (value - E)^2, plus s2 / N_i with constants. "thompson": the value of
@@ -59,6 +62,7 @@ def posterior(
     if short:
         return short
     draws = iter(numbers or [])
+    prior = weights or [1.0] * len(thetas)
     worst = []
     best = []
     for arm in range(arms):
@@ -71,23 +75,24 @@ def posterior(
             s2 = pooled_variance(history[:last], arms, thetas, mu, constants)
         fits = [fit(rewards, theta, mu, constants) for theta in thetas]
         least = min(square for square, _ in fits)
-        weights = [math.exp(-(square - least) / (2 * s2)) for square, _ in fits]
-        weights = [weight / sum(weights) for weight in weights]
+        chances = [p * math.exp(-(square - least) / (2 * s2))
+                   for p, (square, _) in zip(prior, fits, strict=True)]  # fmt: skip
+        chances = [chance / sum(chances) for chance in chances]
         values = [
             constant + mu(n + 1, theta) for (_, constant), theta in zip(fits, thetas, strict=True)
         ]
-        mean = sum(w * value for w, value in zip(weights, values, strict=True))
+        mean = sum(w * value for w, value in zip(chances, values, strict=True))
         if rule == "mean":
             scores = [mean]
         elif rule == "upper":
             variance = sum(
-                w * (value - mean) ** 2 for w, value in zip(weights, values, strict=True)
+                w * (value - mean) ** 2 for w, value in zip(chances, values, strict=True)
             )
             if constants:
                 variance += s2 / n
             scores = [mean + z * math.sqrt(variance)]
         elif rule == "thompson":
-            scores = [values[k] for k in drawn(weights, next(draws))]
+            scores = [values[k] for k in drawn(chances, next(draws))]
             if constants:
                 shift = math.sqrt(s2 / n) * next(draws)
                 scores = [score + shift for score in scores]

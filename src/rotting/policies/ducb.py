@@ -89,10 +89,11 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 def pulled(params: Any, state: State, arm: int) -> None:
     """Count the pull and the round, in which all weights fade."""
-    state.arms.pulls[arm] += 1
+    unit = state.unit[0] * params.gamma
+    state.unit[0] = unit
     state.arms.time[0] += 1
-    state.unit[0] *= params.gamma
-    if state.unit[0] < SMALLEST:
+    state.arms.pulls[arm] += 1
+    if unit < SMALLEST:
         _renew_unit(state)
 
 

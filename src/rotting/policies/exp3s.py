@@ -40,13 +40,11 @@ class State(NamedTuple):
     arms: Arms
     weight: Numbers
     chance: Numbers  # [arm, pull mod size]
-    drawn: Numbers  # the probability of the arm drawn last
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """All arms alike."""
-    chance = np.ones((arms, _OUTSTANDING))
-    return State(no_pulls(arms), np.ones(arms), chance, np.ones(1))
+    return State(no_pulls(arms), np.ones(arms), np.ones((arms, _OUTSTANDING)))
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
@@ -63,16 +61,9 @@ def choose(params: Params, state: State, draw: Any) -> int:
         arm += 1
         chance = (1.0 - params.gamma) * state.weight[arm] / total + params.gamma / arms
         reached += chance
-    state.drawn[0] = chance
+    # for the arm's next pull, should it be this one
+    state.chance[arm, (state.arms.pulls[arm] + 1) % state.chance.shape[1]] = chance
     return arm
-
-
-def pulled(params: Params, state: State, arm: int) -> None:
-    """Count the pull and the round, and note with which probability it was chosen."""
-    n = state.arms.pulls[arm] + 1
-    state.arms.pulls[arm] = n
-    state.arms.time[0] += 1
-    state.chance[arm, n % state.chance.shape[1]] = state.drawn[0]
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -113,7 +104,7 @@ class EXP3S(Policy):
     high: Real = 1.0
 
     title: ClassVar[str] = "Exp3.S"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
 
     def check(self) -> None:
         """Refuse a range that is empty."""

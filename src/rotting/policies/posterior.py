@@ -24,7 +24,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from rotting import random
-from rotting.arrays import FloatArray
+from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
 from rotting.models import Family, Interval, Plateau, Polynomial
 from rotting.parameters import NonNegative, OneOf, Positive, Switch
@@ -42,7 +42,7 @@ from rotting.policies.parts.likelihood import (
     weight_of,
 )
 from rotting.policies.parts.ranking import Ranking, best, rank, unranked
-from rotting.state import Counts, Numbers
+from rotting.state import Counts, Numbers, Within
 from rotting.verbs import Verbs
 
 normal = random.normal
@@ -72,7 +72,8 @@ class State(NamedTuple):
     closest: Counts  # the likeliest theta, as its place in Theta
     least: Numbers  # each arm's least misfit,
     unexplained: Numbers  # and their sum
-    freedom: Counts  # observed rewards less those that the fits use up
+    # observed rewards less those that the fits use up; less than none at first, with constants
+    freedom: Annotated[IntArray, Within(-(2**62))]
     weight: Numbers  # [arm, theta], for Thompson's draws
     mass: Numbers  # what an arm's weights add up to
     spread: Numbers  # each arm's sigma^2, as it was known at its last reward
@@ -168,7 +169,8 @@ def _narrow(params: Params, state: State, arm: Any, pull: Any) -> Any:
     slope, curve = 0.5 * (high - low), high - 2.0 * mid + low
     value = mid + slope * x0 + 0.5 * curve * (x0 * x0 + width)
     if params.z != 0.0:
-        variance = width * (slope + curve * x0) ** 2
+        steep = slope + curve * x0
+        variance = width * (steep * steep)  # plain `** 2` is rounded otherwise than compiled
         if params.constants:
             variance += state.spread[arm] / n
         value += params.z * math.sqrt(variance)

@@ -108,7 +108,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     remember(history, arm, n - 1, pull, reward)
     if params.sigma == 0.0:
         state.squares[arm] += reward * reward
-        scatter = max(0.0, state.squares[arm] - history.total[arm] ** 2 / n)
+        total = history.total[arm]
+        scatter = max(0.0, state.squares[arm] - total * total / n)
         state.scattered[0] += scatter - state.scatter[arm]
         state.scatter[arm] = scatter
     if n == 1:

@@ -7,21 +7,21 @@ import pytest
 
 from rotting.compilable import GPU_FORMS
 from rotting.models.families import ordered_rows
-from rotting.policies.parts.nearest import nearest, nearest_at_once, nearest_of_all
-from rotting.policies.parts.ranking import (
-    argmax_least_pulled,
-    argmax_noted,
+from rotting.policies.parts.argmax import (
     argmax_padded,
     argmax_padded_in_turn,
-    argmax_without_branches,
+    top_two,
+    top_two_least_pulled,
+    top_two_without_branches,
 )
+from rotting.policies.parts.nearest import nearest, nearest_at_once, nearest_of_all
 from rotting.random import new_draw
 
 
 def test_there_are_no_others() -> None:
     known = {
         (argmax_padded, argmax_padded_in_turn),
-        (argmax_least_pulled, argmax_without_branches),
+        (top_two_least_pulled, top_two_without_branches),
         (nearest, nearest_at_once),
     }
     assert set(GPU_FORMS) == known
@@ -38,10 +38,10 @@ def test_the_same_arm_and_rival(arms: int) -> None:
         index[rng.random(arms) < 0.1] = -np.inf
         pulls = rng.integers(1, 4, arms)
         found = []
-        for form in (argmax_least_pulled, argmax_without_branches):
-            leader, rival = np.full(1, -1), np.zeros(1)
-            assert form(index, pulls, leader, rival, draw) == leader[0]
-            found.append((int(leader[0]), float(rival[0])))
+        for form in (top_two_least_pulled, top_two_without_branches):
+            rival = np.zeros(1)
+            leader = int(form(index, pulls, rival, draw))
+            found.append((leader, float(rival[0])))
         assert found[0] == found[1]
         others = [index[i] for i in range(arms) if i != found[0][0]]
         assert found[0][1] == max(others, default=-np.inf)
@@ -57,9 +57,10 @@ def test_the_first_of_the_highest(arms: int) -> None:
         expected = int(np.argmax(mean + 0.5 * width))
         assert argmax_padded(mean, width, 0.5) == expected
         assert argmax_padded_in_turn(mean, width, 0.5) == expected
-        leader, rival = np.full(1, -1), np.zeros(1)
-        assert argmax_noted(mean, leader, rival) == leader[0] == np.argmax(mean)
-        assert rival[0] == max(np.delete(mean, leader[0]), default=-np.inf)
+        rival = np.zeros(1)
+        leader = int(top_two(mean, rival))
+        assert leader == np.argmax(mean)
+        assert rival[0] == max(np.delete(mean, leader), default=-np.inf)
 
 
 @pytest.mark.parametrize("thetas", [1, 2, 5, 9])

@@ -6,8 +6,7 @@ import random as python_random
 
 import pytest
 
-from rotting import models, policies
-from rotting.policies import Decision
+from rotting import Decision, models, policies
 from rotting.policies.parts import halves
 
 
@@ -31,7 +30,7 @@ def test_halves_of_late_rewards_are_those_of_the_observed_pulls(prompt: int, los
             if t < prompt or rng.random() >= lost:
                 seen[decision.arm][decision.pull] = reward = rng.gauss(0, 1)
                 player.update(decision, reward)
-        state, tables = player._state, policy.prepare(2, None, 500)
+        state, tables = player._state.halves, policy.prepare(2, None, 500).tables
         for arm in (0, 1):
             pulls = sorted(seen[arm])
             half = len(pulls) // 2

@@ -5,22 +5,34 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cases import examples, name_of
 from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
-from rotting.policies import Policy
-from rotting.policies.parts import tree
+from rotting.policies import POLICIES, Policy
+from rotting.policies.parts import ranking
+from rotting.state import kinds
 
 FAMILY = models.Plateau(length=3).over([0.1, 0.25, 0.4])
-POLICIES = [
-    policies.CTO(FAMILY),
-    policies.GreedyLast(),
-    policies.SWA(0.05, 0.3),
-    policies.Posterior(FAMILY, 0.3),
-    policies.Posterior(FAMILY, 0.3, constants=True, rule="upper"),
-]
+
+
+def is_ranked(policy: Policy) -> bool:
+    """Whether its state, or that of a policy in it, ranks the arms."""
+    params = policy.prepare(3, 900, 900)
+    return ranking.Ranking in kinds(policy.verbs.init(params, 3, 900))
+
+
+RANKED = [policy for policy in examples() if is_ranked(policy)]
+
+
+def test_all_that_rank_arms_are_here() -> None:
+    """Found by their states; these are among them."""
+    found = {type(policy).__name__ for policy in RANKED}
+    known = {"CTO", "CCTO", "LCTO", "SWA", "WSWA", "GreedyLast", "Posterior", "Guarded"}
+    assert known <= found
+    assert found < {kind.__name__ for kind in POLICIES.values()}
 
 
 @pytest.mark.parametrize("engine", ["cpu", "reference"])
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.key + str(policy)[-12:])
+@pytest.mark.parametrize("policy", RANKED, ids=name_of)
 def test_same_decisions_as_a_scan(
     policy: Policy, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -29,7 +41,7 @@ def test_same_decisions_as_a_scan(
         scenario = Scenario(RandomArms(FAMILY, arms), Gaussian(0.05), 900)
         by_tree = simulate(policy, scenario, runs=3, engine=engine)
         with monkeypatch.context() as patch:
-            patch.setattr(tree, "FROM", 10**9)
+            patch.setattr(ranking, "TREE_FROM", 10**9)
             by_scan = simulate(policy, scenario, runs=3, engine=engine)
         np.testing.assert_array_equal(by_tree.pulls, by_scan.pulls)
         np.testing.assert_array_equal(by_tree.regret, by_scan.regret)
@@ -40,8 +52,8 @@ def test_late_rewards_mend_the_whole_tree() -> None:
     waiting = [player.select() for _ in range(300)]
     for decision in reversed(waiting):
         player.update(decision, 0.5)
-    assert player._state.changed[0] == tree.MANY
-    values, pulls = player._state.next_mean.copy(), player._state.pulls.copy()
+    assert player._state.ranking.changed[0] == ranking.MANY
+    values, pulls = player._state.ranking.value.copy(), player._state.arms.pulls.copy()
     best = np.flatnonzero(values == values.max())
     least = best[pulls[best] == pulls[best].min()]
     assert player.select().arm in least

@@ -7,8 +7,7 @@ import random as python_random
 import numpy as np
 import pytest
 
-from rotting import policies
-from rotting.policies import Decision
+from rotting import Decision, policies
 
 
 def test_windows_of_late_rewards_are_the_last_observed_in_pull_order() -> None:
@@ -25,24 +24,25 @@ def test_windows_of_late_rewards_are_the_last_observed_in_pull_order() -> None:
         for t in range(1, 1501):
             waiting.append(player.select())
             forgets = isinstance(policy, policies.WSWA) and policy.restart == "forget"
-            if forgets and (t & (t - 1)) == 0:  # an epoch begins
+            if forgets and (t & (t + 1)) == 0:  # that was the last round of an epoch
                 seen = [{}, {}]
             while len(waiting) > 60 or (waiting and rng.random() < 0.6):
                 decision = waiting.pop(rng.randrange(len(waiting)))
                 if rng.random() < 0.9:
                     reward = rng.gauss(0, 1)
                     player.update(decision, reward)
-                    if decision.pull > player._state.base[decision.arm]:
+                    if decision.pull > player._state.window.base[decision.arm]:
                         seen[decision.arm][decision.pull] = reward
             window = (
-                int(player._state.window[0])
+                int(player._state.length[0])
                 if isinstance(policy, policies.WSWA)
                 else player._params.window
             )
             for arm in (0, 1):
                 last = [seen[arm][n] for n in sorted(seen[arm])][-window:]
                 expected = sum(last) / len(last) if last else -np.inf
-                assert player._state.mean[arm] == pytest.approx(expected, abs=1e-9), (policy, t)
+                mean = player._state.ranking.value[arm]
+                assert mean == pytest.approx(expected, abs=1e-9), (policy, t)
 
 
 def test_a_huge_reward_leaves_the_window_without_a_trace() -> None:
@@ -52,4 +52,6 @@ def test_a_huge_reward_leaves_the_window_without_a_trace() -> None:
         for t in range(3000):
             decision = player.select()
             player.update(decision, 1e17 if t < 2 else 0.25)
-        assert player._state.mean.max() == 0.25
+        state = player._state
+        means = state.rounds.mean if isinstance(policy, policies.SWUCB) else state.ranking.value
+        assert means.max() == 0.25

@@ -51,7 +51,8 @@ def misfit(fit: Fit, arm: Any, k: Any, n: Any, constants: Any) -> Any:
     n is the number of rewards observed.
     """
     if constants:
-        return fit.squares[arm, k] - fit.residual[arm, k] ** 2 / n
+        off = fit.residual[arm, k]
+        return fit.squares[arm, k] - off * off / n  # plain `** 2` is rounded otherwise
     return fit.squares[arm, k]
 
 

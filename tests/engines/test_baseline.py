@@ -1,0 +1,70 @@
+"""What the regret is measured against is worked out once for all policies on the same runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cases import scenarios
+from rotting import policies, simulate
+from rotting.engines import plan, reference
+from rotting.engines.baseline import BASELINES, play_baseline
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many runs each call of the baseline's loop has played."""
+    BASELINES.clear()
+    found: list[int] = []
+
+    def counting(*args: Any) -> None:
+        found.append(args[5].models.shape[0])
+        play_baseline(*args)
+
+    monkeypatch.setattr(reference, "play_baseline", counting)
+    return found
+
+
+def test_the_next_policy_finds_it(played: list[int]) -> None:
+    scenario = scenarios(60)["constants"]
+    for policy in (policies.UCB1(), policies.RoundRobin()):
+        simulate(policy, scenario, runs=3, engine="reference", checkpoints=2)
+    assert played == [1, 1, 1]
+    simulate(policies.UCB1(), scenario, runs=3, engine="reference", checkpoints=3)
+    simulate(policies.UCB1(), scenario, runs=3, engine="reference", checkpoints=2, seed=1)
+    assert played == [1] * 9  # other checkpoints, and another seed
+    simulate(policies.UCB1(), scenario, runs=4, engine="reference", checkpoints=2)
+    assert played == [1] * 10  # one more run
+
+
+def test_fixed_arms_have_one_for_all_runs(played: list[int]) -> None:
+    scenario = scenarios(60)["fixed"]
+    simulate(policies.UCB1(), scenario, runs=5, engine="reference")
+    assert played == [1]
+
+
+def test_the_same_numbers_whether_found_or_made() -> None:
+    scenario = scenarios(60)["random"]
+    results = []
+    for _ in range(2):
+        BASELINES.clear()
+        results += [simulate(policies.UCB1(), scenario, runs=4) for _ in range(2)]
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0].regret, other.regret)
+        np.testing.assert_array_equal(results[0].adversarial_regret, other.adversarial_regret)
+
+
+def test_a_request_is_named_by_the_label() -> None:
+    """The noise of a policy depends on it."""
+    scenario = scenarios(60)["fixed"]
+    times = np.array([60])
+    named = [
+        plan.Request(policy, scenario, 0, "independent", times, 0, 1)
+        for policy in (policies.UCB1(), policies.UCB1(c=1.0), policies.UCB1().online(range(3)))
+    ]
+    assert [request.name for request in named] == ["UCB1", "UCB1(c=1.0)", "Player"]
+    keys = [plan.stream_keys(0, "independent", request.name) for request in named]
+    assert len(set(keys)) == 3
+    assert len({plan.stream_keys(0, "common", request.name) for request in named}) == 1
