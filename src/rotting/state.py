@@ -5,7 +5,7 @@ whole states is done here, for any nesting: taking them apart and putting them t
 growing them, and checking one that comes from outside.
 
 What may stand in a field is part of its type, for instance `pulls: Counts` or `last:
-Annotated[IntArray, Place("sums", least=-1)]`. A field that says nothing is checked for its shape
+Annotated[IntArray, Place("before", least=-1)]`. A field that says nothing is checked for its shape
 and type only.
 """
 
@@ -30,23 +30,30 @@ class Within(NamedTuple):
     least: int
     most: int = 2**62
 
-    def wrong(self, array: Any, part: Any) -> str | None:
-        """What is wrong with the array, if anything; `part` is the NamedTuple that it lies in."""
+    def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
+        """What is wrong with an array, if anything; `fresh` is the array as it was at its start."""
+        array = leaf.value
         if array.size and (array.min() < self.least or array.max() > self.most):
             return f"must lie between {self.least} and {self.most}"
         return None
 
 
 class Place(NamedTuple):
-    """Places along the first axis of another array of the same part; below zero: nowhere."""
+    """Places along an axis of another array; below zero: nowhere.
+
+    The array is named by its path from the part that the field lies in, or from one around that:
+    `Place("history.before")`. With `end` the place after the last is one too, as in a count.
+    """
 
     of: str
     least: int = 0
+    axis: int = 0
+    end: bool = False
 
-    def wrong(self, array: Any, part: Any) -> str | None:
+    def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
         """As in `Within`."""
-        size = len(getattr(part, self.of))
-        return Within(self.least, size - 1).wrong(array, part)
+        size = leaf.find(self.of).shape[self.axis]
+        return Within(self.least, size - 1 + self.end).wrong(leaf, fresh)
 
 
 class Finite(NamedTuple):
@@ -54,18 +61,26 @@ class Finite(NamedTuple):
 
     exceptions: tuple[float, ...] = ()
 
-    def wrong(self, array: Any, part: Any) -> str | None:
+    def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
         """As in `Within`."""
-        fine = np.isfinite(array)
+        fine = np.isfinite(leaf.value)
         for other in self.exceptions:
-            fine |= np.isnan(array) if math.isnan(other) else array == other
+            fine |= np.isnan(leaf.value) if math.isnan(other) else leaf.value == other
         return None if fine.all() else "must be finite"
+
+
+class Unchanged(NamedTuple):
+    """What it was at the start: nothing writes here."""
+
+    def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
+        """As in `Within`."""
+        return None if np.array_equal(leaf.value, fresh) else "must be what it was at the start"
 
 
 class Uncleared(NamedTuple):
     """Nothing is read here before it was written: a new run need not clear the array."""
 
-    def wrong(self, array: Any, part: Any) -> str | None:
+    def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
         """As in `Within`."""
         return None
 
@@ -82,7 +97,15 @@ class Leaf(NamedTuple):
     path: str  # as "window.total"
     value: Any
     marks: tuple[Any, ...]
-    part: Any  # the NamedTuple that it lies in
+    around: tuple[Any, ...]  # the NamedTuples that it lies in, the innermost first
+
+    def find(self, path: str) -> Any:
+        """An array by its path from the innermost part that has it."""
+        name, *more = path.split(".")
+        found = next(getattr(part, name) for part in self.around if hasattr(part, name))
+        for name in more:
+            found = getattr(found, name)
+        return found
 
     @property
     def uncleared(self) -> bool:
@@ -90,7 +113,7 @@ class Leaf(NamedTuple):
         return any(isinstance(mark, Uncleared) for mark in self.marks)
 
 
-def leaves(state: Any, path: str = "") -> Iterator[Leaf]:
+def leaves(state: Any, path: str = "", around: tuple[Any, ...] = ()) -> Iterator[Leaf]:
     """Everything in a nested tuple, in order.
 
     >>> class Inner(NamedTuple):
@@ -101,12 +124,13 @@ def leaves(state: Any, path: str = "") -> Iterator[Leaf]:
     >>> [leaf.path for leaf in leaves(Outer(Inner(np.zeros(2)), np.ones(1)))]
     ['inner.counts', 'more']
     """
+    around = (state, *around)
     for name, value in zip(state._fields, state, strict=True):
         if is_part(value):
-            yield from leaves(value, f"{path}{name}.")
+            yield from leaves(value, f"{path}{name}.", around)
         else:
             marks = marks_of(type(state)).get(name, ())  # type: ignore[arg-type]
-            yield Leaf(path + name, value, marks, state)
+            yield Leaf(path + name, value, marks, around)
 
 
 def rebuild(like: S, values: Iterator[Any]) -> S:
@@ -174,6 +198,6 @@ def check(state: Any, fresh: Any) -> None:
                 f"got {array.dtype.name} of shape {array.shape}"
             )
         for mark in leaf.marks:
-            wrong = mark.wrong(array, leaf.part) if hasattr(mark, "wrong") else None
+            wrong = mark.wrong(leaf, wanted) if hasattr(mark, "wrong") else None
             if wrong is not None:
                 raise ValueError(f"{leaf.path} of the state {wrong}")

@@ -30,7 +30,7 @@ def init(params, arms, capacity):
     return State(no_pulls(arms))
 
 def choose(params, state, draw):
-    return min(helper.favourite(state.arms.time[0] + 1), params.arms - 1)
+    return min(helper.favourite(state.arms.clock[0] + 1), params.arms - 1)
 
 def update(params, state, arm, pull, reward):
     pass
@@ -109,7 +109,7 @@ def make_mine(favourite: int) -> Any:
     sys.modules["a_notebook"] = module
     text = MODULE.replace("import helper", "").replace("from __future__ import annotations", "")
     text = text.replace(
-        "min(helper.favourite(state.arms.time[0] + 1), params.arms - 1)", str(favourite)
+        "min(helper.favourite(state.arms.clock[0] + 1), params.arms - 1)", str(favourite)
     )
     exec(text, module.__dict__)
     return module.__dict__["Mine"]

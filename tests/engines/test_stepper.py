@@ -38,12 +38,12 @@ def test_compiled_verbs_write_to_the_state() -> None:
     assert turn.tolist() == [2, NOBODY]
     assert state.arms.pulls.tolist() == [1, 0]
     assert state.mean[0] == 0.5
-    assert state.arms.time.tolist() == [1]
+    assert state.arms.clock.tolist() == [1, 1, 0]
     np.testing.assert_array_equal(state.arms.observed, [1, 0])
 
 
 @pytest.mark.parametrize("wrong", [[0], 0, np.array([None])])
 def test_a_state_of_arrays_only(wrong: Any) -> None:
     fresh = policies.UCB1.verbs.init(None, 3, 10)
-    with pytest.raises(ValueError, match=r"arms\.time of the state must be an array of numbers"):
-        image_of(fresh._replace(arms=fresh.arms._replace(time=wrong)))
+    with pytest.raises(ValueError, match=r"arms\.clock of the state must be an array of numbers"):
+        image_of(fresh._replace(arms=fresh.arms._replace(clock=wrong)))

@@ -14,6 +14,7 @@ from rotting.state import (
     Counts,
     Finite,
     Flags,
+    Leaf,
     Numbers,
     Place,
     Uncleared,
@@ -65,7 +66,11 @@ def test_leaves_are_in_order_and_know_their_part() -> None:
     state = state_of(3)
     found = list(leaves(state))
     assert [leaf.path for leaf in found] == PATHS
-    assert [leaf.part for leaf in found[1:4]] == [state.inner.ring, state.inner.ring, state.inner]
+    assert [leaf.around[0] for leaf in found[1:4]] == [
+        state.inner.ring,
+        state.inner.ring,
+        state.inner,
+    ]
     assert found[3].value is state.inner.table
     assert [leaf.path for leaf in found if leaf.uncleared] == ["inner.ring.kept"]
     assert found[1].marks == (Place("kept", -1),)
@@ -182,4 +187,5 @@ def test_fields_that_say_nothing_are_checked_for_shape_and_type() -> None:
 
 
 def test_an_empty_array_holds_nothing_wrong() -> None:
-    assert Within(3).wrong(np.zeros(0, dtype=np.int64), None) is None
+    empty = Leaf("counts", np.zeros(0, dtype=np.int64), (), ())
+    assert Within(3).wrong(empty, None) is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rotting import policies, verbs
-from rotting.policies.parts.arms import Arms, count_pull, no_pulls
+from rotting.policies.parts.arms import TIME, Arms, count_pull, no_pulls
 from rotting.verbs import KINDS, Verbs, verbs_of
 
 
@@ -67,7 +67,7 @@ def test_the_params_say_whose_verbs_are_called() -> None:
     assert verbs.choose(Other(1), state, None) == 2  # the same fields, another type
     verbs.pulled(Params(1), state, 2)
     assert state.arms.pulls.tolist() == [0, 0, 1]
-    assert state.arms.time[0] == 1
+    assert state.arms.clock[TIME] == 1
     verbs.update(Params(1), state, 2, 5, 0.5)
     assert state.told.tolist() == [1, 2, 5, 0.5]
     assert verbs.judge(Params(1), state, 2, 5) == 25.0

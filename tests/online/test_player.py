@@ -81,5 +81,5 @@ def test_pickling_and_copying_share_nothing() -> None:
         expected = copy.deepcopy(player).select()
         assert twin.select() == expected
         assert sum(player.pulls.values()) == 1
-        assert player._state.arms.time[0] == 1
-        assert twin._state.arms.time[0] == 2
+        assert player._state.arms.clock[0] == 1
+        assert twin._state.arms.clock[0] == 2

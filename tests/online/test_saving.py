@@ -89,7 +89,7 @@ def test_a_saved_player_names_its_format_and_the_library() -> None:
     saved = json.loads(player_of(policies.UCB1(), compiled=False).to_json())
     assert saved["format"] == saving.FORMAT == 2
     assert saved["rotting"] == rotting.__version__
-    assert {"arms.pulls", "arms.time", "total", "mean", "width"} <= set(saved["state"])
+    assert {"arms.pulls", "arms.clock", "total", "mean", "width"} <= set(saved["state"])
 
 
 def test_format_1_is_refused_with_what_to_do() -> None:
@@ -143,6 +143,11 @@ def put(path: str, values: Any) -> Callable[[dict[str, Any]], object]:
         (r"arms\.pulls of the state must be int64", put("arms.pulls", [1.0, 2.0, 3.0])),
         (r"arms\.pulls of the state must lie between 0", put("arms.pulls", [1, 2, -3])),
         (r"ranking\.leader of the state must lie between 0 and 2", put("ranking.leader", [3])),
+        (r"sums\.closest of the state must lie between 0 and 2", put("sums.closest", [0, 0, 9**9])),
+        (r"arms\.pulls must be \[20, 20, 20\]", put("arms.pulls", [20, 20, 9**9])),
+        (r"pulls \[20, 20, 21\] of 60", lambda content: content.update(counts=[20, 20, 21])),
+        ("pull 21 of arm 0 was not made",
+         lambda content: content.update(outstanding=[[0, 21]])),
         (r"sums\.total of the state must be finite", put("sums.total", [0.0, np.inf, 0.0])),
     ],
 )  # fmt: skip

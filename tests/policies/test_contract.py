@@ -15,7 +15,7 @@ from rotting import Decision, Player, policies, verbs
 from rotting.engines import steps
 from rotting.policies import Policy
 from rotting.random import new_draw
-from rotting.state import Finite, Place, Within, check, leaves, rebuild
+from rotting.state import Finite, Place, Unchanged, Within, check, leaves, rebuild
 
 DRAWING = (policies.EXP3S, policies.Uniform, policies.SWTS, policies.DTS)
 
@@ -65,7 +65,7 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
     state, fresh = player._state, fresh_like(player)
     check(state, fresh)
     for leaf in leaves(state):
-        says = [mark for mark in leaf.marks if isinstance(mark, (Within, Place, Finite))]
+        says = [mark for mark in leaf.marks if isinstance(mark, (Within, Place, Finite, Unchanged))]
         assert says, f"{leaf.path} says nothing"
         for mark in says:
             wrong: list[float] = []
@@ -73,10 +73,12 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
                 assert leaf.value.dtype == np.int64, leaf.path
                 wrong.append(mark.least - 1)
             if isinstance(mark, Place):
-                wrong.append(len(getattr(leaf.part, mark.of)))
+                wrong.append(leaf.find(mark.of).shape[mark.axis] + mark.end)
             if isinstance(mark, Finite):
                 assert leaf.value.dtype == np.float64, leaf.path
                 wrong += [x for x in (math.inf, math.nan) if not among(x, mark.exceptions)]
+            if isinstance(mark, Unchanged):
+                wrong.append(1e6)
             assert wrong, leaf.path
             for value in wrong:
                 spoilt = leaf.value.copy()
@@ -120,7 +122,7 @@ class Game:
     @property
     def counts(self) -> list[Any]:
         """Pulls and rounds, of every policy in the state."""
-        counted = ("arms.pulls", "arms.time")
+        counted = ("arms.pulls", "arms.clock")
         return [leaf.value.tolist() for leaf in leaves(self.state) if leaf.path.endswith(counted)]
 
 

@@ -16,7 +16,7 @@ from rotting.engines.compiled import compiling, stepper
 from rotting.engines.loop import play
 from rotting.policies import POLICIES, Policy, cto, ucb1
 from rotting.policies.parts.argmax import argmax
-from rotting.policies.parts.arms import next_untried
+from rotting.policies.parts.arms import WAITING, next_untried
 from rotting.state import Counts, Values
 from rotting.verbs import KINDS, Verbs
 
@@ -165,7 +165,7 @@ def test_judgements_of_the_other_are_there_for_the_asking() -> None:
         decision = fast.select()
         assert slow.select() == decision
         inner = slow._state.inner
-        if inner.arms.waiting[0] == 0:
+        if inner.arms.clock[WAITING] == 0:
             values = [cto.judge(slow._params.inner, inner, i, int(inner.arms.pulls[i]) + (
                 0 if i == decision.arm else 1)) for i in range(4)]  # fmt: skip
             assert values[decision.arm] == max(values)

@@ -240,6 +240,7 @@ class Player:
             raise ValueError(f"saved state does not fit this version of {policy.title}")
         state = rebuild(fresh, iter([saved.state[path] for path in paths]))
         check_state(state, fresh)
+        _check_counts(saved, state)
         player._counts = list(saved.counts)
         player._decided = saved.decided
         player._outstanding = {(number, pull) for number, pull in saved.outstanding}
@@ -281,6 +282,19 @@ def _policy_of(saved: saving.Saved, policy: Policy | None) -> Policy:
         )
     made: Policy = plain.from_plain(saved.policy)
     return made
+
+
+def _check_counts(saved: saving.Saved, state: Any) -> None:
+    """Refuse counts that contradict each other: compiled code trusts them."""
+    counts = saved.counts
+    if sum(counts) != saved.decided or not all(0 <= n <= saved.reach for n in counts):
+        raise ValueError(f"saved state is damaged: pulls {counts} of {saved.decided} decisions")
+    for leaf in leaves(state):
+        if leaf.path.endswith("arms.pulls") and leaf.value.tolist() != counts:
+            raise ValueError(f"saved state is damaged: {leaf.path} must be {counts}")
+    for number, pull in saved.outstanding:
+        if not (0 <= number < len(counts) and 1 <= pull <= counts[number]):
+            raise ValueError(f"saved state is damaged: pull {pull} of arm {number} was not made")
 
 
 def _some(labels: tuple[Any, ...]) -> str:

@@ -15,7 +15,7 @@ from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.parameters import Count, OneOf, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family
 from rotting.policies.parts.halves import (
     HalfTables,
@@ -61,7 +61,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm `start` times, then argmax of mu^c-hat + mu(N + 1; theta-hat) + c_{t,N} (Eq. 12)."""
     arm = next_untried(state.arms, params.start)
     if arm < 0:
-        bonus = padding_at(params.padding, params.c, state.arms.time[0] + 1)
+        bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
         arm = argmax_padded(state.value, state.width, bonus)
     return arm
 

@@ -15,7 +15,7 @@ from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.parameters import Positive, Probability, Whole
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family
 from rotting.policies.parts.halves import (
     HalfTables,
@@ -69,7 +69,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 def choose(params: Params, state: State, draw: Any) -> int:
     """Explore by round robin; detect once; then argmax of Eq. 12."""
-    played = state.arms.time[0]
+    played = state.arms.clock[TIME]
     if played < params.arms * params.exploration:
         return played % params.arms
     if state.exploring[0] == 1:

@@ -88,12 +88,10 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def pulled(params: Any, state: State, arm: int) -> None:
-    """Count the pull and the round, in which all weights fade."""
-    unit = state.unit[0] * params.gamma
-    state.unit[0] = unit
-    state.arms.time[0] += 1
+    """Count the pull; all weights fade. No round is counted: the unit tells how time passes."""
     state.arms.pulls[arm] += 1
-    if unit < SMALLEST:
+    state.unit[0] *= params.gamma
+    if state.unit[0] < SMALLEST:
         _renew_unit(state)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, least_pulled, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, least_pulled, no_pulls, rewarded
 from rotting.policies.parts.growing import (
     Growing,
     Growth,
@@ -20,7 +20,7 @@ from rotting.policies.parts.growing import (
     empty_windows,
     window_tables,
 )
-from rotting.state import Counts
+from rotting.state import Place
 from rotting.verbs import Verbs
 
 
@@ -37,7 +37,7 @@ class State(NamedTuple):
 
     arms: Arms
     windows: Growing
-    kept: Counts  # the arms that are left, in order
+    kept: Annotated[IntArray, Place("arms.pulls")]  # the arms that are left, in order
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -48,7 +48,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 def choose(params: Params, state: State, draw: Any) -> int:
     """Filter on the windows in turn until one arm is left or one has no current mean."""
-    scale = params.scale * math.sqrt(math.log(state.arms.time[0] + 1))
+    scale = params.scale * math.sqrt(math.log(state.arms.clock[TIME] + 1))
     full, current = state.windows.full, state.windows.current
     count = full.size
     for i in range(count):

@@ -14,7 +14,7 @@ from rotting.compilable import shared
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.growing import (
     Growing,
     Growth,
@@ -73,7 +73,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     arm = next_untried(state.arms, 1)
     if arm >= 0:
         return arm
-    t = state.arms.time[0] + 1
+    t = state.arms.clock[TIME] + 1
     scale = params.scale * math.sqrt(math.log(t))
     while True:
         arm = argmax_padded(state.mean, state.width, scale)

@@ -13,10 +13,10 @@ from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, least_pulled, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, least_pulled, no_pulls, rewarded
 from rotting.policies.parts.best_window import square_roots
 from rotting.policies.parts.history import CHUNK, History, empty_history, remember
-from rotting.state import Counts, Within
+from rotting.state import Place
 from rotting.verbs import Verbs
 
 
@@ -35,8 +35,9 @@ class State(NamedTuple):
 
     arms: Arms
     history: History
-    kept: Counts  # the arms that are left, in order
-    walk: Annotated[IntArray, Within(-1)]  # the chunk in which each arm's window starts
+    kept: Annotated[IntArray, Place("arms.pulls")]  # the arms that are left, in order
+    # the chunk in which each arm's window starts
+    walk: Annotated[IntArray, Place("history.before", least=-1)]
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -121,7 +122,7 @@ def _walk_on(state: State, count: Any, step: Any, h: Any) -> None:
 
 def choose(params: Params, state: State, draw: Any) -> int:
     """Filter on the windows 1, 2, ... until one arm is left or one has too few rewards."""
-    scale = params.scale * math.sqrt(math.log(state.arms.time[0] + 1))
+    scale = params.scale * math.sqrt(math.log(state.arms.clock[TIME] + 1))
     observed = state.arms.observed
     count = observed.size
     shortest = observed[0]

@@ -13,7 +13,7 @@ from rotting.compilable import shared
 from rotting.parameters import Count, Positive, Probability
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax
-from rotting.policies.parts.arms import Arms, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, WAITING, Arms, no_pulls, rewarded
 from rotting.policies.parts.history import (
     CHUNK,
     History,
@@ -118,9 +118,9 @@ def _begin_anew(state: State, arm: Any) -> None:
     """Forget the arm's rewards."""
     forget_history(state.history, arm)
     state.arms.observed[arm] = 0
-    state.arms.waiting[0] += 1
+    state.arms.clock[WAITING] += 1
     state.asked[arm] = 0
-    state.restart[arm] = state.arms.time[0]
+    state.restart[arm] = state.arms.clock[TIME]
 
 
 @shared
@@ -144,9 +144,9 @@ def _without_rewards(state: State) -> Any:
 
 def choose(params: Params, state: State, draw: Any) -> int:
     """An arm without rewards since its restart, else argmax of the kl upper bound."""
-    t = state.arms.time[0] + 1
+    t = state.arms.clock[TIME] + 1
     arm = -1
-    if state.arms.waiting[0] > 0:
+    if state.arms.clock[WAITING] > 0:
         arm = _without_rewards(state)
     if arm < 0:
         for i in range(state.bound.size):
@@ -162,7 +162,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
 def pulled(params: Params, state: State, arm: int) -> None:
     """Count the pull, the round, and the pull since the restart."""
     state.arms.pulls[arm] += 1
-    state.arms.time[0] += 1
+    state.arms.clock[TIME] += 1
     state.asked[arm] += 1
 
 

@@ -17,7 +17,7 @@ from rotting.parameters import Positive, Switch
 from rotting.policies import ldcto, posterior, steady
 from rotting.policies.base import Policy
 from rotting.policies.ldcto import LDCTO
-from rotting.policies.parts.arms import next_untried
+from rotting.policies.parts.arms import TIME, next_untried
 from rotting.policies.parts.family import check_family
 from rotting.policies.parts.history import CHUNK
 from rotting.policies.posterior import Posterior
@@ -88,7 +88,7 @@ def _doubtful(params: Params, state: State, arm: Any, n: Any) -> Any:
         return False  # rewards are missing: sums over pulls 1..n are not what was seen
     k = state.trusted.closest[arm]
     constant = state.trusted.fit.residual[arm, k] / n  # zero without constants
-    limit = params.limit * math.sqrt(math.log(state.fallback.arms.time[0] + LATER))
+    limit = params.limit * math.sqrt(math.log(state.fallback.arms.clock[TIME] + LATER))
     chunk = history.last[arm]
     start = ((n - 1) // CHUNK) * CHUNK
     h = EVERY

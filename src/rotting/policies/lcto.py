@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import Policy
@@ -17,7 +17,7 @@ from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import Fit, add_residuals, best_fit, no_fit
 from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, unranked
-from rotting.state import Counts
+from rotting.state import Place
 from rotting.verbs import Verbs
 
 
@@ -32,7 +32,7 @@ class State(NamedTuple):
 
     arms: Arms
     fit: Fit
-    closest: Counts  # theta-hat, as its place in Theta
+    closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # theta-hat, as its place in Theta
     ranking: Ranking
 
 

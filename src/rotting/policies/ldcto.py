@@ -5,21 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial
 from rotting.parameters import Count, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import Fit, add_residuals, best_fit, no_fit
 from rotting.policies.parts.padding import log_padding, padding_at
-from rotting.state import Counts, Numbers, Values
+from rotting.state import Numbers, Place, Values
 from rotting.verbs import Verbs
 
 
@@ -37,7 +37,7 @@ class State(NamedTuple):
 
     arms: Arms
     fit: Fit
-    closest: Counts  # theta-hat, as its place in Theta
+    closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # theta-hat, as its place in Theta
     constant: Numbers  # its estimate under theta-hat
     value: Values  # constant + mu(N + 1; theta-hat)
     width: Numbers  # 1 / sqrt(observed)
@@ -59,7 +59,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm `start` times, then argmax of constant + mu(N + 1; theta-hat) + padding."""
     arm = next_untried(state.arms, params.start)
     if arm < 0:
-        bonus = padding_at(params.padding, params.c, state.arms.time[0] + 1)
+        bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
         arm = argmax_padded(state.value, state.width, bonus)
     return arm
 

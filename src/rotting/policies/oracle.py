@@ -15,8 +15,8 @@ from rotting.bandits import Arm, NoNoise, Scenario
 from rotting.compilable import shared
 from rotting.models import Constant
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, no_pulls
-from rotting.state import Counts, Finite, Numbers, Place
+from rotting.policies.parts.arms import TIME, Arms, no_pulls
+from rotting.state import Finite, Numbers, Place, Unchanged
 from rotting.verbs import Verbs
 
 tie = random.tie
@@ -35,8 +35,8 @@ class State(NamedTuple):
     """The arms in a heap, the one with the highest next mean on top."""
 
     arms: Arms
-    models: Counts  # each arm's row of the means
-    constants: Numbers
+    models: Annotated[IntArray, Unchanged()]  # each arm's row of the means
+    constants: Annotated[FloatArray, Unchanged()]
     next_mean: Numbers  # mu_i(N_i + 1)
     heap: Annotated[IntArray, Place("next_mean", least=-1)]  # -1 on top: to be built
     rival: Annotated[FloatArray, Finite((-math.inf, math.inf))]  # the highest mean below the top
@@ -124,7 +124,7 @@ def pulled(params: Params, state: State, arm: int) -> None:
     """Count the pull and the round: the arm's next mean falls."""
     n = state.arms.pulls[arm] + 1
     state.arms.pulls[arm] = n
-    state.arms.time[0] += 1
+    state.arms.clock[TIME] += 1
     last = params.means.shape[1] - 1
     state.next_mean[arm] = state.constants[arm] + params.means[state.models[arm], min(n, last)]
     if arm != state.heap[0]:

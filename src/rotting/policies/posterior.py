@@ -42,7 +42,7 @@ from rotting.policies.parts.likelihood import (
     weight_of,
 )
 from rotting.policies.parts.ranking import Ranking, best, rank, unranked
-from rotting.state import Counts, Numbers, Within
+from rotting.state import Numbers, Place, Within
 from rotting.verbs import Verbs
 
 normal = random.normal
@@ -69,7 +69,7 @@ class State(NamedTuple):
 
     arms: Arms
     fit: Fit
-    closest: Counts  # the likeliest theta, as its place in Theta
+    closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # the likeliest theta
     least: Numbers  # each arm's least misfit,
     unexplained: Numbers  # and their sum
     # observed rewards less those that the fits use up; less than none at first, with constants

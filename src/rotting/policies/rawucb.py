@@ -19,7 +19,7 @@ import numpy as np
 
 from rotting.parameters import NonNegative, Positive
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.best_window import Widths, find_window, square_roots, window_worth
 from rotting.policies.parts.history import History, Starts, empty_history, no_starts, remember
 from rotting.state import Counts, Values
@@ -62,7 +62,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     arm = next_untried(state.arms, 1)
     if arm >= 0:
         return arm
-    t = state.arms.time[0] + 1
+    t = state.arms.clock[TIME] + 1
     scale = params.scale
     log_x = 0.0
     if params.widths.plus:

@@ -12,7 +12,7 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.parameters import NonNegative, Positive
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.best_window import Widths, find_window, square_roots, window_sum
 from rotting.policies.parts.history import History, Starts, empty_history, no_starts, remember
 from rotting.state import Numbers, Values
@@ -86,7 +86,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     arm = next_untried(state.arms, 1)
     if arm >= 0:
         return arm
-    later = state.arms.time[0] + 1 + LATER
+    later = state.arms.clock[TIME] + 1 + LATER
     padding = params.explore * _noise(params, state) * math.sqrt(math.log(later))
     pulls = state.arms.pulls
     highest = -math.inf
@@ -114,7 +114,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         state.scatter[arm] = scatter
     if n == 1:
         starts.chunk[arm] = history.last[arm]
-    scale = params.forget * _noise(params, state) * math.sqrt(math.log(state.arms.time[0] + LATER))
+    later = state.arms.clock[TIME] + LATER
+    scale = params.forget * _noise(params, state) * math.sqrt(math.log(later))
     find_window(params.widths, history, starts, arm, n, scale, 0.0)
     h = n - starts.start[arm]
     state.mean[arm] = window_sum(history, starts, arm) / h

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls
+from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls
 from rotting.policies.parts.ranking import Ranking, best, rank, unranked
 from rotting.policies.parts.window import Window, empty_window, observe, window_mean
 from rotting.theory.window import averaging_window
@@ -38,7 +38,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 def choose(params: Params, state: State, draw: Any) -> int:
     """Ramp up: round robin for K M rounds. Balance: the best mean of the last M rewards."""
-    played = state.arms.time[0]
+    played = state.arms.clock[TIME]
     if played < params.arms * params.window:
         return played % params.arms
     arm = next_untried(state.arms, 1)

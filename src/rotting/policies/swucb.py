@@ -10,7 +10,7 @@ from rotting.arrays import FloatArray
 from rotting.parameters import Count, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import Arms, no_pulls
+from rotting.policies.parts.arms import TIME, Arms, no_pulls
 from rotting.policies.parts.padding import log_padding, padding_at
 from rotting.policies.parts.rounds import Rounds, absent, credit, enter, no_rounds
 from rotting.verbs import Verbs
@@ -40,7 +40,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """An arm absent from the window, else argmax of mean + B sqrt(xi ln min(t, tau) / N_tau)."""
     arm = absent(state.rounds, state.arms)
     if arm < 0:
-        t = min(state.arms.time[0] + 1, params.tau)
+        t = min(state.arms.clock[TIME] + 1, params.tau)
         bonus = padding_at(params.padding, params.c, t)
         arm = argmax_padded(state.rounds.mean, state.rounds.width, bonus)
     return arm

@@ -13,7 +13,7 @@ from rotting.arrays import FloatArray
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
 from rotting.state import Numbers, Values
 from rotting.verbs import Verbs
@@ -45,7 +45,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then argmax of mean_i + sqrt(c ln t / N_i)."""
     arm = next_untried(state.arms, 1)
     if arm < 0:
-        bonus = padding_at(params.padding, params.c, state.arms.time[0] + 1)
+        bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
         arm = argmax_padded(state.mean, state.width, bonus)
     return arm
 

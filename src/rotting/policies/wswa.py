@@ -12,10 +12,10 @@ from rotting.arrays import IntArray
 from rotting.compilable import shared
 from rotting.parameters import OneOf, Positive
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls
+from rotting.policies.parts.arms import TIME, WAITING, Arms, next_untried, no_pulls
 from rotting.policies.parts.ranking import Ranking, best, rank, unranked
 from rotting.policies.parts.window import Window, empty_window, observe, sum_window, window_mean
-from rotting.state import Counts
+from rotting.state import Counts, Within
 from rotting.theory.window import averaging_window
 from rotting.verbs import Verbs
 
@@ -37,7 +37,7 @@ class State(NamedTuple):
     arms: Arms
     window: Window
     ranking: Ranking
-    epoch: Counts
+    epoch: Annotated[IntArray, Within(0, _EPOCHS - 1)]
     start: Counts  # the epoch's first round; its last is the one before twice as many
     length: Counts  # M
     short: Counts  # arms with fewer than M pulls ("keep")
@@ -78,7 +78,7 @@ def _ramp_up(params: Params, state: State) -> Any:
     the arms with fewer than M pulls.
     """
     if not params.keep:
-        step = state.arms.time[0] + 1 - state.start[0]
+        step = state.arms.clock[TIME] + 1 - state.start[0]
         return step % params.arms if step < params.arms * state.length[0] else -1
     if state.short[0] == 0:
         return -1
@@ -102,10 +102,10 @@ def choose(params: Params, state: State, draw: Any) -> int:
 def pulled(params: Params, state: State, arm: int) -> None:
     """Count the pull and the round; after the last round of an epoch the next one begins."""
     state.arms.pulls[arm] += 1
-    state.arms.time[0] += 1
+    state.arms.clock[TIME] += 1
     if params.keep and state.arms.pulls[arm] == state.length[0]:
         state.short[0] -= 1
-    if state.arms.time[0] + 1 == 2 * state.start[0]:
+    if state.arms.clock[TIME] + 1 == 2 * state.start[0]:
         _begin_epoch(params, state)
 
 
@@ -127,7 +127,7 @@ def _begin_epoch(params: Params, state: State) -> None:
             state.arms.observed[i] = 0
         rank(state.ranking, i, window_mean(state.window, state.arms, i, state.length[0]))
     if not params.keep:
-        state.arms.waiting[0] = params.arms
+        state.arms.clock[WAITING] = params.arms
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:

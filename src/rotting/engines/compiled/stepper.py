@@ -108,7 +108,7 @@ def _structure(part: Any, codes: Any) -> Layout:
 def _code_of(leaf: Any) -> str:
     """The type of a field, in a word; refused if compiled code cannot be handed it."""
     x = leaf.value
-    holder = type(leaf.part).__name__
+    holder = type(leaf.around[0]).__name__
     if _is_array(x):
         if not x.flags.c_contiguous:
             raise ValueError(f"{leaf.path} of {holder} must be a contiguous array")

@@ -9,18 +9,21 @@ import numpy as np
 from rotting.compilable import seldom, shared
 from rotting.state import Counts
 
+# Places in the clock. One array, not three: every array that a loop works on takes a register.
+TIME = 0  # rounds played
+WAITING = 1  # how many arms have shown fewer rewards than the ramp-up asks for
+TRIED = 2  # a cursor: all arms before this one have been pulled
+
 
 class Arms(NamedTuple):
     """Pulls and observed rewards of each arm.
 
-    A policy that forgets (an epoch, a restart) sets `observed` and `waiting` back with `forget`.
+    A policy that forgets (an epoch, a restart) sets `observed` and the clock's WAITING back.
     """
 
     pulls: Counts  # of each arm
     observed: Counts  # rewards of each arm that have come, and count
-    waiting: Counts  # how many arms have shown fewer rewards than the ramp-up asks for
-    tried: Counts  # a cursor: all arms before this one have been pulled
-    time: Counts  # rounds played
+    clock: Counts  # three numbers that belong to no arm: TIME, WAITING and TRIED
 
 
 def no_pulls(arms: int) -> Arms:
@@ -28,9 +31,7 @@ def no_pulls(arms: int) -> Arms:
     return Arms(
         pulls=np.zeros(arms, dtype=np.int64),
         observed=np.zeros(arms, dtype=np.int64),
-        waiting=np.full(1, arms, dtype=np.int64),
-        tried=np.zeros(1, dtype=np.int64),
-        time=np.zeros(1, dtype=np.int64),
+        clock=np.array([0, arms, 0], dtype=np.int64),
     )
 
 
@@ -38,7 +39,7 @@ def no_pulls(arms: int) -> Arms:
 def count_pull(params: Any, state: Any, arm: Any) -> None:
     """The verb `pulled` of most policies: one more pull of the arm, one more round."""
     state.arms.pulls[arm] += 1
-    state.arms.time[0] += 1
+    state.arms.clock[TIME] += 1
 
 
 @shared
@@ -50,7 +51,7 @@ def rewarded(arms: Arms, arm: Any, need: Any) -> Any:
     n = arms.observed[arm] + 1
     arms.observed[arm] = n
     if n == need:
-        arms.waiting[0] -= 1
+        arms.clock[WAITING] -= 1
     return n
 
 
@@ -63,7 +64,7 @@ def next_untried(arms: Arms, need: Any) -> Any:
     With late or lost rewards no arm is forgotten, and one that never answers is pulled only as
     often as the least pulled of the others.
     """
-    if arms.waiting[0] == 0:
+    if arms.clock[WAITING] == 0:
         return -1
     return _untried(arms, need)
 
@@ -76,10 +77,10 @@ def _untried(arms: Arms, need: Any) -> Any:
     The first arm that was never pulled is found by a cursor that passes each arm once, so that the
     ramp-up of very many arms takes no scan a round.
     """
-    first = arms.tried[0]
+    first = arms.clock[TRIED]
     while first < arms.pulls.size and arms.pulls[first] > 0:
         first += 1
-    arms.tried[0] = first
+    arms.clock[TRIED] = first
     if first < arms.pulls.size:
         return first
     return least_tried(arms.pulls, arms.observed, need)

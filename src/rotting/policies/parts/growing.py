@@ -20,7 +20,7 @@ import numpy as np
 from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
 from rotting.parameters import Number
-from rotting.state import Counts, Numbers
+from rotting.state import Counts, Numbers, Place
 
 Growth = Annotated[float, Number(least=1.001, most=1e6)]  # the factor
 
@@ -31,8 +31,8 @@ class Growing(NamedTuple):
     """Windows of growing lengths of each arm."""
 
     total: Numbers  # of all the arm's rewards
-    used: Counts  # how many windows an arm has begun
-    full: Counts  # how many of them have a current mean
+    used: Annotated[IntArray, Place("begin", axis=1, end=True)]  # how many windows are begun
+    full: Annotated[IntArray, Place("begin", axis=1, end=True)]  # how many have a current mean
     begin: Counts  # [arm, window]: observed rewards before the pending sum's first
     before: Numbers  # [arm, window]: the sum of those
     current: Numbers  # [arm, window]: the current mean

@@ -23,7 +23,7 @@ from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
 from rotting.models.families import CACHED, Family, ordered_rows
 from rotting.policies.parts.nearest import nearest, nearest_of_all
-from rotting.state import Counts, Finite, Numbers, Place, Uncleared, Within
+from rotting.state import Finite, Numbers, Place, Uncleared, Within
 
 CHUNK = 8  # a cache line of rewards
 _MASK = CHUNK - 1
@@ -65,7 +65,7 @@ class Halves(NamedTuple):
 
     lead: Numbers  # the first half's sum less the second's
     total: Numbers  # of all rewards
-    closest: Counts  # theta-hat, as its place in Theta
+    closest: Annotated[IntArray, Place("halves", axis=1)]  # theta-hat, as its place in Theta
     settled: Annotated[IntArray, Within(PROMPT)]  # with gaps: how many rewards have left the arena
     halves: Annotated[FloatArray, Finite(), Uncleared()]  # [arm, theta]: with gaps, as in the table
     expected: Annotated[FloatArray, Finite(), Uncleared()]  # [arm, theta]: with gaps, sums of mu

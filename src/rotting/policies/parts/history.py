@@ -19,7 +19,7 @@ import numpy as np
 
 from rotting.arrays import IntArray
 from rotting.compilable import seldom, shared
-from rotting.state import Counts, Numbers, Place, Within
+from rotting.state import Counts, Numbers, Place
 
 CHUNK = 64
 NOWHERE = -1
@@ -42,10 +42,10 @@ class History(NamedTuple):
 class Starts(NamedTuple):
     """Where in its history an arm's window starts: a chunk, and how many rewards come before it.
 
-    The chunk is a place in the arena of the `History` beside it.
+    The `History` is the state's field `history`.
     """
 
-    chunk: Annotated[IntArray, Within(0)]
+    chunk: Annotated[IntArray, Place("history.before")]
     start: Counts
 
 

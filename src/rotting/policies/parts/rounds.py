@@ -13,7 +13,7 @@ import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import seldom, shared
-from rotting.policies.parts.arms import Arms, least_tried, rewarded
+from rotting.policies.parts.arms import TIME, WAITING, Arms, least_tried, rewarded
 from rotting.state import Counts, Finite, Numbers, Place, Values
 
 
@@ -45,7 +45,7 @@ def no_rounds(arms: int, length: int) -> Rounds:
 @shared
 def absent(rounds: Rounds, arms: Arms) -> Any:
     """An arm without observed rewards in the window, as `next_untried` has it, or -1."""
-    if arms.waiting[0] == 0:
+    if arms.clock[WAITING] == 0:
         return -1
     return least_tried(rounds.pulls, arms.observed, 1)
 
@@ -72,7 +72,7 @@ def _leave(rounds: Rounds, arms: Arms, place: Any) -> None:
         arms.observed[arm] -= 1
         rounds.total[arm] -= reward
         if arms.observed[arm] == 0:
-            arms.waiting[0] += 1
+            arms.clock[WAITING] += 1
         _refresh(rounds, arms, arm)
     rounds.ring_reward[place] = math.nan
 
@@ -94,8 +94,8 @@ def _sum_again(rounds: Rounds, arms: Arms) -> None:
 @shared
 def enter(rounds: Rounds, arms: Arms, tau: Any, arm: Any) -> None:
     """Count a pull and a round: it enters the window, and the oldest leaves it."""
-    t = arms.time[0] + 1
-    arms.time[0] = t
+    t = arms.clock[TIME] + 1
+    arms.clock[TIME] = t
     place = (t - 1) % rounds.ring_arm.size
     if t > tau:
         _leave(rounds, arms, place)
@@ -112,8 +112,8 @@ def enter(rounds: Rounds, arms: Arms, tau: Any, arm: Any) -> None:
 def _place_of(rounds: Rounds, arms: Arms, arm: Any, pull: Any) -> Any:
     """Where in the ring a pull is: the last round if its reward is prompt. -1 if it has left."""
     size = rounds.ring_arm.size
-    newest = arms.time[0] - 1
-    for age in range(min(size, arms.time[0])):
+    newest = arms.clock[TIME] - 1
+    for age in range(min(size, arms.clock[TIME])):
         place = (newest - age) % size
         if rounds.ring_arm[place] == arm and rounds.ring_pull[place] == pull:
             return place

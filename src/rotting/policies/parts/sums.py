@@ -6,20 +6,21 @@ model expects of them is a row of a table. An arm with gaps keeps these sums for
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from rotting.arrays import IntArray
 from rotting.compilable import seldom, shared
 from rotting.policies.parts.nearest import nearest, nearest_of_all
-from rotting.state import Counts, Flags, Numbers
+from rotting.state import Flags, Numbers, Place
 
 
 class Sums(NamedTuple):
     """Sums of rewards, and of the models' means where the tables do not have them."""
 
     total: Numbers
-    closest: Counts  # theta-hat, as its place in Theta
+    closest: Annotated[IntArray, Place("expected", axis=1)]  # theta-hat, as its place in Theta
     gaps: Flags  # whether rewards ever came out of order
     expected: Numbers  # [arm, theta]: the sum of mu over the observed pulls, if so
 
