@@ -14,6 +14,7 @@ from cases import examples, name_of, player_of
 from rotting import Decision, Player, policies, verbs
 from rotting.engines import steps
 from rotting.policies import Policy
+from rotting.policies.parts.arms import TRIED
 from rotting.random import new_draw
 from rotting.state import Finite, Place, Unchanged, Within, check, leaves, rebuild
 
@@ -121,9 +122,11 @@ class Game:
 
     @property
     def counts(self) -> list[Any]:
-        """Pulls and rounds, of every policy in the state."""
-        counted = ("arms.pulls", "arms.clock")
-        return [leaf.value.tolist() for leaf in leaves(self.state) if leaf.path.endswith(counted)]
+        """Pulls and rounds, of every policy in the state; not the cursor, which only remembers."""
+        counted = ("arms.pulls", "arms.clock", "time")
+        found = [leaf for leaf in leaves(self.state) if leaf.path.endswith(counted)]
+        return [leaf.value[:TRIED].tolist() if leaf.path.endswith("clock") else leaf.value.tolist()
+                for leaf in found]  # fmt: skip
 
 
 @pytest.mark.parametrize("policy", DETERMINED, ids=name_of)
@@ -137,7 +140,7 @@ def test_choosing_counts_nothing(policy: Policy) -> None:
         before, numbers = game.counts, game.draw.copy()
         arms = [int(verbs.choose(game.params, game.state, game.draw)) for _ in range(3)]
         assert game.counts == before
-        assert len(before) >= 2
+        assert before
         np.testing.assert_array_equal(game.draw, numbers)
         arm = game.decide()
         assert arms == [arm] * 3, t
