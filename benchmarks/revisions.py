@@ -4,7 +4,7 @@
                                    [--policies ucb1 wswa ...] [--arms 2 10] [--rounds 8]
 
 OLD and NEW are folders that contain src/rotting, or revisions that git knows. In every round each
-revision gets a new process, so that the luck of a process (where its memory and its code lie) is
+revision gets a new process (not on a GPU), so that the luck of a process (where its memory and its code lie) is
 part of the spread; the two are asked in turn, old new new old, so that both have the same
 neighbours. Of the short slices that a process needs for the same work the least counts: what
 others do on the machine only ever adds. A round gives one ratio new / old for each policy. Printed
@@ -60,7 +60,9 @@ class Worker:
         cache.mkdir(parents=True, exist_ok=True)
         environment = {
             **os.environ,
-            "PYTHONPATH": str(tree / "src"),
+            "PYTHONPATH": os.pathsep.join(
+                [str(tree / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+            ),
             "NUMBA_CACHE_DIR": str(cache),
         }
         self.process = subprocess.Popen(
@@ -153,38 +155,54 @@ def play(trees: list[Path], cases: list[Case], rounds: int) -> dict[Case, list[A
     """What a decision of old and new takes for each case, a pair for every round."""
     found: dict[Case, list[Any]] = {case: [] for case in cases}
     sizes: dict[Case, dict[str, Any]] = {}
+    workers: list[Worker] = []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(MORE * rounds):
             left = [case for case in cases if number < rounds or vague(found[case])]
             if not left:
                 break
-            for empty in (True, False):
-                some = [case for case in left if (case[0] == "compiling") == empty]
+            for kind in ("compiling", "gpu", "else"):
+                some = [case for case in left if kind_of(case) == kind]
                 if some:
-                    where = Path(folder) / (f"round{number}" if empty else "kept")
-                    play_round(trees, where, some, number % 2, sizes, found)
+                    where = Path(folder) / (f"round{number}" if kind == "compiling" else "kept")
+                    if kind != "gpu" or not workers:
+                        workers = [Worker(tree, where / str(k)) for k, tree in enumerate(trees)]
+                    play_round(workers, some, number % 2, sizes, found)
+                    if kind != "gpu":
+                        close_all(workers)
             print(f"round {number + 1}: {len(left)} cases", file=sys.stderr, flush=True)
+        close_all(workers)
     return found
 
 
+def kind_of(case: Case) -> str:
+    """What processes a case needs: with an empty cache, kept from round to round, or new ones.
+
+    Kernels are not cached between processes and take long to compile: processes with a GPU stay.
+    """
+    return case[0] if case[0] in ("compiling", "gpu") else "else"
+
+
+def close_all(workers: list[Worker]) -> None:
+    """End the processes."""
+    while workers:
+        workers.pop().close()
+
+
 def play_round(
-    trees: list[Path],
-    cache: Path,
+    workers: list[Worker],
     cases: list[Case],
     first: int,
     sizes: dict[Case, dict[str, Any]],
     found: dict[Case, list[Any]],
 ) -> None:
-    """Add a pair to each case, with new processes; `first` (0 old, 1 new) is asked first."""
-    workers = [Worker(tree, cache / str(side)) for side, tree in enumerate(trees)]
+    """Add a pair to each case; `first` (0 old, 1 new) is asked first."""
     for case in cases:
         if case not in sizes:
             sizes[case] = size_of(case, workers[0])
         spent = least((workers[first], workers[1 - first]), sizes[case])
         both = [per_decision(sizes[case], spent[side]) for side in (first, 1 - first)]
         found[case].append(tuple(both))
-    for worker in workers:
-        worker.close()
 
 
 def vague(pairs: list[tuple[float, float]]) -> bool:
