@@ -4,8 +4,8 @@
                                    [--policies ucb1 wswa ...] [--arms 2 10] [--rounds 8]
 
 OLD and NEW are folders that contain src/rotting, or revisions that git knows. In every round each
-revision gets a new process (not on a GPU), so that the luck of a process (where its memory and its code lie) is
-part of the spread; the two are asked in turn, old new new old, so that both have the same
+revision gets a new process (not on a GPU), so that the luck of a process (where its memory and its
+code lie) is part of the spread; the two are asked in turn, old new new old, so that both have the same
 neighbours. Of the short slices that a process needs for the same work the least counts: what
 others do on the machine only ever adds. A round gives one ratio new / old for each policy. Printed
 are the geometric mean of the rounds and its 95 % interval (Student's, on logarithms); an upper end
@@ -225,8 +225,11 @@ def interval(pairs: list[tuple[float, float]]) -> tuple[float, float, float]:
 def tree_of(name: str) -> Iterator[tuple[Path, str]]:
     """The source tree of a folder or a revision, and the revision in words."""
     if (Path(name) / "src" / "rotting").is_dir():
-        changed = _git("-C", name, "status", "--porcelain", "--", "src")
-        said = _git("-C", name, "log", "-1", "--format=%h %s") + (", changed" if changed else "")
+        try:
+            changed = _git("-C", name, "status", "--porcelain", "--", "src")
+            said = _git("-C", name, "log", "-1", "--format=%h %s") + ", changed" * bool(changed)
+        except SystemExit:
+            said = "sources that git does not know"
         yield Path(name), said
         return
     with tempfile.TemporaryDirectory() as folder:
