@@ -5,7 +5,7 @@
 
 OLD and NEW are folders that contain src/rotting, or revisions that git knows. In every round each
 revision gets a new process (not on a GPU), so that the luck of a process (where its memory and its
-code lie) is part of the spread; the two are asked in turn, old new new old, so that both have the same
+code lie) is part of the spread; the two are asked in turn, old new new old: both have the same
 neighbours. Of the short slices that a process needs for the same work the least counts: what
 others do on the machine only ever adds. A round gives one ratio new / old for each policy. Printed
 are the geometric mean of the rounds and its 95 % interval (Student's, on logarithms); an upper end
