@@ -77,9 +77,10 @@ def agreement(runs: int = 256, many: int = 16_384) -> dict[str, Any]:
         z = (theirs.mean_regret[-1] - more.mean_regret[-1]) / error
         blocks = [_with_block(policy, scenario, 512, block) for block in (32, 64, 96)]
         found[name] = {
-            "runs_with_equal_pulls": same, "z_of_means": float(z),
+            "runs_with_equal_pulls": same,
+            "z_of_means": float(z),
             "equal_across_blocks": all(np.array_equal(blocks[0], other) for other in blocks[1:]),
-        }  # fmt: skip
+        }
         print(name, found[name], flush=True)
     return found
 
@@ -122,8 +123,9 @@ def million(runs: int) -> dict[str, Any]:
             seconds += result.provenance["seconds"]
             kernels += result.provenance["gpu_seconds"]
             final[name] = result.final_regret
-            print(setup, name, round(result.provenance["gpu_seconds"], 2), "s in kernels",
-                  flush=True)  # fmt: skip
+            print(
+                setup, name, round(result.provenance["gpu_seconds"], 2), "s in kernels", flush=True
+            )
         rows = {name: _row(values) for name, values in final.items()}
         wins = {
             one: {other: _pair(final[one], final[other]) for other in final if other != one}
@@ -141,9 +143,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     cuda = engine.require()
-    data: dict[str, Any] = {"device": cuda.get_current_device().name.decode()
-                            if isinstance(cuda.get_current_device().name, bytes)
-                            else str(cuda.get_current_device().name)}  # fmt: skip
+    name = cuda.get_current_device().name
+    data: dict[str, Any] = {"device": name.decode() if isinstance(name, bytes) else str(name)}
 
     def save() -> None:
         if args.out:

@@ -57,18 +57,24 @@ def scenarios(horizon: int = 300) -> dict[str, Scenario]:
         "random": Scenario(RandomArms(FAMILY, 3), Gaussian(0.3), horizon),
         "constants": Scenario(RandomArms(FAMILY, 3, (0.0, 0.5)), Gaussian(0.3), horizon),
         "fading noise": Scenario(fixed, Gaussian(lambda n: 1.0 / np.sqrt(n)), horizon),
-        "bernoulli": Scenario([Arm(table), Arm(models.Constant(0.4)), Arm(table)], Bernoulli(),
-                              horizon),
-        "no noise": Scenario([Arm(table), Arm(table), Arm(models.Constant(0.4))], NoNoise(),
-                             horizon),
+        "bernoulli": Scenario(
+            [Arm(table), Arm(models.Constant(0.4)), Arm(table)], Bernoulli(), horizon
+        ),
+        "no noise": Scenario(
+            [Arm(table), Arm(table), Arm(models.Constant(0.4))], NoNoise(), horizon
+        ),
         "negative": Scenario(negative, Gaussian(0.5), horizon),
-    }  # fmt: skip
+    }
 
 
 def examples() -> list[Policy]:
     """Every registered policy in the settings it wants to be tested with (three arms)."""
-    return [policy for kind in POLICIES.values() for policy in kind.examples()
-            if kind.__module__.startswith("rotting.")]  # fmt: skip
+    return [
+        policy
+        for kind in POLICIES.values()
+        for policy in kind.examples()
+        if kind.__module__.startswith("rotting.")
+    ]
 
 
 def name_of(policy: Policy) -> str:
@@ -101,9 +107,13 @@ def run_script(folder: Path, script: str, cache: Path | None = None) -> dict[str
     if cache is not None:
         environment["NUMBA_CACHE_DIR"] = str(cache)
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script], cwd=folder, env=environment,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-W", "error", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return result

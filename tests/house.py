@@ -16,16 +16,38 @@ from typing import NamedTuple
 
 # Modules at the root of the package, and nothing else may lie there.
 GROUND = {
-    "arrays", "cache", "checks", "compilable", "parameters", "plain", "progress", "provenance",
-    "random", "state", "verbs",
-}  # fmt: skip
+    "arrays",
+    "cache",
+    "checks",
+    "compilable",
+    "parameters",
+    "plain",
+    "progress",
+    "provenance",
+    "random",
+    "state",
+    "verbs",
+}
 
 # From the ground up. `rotting` itself and `__main__` are the roof: they may import anything, and
 # nothing may import them.
 FLOORS = (
-    "ground", "models", "bandits", "theory", "policies.parts", "policies", "engines", "online",
-    "experiments", "reports", "papers", "league", "catalogue", "cli", "roof",
-)  # fmt: skip
+    "ground",
+    "models",
+    "bandits",
+    "theory",
+    "policies.parts",
+    "policies",
+    "engines",
+    "online",
+    "experiments",
+    "reports",
+    "papers",
+    "league",
+    "catalogue",
+    "cli",
+    "roof",
+)
 
 # Where an object in hand leads to a higher floor: module, function, imported module.
 ENTRANCES = {("rotting.policies.base", "online", "rotting.online.player")}

@@ -41,10 +41,19 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(
     "name",
-    ["rotting", "rotting.models", "rotting.bandits", "rotting.policies",
-     "rotting.experiments.stats", "rotting.theory", "rotting.league", "rotting.papers",
-     "rotting.papers.levine2017", "rotting.papers.seznec2019"],
-)  # fmt: skip
+    [
+        "rotting",
+        "rotting.models",
+        "rotting.bandits",
+        "rotting.policies",
+        "rotting.experiments.stats",
+        "rotting.theory",
+        "rotting.league",
+        "rotting.papers",
+        "rotting.papers.levine2017",
+        "rotting.papers.seznec2019",
+    ],
+)
 def test_every_public_name_is_documented(name: str) -> None:
     module = importlib.import_module(name)
     text = (ROOT / "docs" / "api.md").read_text()

@@ -102,8 +102,10 @@ def test_a_cycle_is_found_though_an_import_is_late(tmp_path: Path, late: bool) -
 
 
 def test_every_cycle_is_listed(tmp_path: Path) -> None:
-    files = {f"theory/{name}.py": f"from rotting.theory import {other}\n"
-             for name, other in ("ab", "ba", "cd", "dc", "ea")}  # fmt: skip
+    files = {
+        f"theory/{name}.py": f"from rotting.theory import {other}\n"
+        for name, other in ("ab", "ba", "cd", "dc", "ea")
+    }
     found = cycles(build(tmp_path, files), set())
     assert len(found) == 2
     assert not any("rotting.theory.e" in circle for circle in found)

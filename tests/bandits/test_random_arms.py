@@ -167,16 +167,29 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("function must return an Arm", lambda: RandomArms.drawn(lambda draw: 0.5, 2)),  # type: ignore[arg-type, return-value]
     ("count must be an integer >= 1", lambda: RandomArms.drawn(fading, 0)),
     ("family must be that of arms drawn from one", lambda: RandomArms.drawn(fading, 2).family),
-    ("Bernoulli rewards need", lambda: Scenario(
-        RandomArms(THETAS, 2, amplitudes=(0.5, 1.1)), Bernoulli(), 9)),
-    ("reaches -0.1", lambda: Scenario(
-        RandomArms(Family.of([Constant(-0.05)]), 2, amplitudes=(1, 2)), Bernoulli(), 9)),
-    ("Bernoulli rewards need", lambda: Scenario(
-        RandomArms(INTERVAL, 2, (0.0, 0.1)), Bernoulli(), 9)),
-    ("Bernoulli rewards need .* reaches 1.5", lambda: Scenario(
-        RandomArms.drawn(lambda draw: Arm(Constant(1.5 if draw.arm else 0.5)), 2), Bernoulli(), 9,
-    ).chunk(0, 0, 1)),
-]  # fmt: skip
+    (
+        "Bernoulli rewards need",
+        lambda: Scenario(RandomArms(THETAS, 2, amplitudes=(0.5, 1.1)), Bernoulli(), 9),
+    ),
+    (
+        "reaches -0.1",
+        lambda: Scenario(
+            RandomArms(Family.of([Constant(-0.05)]), 2, amplitudes=(1, 2)), Bernoulli(), 9
+        ),
+    ),
+    (
+        "Bernoulli rewards need",
+        lambda: Scenario(RandomArms(INTERVAL, 2, (0.0, 0.1)), Bernoulli(), 9),
+    ),
+    (
+        "Bernoulli rewards need .* reaches 1.5",
+        lambda: Scenario(
+            RandomArms.drawn(lambda draw: Arm(Constant(1.5 if draw.arm else 0.5)), 2),
+            Bernoulli(),
+            9,
+        ).chunk(0, 0, 1),
+    ),
+]
 
 
 @pytest.mark.parametrize(("words", "make"), WRONG)

@@ -39,12 +39,13 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("arms must be Arm objects", lambda: Scenario([0.5], NoNoise(), 10)),  # type: ignore[list-item]
     ("horizon must be an integer >= 1, got 0", lambda: Scenario([ARM], NoNoise(), 0)),
     ("noise must be Gaussian", lambda: Scenario([ARM], 0.5, 10)),  # type: ignore[arg-type]
-    ("Bernoulli rewards need means in \\[0, 1\\].*1.5 at n = 1",
-     lambda: Scenario([Arm(models.Constant(1.5))], Bernoulli(), 10)),
-    ("Bernoulli.*at n = 10",
-     lambda: Scenario([Arm(models.Step(5, 0.5, -0.1))], Bernoulli(), 10)),
+    (
+        "Bernoulli rewards need means in \\[0, 1\\].*1.5 at n = 1",
+        lambda: Scenario([Arm(models.Constant(1.5))], Bernoulli(), 10),
+    ),
+    ("Bernoulli.*at n = 10", lambda: Scenario([Arm(models.Step(5, 0.5, -0.1))], Bernoulli(), 10)),
     ("Bernoulli", lambda: Scenario(RandomArms(FAMILY, 2, (0, 0.5)), Bernoulli(), 10)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("words", "wrong"), REFUSED, ids=[words for words, _ in REFUSED])

@@ -23,18 +23,24 @@ FILES = [
     ("noise = 'no'\n" + GOOD, "noise must be one of"),
     ("policies = 3\n" + GOOD.split("[[")[0], "policies must be a list, got 3"),
     (GOOD + "[outputs]\nfoldr = 'x'\n", "unknown key 'outputs.foldr'"),
-    ("[scenario]\nhorizon = 5\n" + GOOD[GOOD.index("[["):], "must have a name, arms or"),
-    ("[scenario]\nhorizon = 5\nnoise = {kind = 'gaussian', sigma = -1}\n"
-     "arms = [{model = 'constant', value = 1}]\n" + GOOD[GOOD.index("[["):],
-     "scenario.noise: sigma must be a number > 0, got -1"),
-    ("[scenario]\nhorizon = 5\nnoise = {kind = 'none'}\n"
-     "arms = [{model = 'step', at = 3, before = 0, after = 1}]\n" + GOOD[GOOD.index("[["):],
-     "scenario.arms[0]: Step must never rise"),
-    ("[scenario]\nhorizon = 5\nnoise = {kind = 'none'}\n"
-     "arms = [{model = 'stp', at = 3}]\n" + GOOD[GOOD.index("[["):],
-     "scenario.arms[0]: unknown model 'stp'; did you mean 'step'?"),
+    ("[scenario]\nhorizon = 5\n" + GOOD[GOOD.index("[[") :], "must have a name, arms or"),
+    (
+        "[scenario]\nhorizon = 5\nnoise = {kind = 'gaussian', sigma = -1}\n"
+        "arms = [{model = 'constant', value = 1}]\n" + GOOD[GOOD.index("[[") :],
+        "scenario.noise: sigma must be a number > 0, got -1",
+    ),
+    (
+        "[scenario]\nhorizon = 5\nnoise = {kind = 'none'}\n"
+        "arms = [{model = 'step', at = 3, before = 0, after = 1}]\n" + GOOD[GOOD.index("[[") :],
+        "scenario.arms[0]: Step must never rise",
+    ),
+    (
+        "[scenario]\nhorizon = 5\nnoise = {kind = 'none'}\n"
+        "arms = [{model = 'stp', at = 3}]\n" + GOOD[GOOD.index("[[") :],
+        "scenario.arms[0]: unknown model 'stp'; did you mean 'step'?",
+    ),
     ("runs = \n", "is not valid TOML"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "words"), FILES, ids=[words for _, words in FILES])

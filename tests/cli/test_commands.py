@@ -37,21 +37,22 @@ def test_simulate(tmp_path: Path) -> None:
     assert list(found["mean_regret"]) == ["UCB1(c=1)"]
     assert "wins" not in found
     assert found["provenance"]["seed"] == 5
-    done = rotting("simulate", "cto", "-s", "av:horizon=200", "-r", "3", "--out", "x.npz",
-                   cwd=tmp_path)  # fmt: skip
+    done = rotting(
+        "simulate", "cto", "-s", "av:horizon=200", "-r", "3", "--out", "x.npz", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "x.npz").exists()
 
 
 def test_compare_writes_a_folder(tmp_path: Path) -> None:
-    words = ("compare", "ucb1", "wswa:alpha=0.2", "wswa:alpha=0.2,restart=keep", "-s",
-             "anv:horizon=300", "-r", "5", "--out", "found")  # fmt: skip
+    known = ("ucb1", "wswa:alpha=0.2", "wswa:alpha=0.2,restart=keep")
+    words = ("compare", *known, "-s", "anv:horizon=300", "-r", "5", "--out", "found")
     done = rotting(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Holm" in done.stdout
     names = sorted(path.name for path in (tmp_path / "found").iterdir())
-    assert names == ["comparison.json", "regret.png", "result-1.npz", "result-2.npz",
-                     "result-3.npz"]  # fmt: skip
+    results = ["result-1.npz", "result-2.npz", "result-3.npz"]
+    assert names == ["comparison.json", "regret.png", *results]
     again = rotting(*words, cwd=tmp_path)
     assert again.returncode == 2
     assert "use --force" in again.stderr

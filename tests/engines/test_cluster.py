@@ -21,8 +21,10 @@ POLICY = policies.WSWA(0.2, 0.4)
 
 
 def same(one: Result, other: Result) -> bool:
-    return all(np.array_equal(getattr(one, name), getattr(other, name))
-               for name in ("regret", "pulls", "total_reward", "adversarial_regret"))  # fmt: skip
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("regret", "pulls", "total_reward", "adversarial_regret")
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -31,8 +33,9 @@ def test_dask_gives_the_same_bits_though_a_worker_is_killed() -> None:
     long = levine2017.av()
     policy = policies.CTO(levine2017.FAMILY)
     here = simulate(policy, long, runs=1200, seed=3, checkpoints=4)
-    with distributed.LocalCluster(n_workers=3, threads_per_worker=1, processes=True,
-                                  dashboard_address=None) as cluster:  # fmt: skip
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
         victims = [worker.pid for worker in cluster.workers.values()]
         done: list[int] = []
 
@@ -43,9 +46,16 @@ def test_dask_gives_the_same_bits_though_a_worker_is_killed() -> None:
 
         killer = threading.Thread(target=kill_one)
         killer.start()
-        there = simulate(policy, long, runs=1200, seed=3, checkpoints=4, backend="dask",
-                         address=cluster.scheduler_address,
-                         progress=lambda finished, total: done.append(finished))  # fmt: skip
+        there = simulate(
+            policy,
+            long,
+            runs=1200,
+            seed=3,
+            checkpoints=4,
+            backend="dask",
+            address=cluster.scheduler_address,
+            progress=lambda finished, total: done.append(finished),
+        )
         killer.join()
         assert victims[0] not in [worker.pid for worker in cluster.workers.values()]
     assert done[0] < 1200  # it was killed in the middle

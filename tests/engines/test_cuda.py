@@ -77,7 +77,13 @@ def test_same_decisions_as_the_cpu(policy: Policy) -> None:
 def test_means_agree_on_the_paper() -> None:
     scenario = levine2017.av()
     ours = simulate(policies.CTO(levine2017.FAMILY), scenario, runs=200, checkpoints=1)
-    theirs = simulate(policies.CTO(levine2017.FAMILY), scenario, runs=20_000, checkpoints=1,
-                      first_run=200, engine="cuda")  # fmt: skip
+    theirs = simulate(
+        policies.CTO(levine2017.FAMILY),
+        scenario,
+        runs=20_000,
+        checkpoints=1,
+        first_run=200,
+        engine="cuda",
+    )
     error = np.hypot(ours.standard_error[-1], theirs.standard_error[-1])
     assert abs(ours.mean_regret[-1] - theirs.mean_regret[-1]) < 4 * error

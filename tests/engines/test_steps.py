@@ -26,9 +26,14 @@ def noted() -> Iterator[None]:
         )
 
     KINDS[Params] = Verbs(
-        Params, tuple, lambda *_: (), lambda params, state, draw: params.arms.pop(0),
-        note("update"), note("pulled"), rejudge=note("rejudge"),
-    )  # fmt: skip
+        Params,
+        tuple,
+        lambda *_: (),
+        lambda params, state, draw: params.arms.pop(0),
+        note("update"),
+        note("pulled"),
+        rejudge=note("rejudge"),
+    )
     yield
     del KINDS[Params]
 

@@ -78,8 +78,14 @@ def test_a_failed_save_leaves_nothing(result: Result, tmp_path: Path) -> None:
         result.save(tmp_path / "nowhere" / "x.npz")
     path = result.save(tmp_path / "x.npz")
     before = path.read_bytes()
-    broken = Result(result.checkpoints, result.regret, result.pulls, result.total_reward,
-                    result.adversarial_regret, {"bad": object()})  # fmt: skip
+    broken = Result(
+        result.checkpoints,
+        result.regret,
+        result.pulls,
+        result.total_reward,
+        result.adversarial_regret,
+        {"bad": object()},
+    )
     with pytest.raises(TypeError):
         broken.save(path)
     assert path.read_bytes() == before

@@ -63,9 +63,8 @@ def test_a_refusal_names_argument_value_and_range(field: str, value: Any, messag
 
 
 def test_values_are_stored_converted() -> None:
-    made = Everything(
-        sigma=np.float32(0.5), z=2, every=1e3, constants=np.True_, share=1  # type: ignore[arg-type]
-    )  # fmt: skip
+    given: Any = {"sigma": np.float32(0.5), "z": 2, "every": 1e3, "constants": np.True_, "share": 1}
+    made = Everything(**given)
     assert repr(made.sigma) == "0.5"
     assert repr(made.z) == "2.0"
     assert repr(made.every) == "1000"

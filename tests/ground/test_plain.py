@@ -48,8 +48,15 @@ def test_the_form_that_saved_players_hold() -> None:
 
 def test_every_model_is_registered() -> None:
     assert set(models.MODELS) >= {
-        "constant", "exponential", "function", "plateau", "polynomial", "scaled", "step", "table",
-    }  # fmt: skip
+        "constant",
+        "exponential",
+        "function",
+        "plateau",
+        "polynomial",
+        "scaled",
+        "step",
+        "table",
+    }
     for name in ("Scaled", "Table", "Family", "Interval", "Arm"):
         with pytest.raises(ValueError, match=f"{name}: .*missing"):
             plain.from_plain({"type": name})

@@ -33,8 +33,9 @@ def test_compare_reports_every_run_of_every_policy() -> None:
     found = compare(known, SCENARIO, report=report, **PLAIN)
     assert seen == {"a": 3, "b": 3}
     played = {known["a"]: found["a"]}
-    again = compare({**known, "c": policies.UCB1(c=1)}, SCENARIO, report=report, played=played,
-                    **PLAIN)  # fmt: skip
+    again = compare(
+        {**known, "c": policies.UCB1(c=1)}, SCENARIO, report=report, played=played, **PLAIN
+    )
     assert seen == {"a": 6, "b": 6, "c": 3}
     assert again["a"] is found["a"]
     assert again["b"] is not found["b"]

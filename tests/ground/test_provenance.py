@@ -29,8 +29,11 @@ def test_the_version_stands_in_one_place() -> None:
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {
         "attr": "rotting.provenance.VERSION"
     }
-    standing = [path.name for path in (ROOT / "src").rglob("*.py")
-                if f'"{provenance.VERSION}"' in path.read_text()]  # fmt: skip
+    standing = [
+        path.name
+        for path in (ROOT / "src").rglob("*.py")
+        if f'"{provenance.VERSION}"' in path.read_text()
+    ]
     assert standing == ["provenance.py"]
 
 

@@ -14,8 +14,8 @@ from rotting.cli import app
 def test_the_league_on_two_scenarios(tmp_path: Path) -> None:
     runner = CliRunner()
     folder = tmp_path / "league"
-    args = ["league", "--runs", "2", "--scenario", "stationary_1", "--scenario", "fall_28",
-            "--out", str(folder)]  # fmt: skip
+    line = "league --runs 2 --scenario stationary_1 --scenario fall_28"
+    args = [*line.split(), "--out", str(folder)]
     found = runner.invoke(app, args)
     assert found.exit_code == 0, found.stderr
     data = json.loads((folder / "league.json").read_text())
@@ -23,7 +23,12 @@ def test_the_league_on_two_scenarios(tmp_path: Path) -> None:
     for row in data["scenarios"].values():
         assert set(row["RAWUCB"]) == {"mean", "standard_error", "p95", "max", "nanoseconds"}
     assert set(data["recommended"]) == {
-        "nothing_known", "family", "family_and_constants", "bernoulli", "many_arms"}  # fmt: skip
+        "nothing_known",
+        "family",
+        "family_and_constants",
+        "bernoulli",
+        "many_arms",
+    }
     assert (folder / "league.html").read_text().startswith("<!doctype html>")
     refused = runner.invoke(app, [*args[:3], "--scenario", "nowhere", "--out", str(folder / "x")])
     assert refused.exit_code == 2

@@ -20,9 +20,7 @@ MIXED = [Exponential(0.1), Step(5, 1.0, 0.4), Scaled(Polynomial(0.2), 0.5)]
 
 def test_one_model_over_thetas_is_as_it_was() -> None:
     family = Plateau(length=100).over([0.1, 0.15])
-    assert repr(family) == (
-        "Family(model=Plateau(theta=None, length=100), thetas=(0.1, 0.15))"
-    )  # fmt: skip
+    assert repr(family) == "Family(model=Plateau(theta=None, length=100), thetas=(0.1, 0.15))"
     assert family == Family(Plateau(length=100), (0.1, 0.15))
     assert hash(family) == hash(Family(Plateau(length=100), (0.1, 0.15)))
     assert family != Plateau(length=99).over([0.1, 0.15])
@@ -143,9 +141,13 @@ def test_theory_reads_the_members_of_any_family() -> None:
 
 @pytest.mark.parametrize(
     ("member", "limit"),
-    [(Constant(0.5), "0.5"), (Step(5, 1.0, 0.4), "0.4"), (models.Table([1.0, 0.7]), "0.7"),
-     (Scaled(Constant(0.5), 0.5), "0.25")],
-)  # fmt: skip
+    [
+        (Constant(0.5), "0.5"),
+        (Step(5, 1.0, 0.4), "0.4"),
+        (models.Table([1.0, 0.7]), "0.7"),
+        (Scaled(Constant(0.5), 0.5), "0.25"),
+    ],
+)
 def test_a_member_that_does_not_vanish_fails_assumption_4_1(
     member: models.Model, limit: str
 ) -> None:

@@ -80,7 +80,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("needs a theta", lambda: models.Polynomial().mean(1)),
     ("pull numbers", lambda: models.Polynomial(0.1).mean(0)),
     ("pull numbers", lambda: models.Polynomial(0.1).mean(1.5)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("words", "wrong"), REFUSED, ids=[words for words, _ in REFUSED])

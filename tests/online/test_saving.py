@@ -56,9 +56,16 @@ def test_a_damaged_state_is_refused() -> None:
     player.update(player.select(), 0.5)
     data, text = player.to_bytes(), player.to_json()
     damaged: list[bytes | str] = [
-        b"", b"nothing", data[:-5], data[:20] + b"\x00" + data[21:],
-        text.replace('"decided": 1', '"decided": 2'), text[:-2], "[]", "{}", "3",
-    ]  # fmt: skip
+        b"",
+        b"nothing",
+        data[:-5],
+        data[:20] + b"\x00" + data[21:],
+        text.replace('"decided": 1', '"decided": 2'),
+        text[:-2],
+        "[]",
+        "{}",
+        "3",
+    ]
     for wrong in damaged:
         load: Any = Player.from_bytes if isinstance(wrong, bytes) else Player.from_json
         with pytest.raises(ValueError, match="saved state"):
@@ -135,8 +142,10 @@ def put(path: str, values: Any) -> Callable[[dict[str, Any]], object]:
 @pytest.mark.parametrize(
     ("words", "change"),
     [
-        (r"format 3, written by rotting 9\.9; this reads 2",
-         lambda content: content.update(format=3, rotting="9.9")),
+        (
+            r"format 3, written by rotting 9\.9; this reads 2",
+            lambda content: content.update(format=3, rotting="9.9"),
+        ),
         ("does not fit this version of CTO", lambda content: content["state"].pop("ranking.tree")),
         ("does not fit this version of CTO", put("more", [1])),
         (r"arms\.pulls of the state must be int64 of shape \(3,\)", put("arms.pulls", [1, 2])),
@@ -146,11 +155,10 @@ def put(path: str, values: Any) -> Callable[[dict[str, Any]], object]:
         (r"sums\.closest of the state must lie between 0 and 2", put("sums.closest", [0, 0, 9**9])),
         (r"arms\.pulls must be \[20, 20, 20\]", put("arms.pulls", [20, 20, 9**9])),
         (r"pulls \[20, 20, 21\] of 60", lambda content: content.update(counts=[20, 20, 21])),
-        ("pull 21 of arm 0 was not made",
-         lambda content: content.update(outstanding=[[0, 21]])),
+        ("pull 21 of arm 0 was not made", lambda content: content.update(outstanding=[[0, 21]])),
         (r"sums\.total of the state must be finite", put("sums.total", [0.0, np.inf, 0.0])),
     ],
-)  # fmt: skip
+)
 def test_a_state_that_no_play_leads_to_is_refused(
     words: str, change: Callable[[dict[str, Any]], object]
 ) -> None:

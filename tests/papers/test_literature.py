@@ -67,8 +67,9 @@ def test_seznec2019(name: str) -> None:
         scenarios["ten"] = seznec2019.ten_arms()  # the others take long: `rotting reproduce`
     for setup, scenario in scenarios.items():
         mean, error = published.FIGURES[name][setup]
-        result = simulate(seznec2019.policies()[name], scenario, runs=100, seed=1, noise="common",
-                          checkpoints=1)  # fmt: skip
+        result = simulate(
+            seznec2019.policies()[name], scenario, runs=100, seed=1, noise="common", checkpoints=1
+        )
         off = abs(result.mean_regret[-1] - mean)
         rounding = 0.5 if mean >= 20 else 0.05
         assert off < 4 * math.hypot(result.standard_error[-1], error) + rounding, setup

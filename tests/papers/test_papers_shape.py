@@ -84,12 +84,20 @@ def test_a_third_paper_is_a_folder(tmp_path: Path) -> None:
     out = tmp_path / "found"
     done = CliRunner().invoke(app, ["reproduce", "tiny", "--out", str(out)])
     assert done.exit_code == 0, done.stderr
-    for text in ("a tiny table", "in turn", "20.0", "a line about it",
-                 "Played in 1.2 s, 0.5 s of them on the GPU."):  # fmt: skip
+    for text in (
+        "a tiny table",
+        "in turn",
+        "20.0",
+        "a line about it",
+        "Played in 1.2 s, 0.5 s of them on the GPU.",
+    ):
         assert text in done.stdout
     written = json.loads((out / "report.html").read_text())
-    assert written == {"command": "rotting reproduce tiny --runs 3 --seed 0", "runs": 3,
-                       "mean": {"best": 0.0, "in turn": 20.0}}  # fmt: skip
+    assert written == {
+        "command": "rotting reproduce tiny --runs 3 --seed 0",
+        "runs": 3,
+        "mean": {"best": 0.0, "in turn": 20.0},
+    }
     again = CliRunner().invoke(
         app, ["reproduce", "tiny", "-r", "5", "--json", "--force", "--out", str(out)]
     )
@@ -119,14 +127,21 @@ def test_steps_are_what_is_reported(name: str, monkeypatch: pytest.MonkeyPatch) 
     """With simulations that only report, a bar ends where `steps` says."""
     from rotting.experiments import comparison, tuning
 
-    def simulate(policy: object, scenario: object, *, runs: int, progress: object = None,
-                 **options: object) -> Result:  # fmt: skip
+    def simulate(
+        policy: object, scenario: object, *, runs: int, progress: object = None, **options: object
+    ) -> Result:
         assert callable(progress)
         progress(1, runs)
         progress(runs, runs)
         one = np.ones(1)
-        return Result(np.ones(1, dtype=np.int64), np.ones((runs, 1)), np.ones((runs, 1), dtype=int),
-                      one, one, {"parameters": "", "gpu_seconds": 0.25})  # fmt: skip
+        return Result(
+            np.ones(1, dtype=np.int64),
+            np.ones((runs, 1)),
+            np.ones((runs, 1), dtype=int),
+            one,
+            one,
+            {"parameters": "", "gpu_seconds": 0.25},
+        )
 
     monkeypatch.setattr(comparison, "simulate", simulate)
     monkeypatch.setattr(tuning, "simulate", simulate)

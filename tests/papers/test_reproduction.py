@@ -27,16 +27,22 @@ def ten_seeds() -> dict[tuple[str, str, str], dict[str, Any]]:
 # Mean wins over the seeds, for the pairs of the published table. A published 100 is met by what
 # rounds to it: of 1,000 trajectories on NP, SWUCB loses one to DUCB.
 RANGES = {
-    **{("non_parametric", row, column): (99.5, 100)
-       for row, columns in published.WINS["non_parametric"].items() for column in columns},
+    **{
+        ("non_parametric", row, column): (99.5, 100)
+        for row, columns in published.WINS["non_parametric"].items()
+        for column in columns
+    },
     **{("av", "CTO", column): (99, 100) for column in ("UCB1", "DUCB", "SWUCB", "wSWA")},
-    **{(setup, "wSWA", column): (95, 100)
-       for setup in ("av", "anv") for column in ("UCB1", "DUCB", "SWUCB")},
+    **{
+        (setup, "wSWA", column): (95, 100)
+        for setup in ("av", "anv")
+        for column in ("UCB1", "DUCB", "SWUCB")
+    },
     **{("anv", "D-CTO", column): (99.5, 100) for column in ("UCB1", "DUCB", "SWUCB")},
     ("anv", "D-CTO", "wSWA"): (55, 80),
     ("av", "DUCB", "UCB1"): (35, 65),
     ("anv", "DUCB", "UCB1"): (35, 65),
-}  # fmt: skip
+}
 
 
 def test_wins_over_ten_seeds(ten_seeds: dict[tuple[str, str, str], dict[str, Any]]) -> None:
@@ -65,9 +71,10 @@ def full() -> Reproduction:
 
 
 def test_the_grids_choose_as_in_the_paper(full: Reproduction) -> None:
-    chosen = {setup: {name: tuning.chosen[published.GRIDS[name][0]]
-                      for name, tuning in grids.items()}
-              for setup, grids in full.grids.items()}  # fmt: skip
+    chosen = {
+        setup: {name: tuning.chosen[published.GRIDS[name][0]] for name, tuning in grids.items()}
+        for setup, grids in full.grids.items()
+    }
     assert chosen["non_parametric"]["DUCB"] == 0.999
     assert chosen["av"]["DUCB"] == chosen["anv"]["DUCB"] == 0.999999
     assert chosen["non_parametric"]["wSWA"] == chosen["anv"]["wSWA"] == 0.2
@@ -124,13 +131,27 @@ def test_files(full: Reproduction, tmp_path: Path) -> None:
         writing.write(full, work, "rotting reproduce levine2017")
     folder = tmp_path / "found"
     names = {path.name for path in folder.iterdir()}
-    assert names == {"report.html", "figure1.png", "figure1.svg", "figure1.pdf", "table1.csv",
-                     "table1.json", "table1.tex", "results"}  # fmt: skip
+    assert names == {
+        "report.html",
+        "figure1.png",
+        "figure1.svg",
+        "figure1.pdf",
+        "table1.csv",
+        "table1.json",
+        "table1.tex",
+        "results",
+    }
     data = json.loads((folder / "table1.json").read_text())
     for setup in published.SETUPS:
         for found in (data[setup], data["tuned"][setup]):
-            assert {"policies", "parameters", "mean_regret", "standard_error", "wins",
-                    "p_values"} <= set(found)  # fmt: skip
+            assert {
+                "policies",
+                "parameters",
+                "mean_regret",
+                "standard_error",
+                "wins",
+                "p_values",
+            } <= set(found)
             first, second = found["policies"][:2]
             assert found["wins"][first][second] + found["wins"][second][first] <= 100
             assert found["p_values"][first][second] == found["p_values"][second][first]

@@ -84,8 +84,9 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
             for value in wrong:
                 spoilt = leaf.value.copy()
                 spoilt.flat[-1] = value
-                values = [spoilt if other.path == leaf.path else other.value
-                          for other in leaves(state)]  # fmt: skip
+                values = [
+                    spoilt if other.path == leaf.path else other.value for other in leaves(state)
+                ]
                 with pytest.raises(ValueError, match=f"^{leaf.path} of the state must"):
                     check(rebuild(state, iter(values)), fresh)
 
@@ -125,8 +126,10 @@ class Game:
         """Pulls and rounds, of every policy in the state; not the cursor, which only remembers."""
         counted = ("arms.pulls", "arms.clock", "time")
         found = [leaf for leaf in leaves(self.state) if leaf.path.endswith(counted)]
-        return [leaf.value[:TRIED].tolist() if leaf.path.endswith("clock") else leaf.value.tolist()
-                for leaf in found]  # fmt: skip
+        return [
+            leaf.value[:TRIED].tolist() if leaf.path.endswith("clock") else leaf.value.tolist()
+            for leaf in found
+        ]
 
 
 @pytest.mark.parametrize("policy", DETERMINED, ids=name_of)

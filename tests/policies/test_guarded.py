@@ -18,9 +18,13 @@ def test_better_than_the_paper() -> None:
     family = levine2017.FAMILY
     for better, theirs, scenario, most in (
         (policies.Guarded(family, SIGMA), policies.CTO(family), levine2017.av(), 0.6),
-        (policies.Guarded(family, SIGMA, constants=True), policies.DCTO(family, SIGMA),
-         levine2017.anv(), 0.2),
-    ):  # fmt: skip
+        (
+            policies.Guarded(family, SIGMA, constants=True),
+            policies.DCTO(family, SIGMA),
+            levine2017.anv(),
+            0.2,
+        ),
+    ):
         ours = simulate(better, scenario, runs=200, seed=6, checkpoints=1)
         base = simulate(theirs, scenario, runs=200, seed=6, checkpoints=1)
         assert ours.mean_regret[-1] < most * base.mean_regret[-1]

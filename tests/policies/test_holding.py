@@ -166,8 +166,9 @@ def test_judgements_of_the_other_are_there_for_the_asking() -> None:
         assert slow.select() == decision
         inner = slow._state.inner
         if inner.arms.clock[WAITING] == 0:
-            values = [cto.judge(slow._params.inner, inner, i, int(inner.arms.pulls[i]) + (
-                0 if i == decision.arm else 1)) for i in range(4)]  # fmt: skip
+            pulls = inner.arms.pulls + 1  # the next of each arm,
+            pulls[decision.arm] -= 1  # and of this one the pull just made
+            values = [cto.judge(slow._params.inner, inner, i, int(pulls[i])) for i in range(4)]
             assert values[decision.arm] == max(values)
         reward = rng.gauss(1.0 / decision.pull**0.25, 0.2)
         fast.update(decision, reward)

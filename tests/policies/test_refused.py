@@ -18,8 +18,10 @@ FAMILY = models.Plateau(length=100).over([0.1, 0.2])
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("too large", lambda: policies.UCB1(c=10**400)),
     ("at most 2\\*\\*62", lambda: policies.SWUCB(tau=10**19)),
-    ("arms of Oracle must be the scenario's own",
-     lambda: policies.Oracle([ARM]).prepare_for(levine2017.av())),
+    (
+        "arms of Oracle must be the scenario's own",
+        lambda: policies.Oracle([ARM]).prepare_for(levine2017.av()),
+    ),
     ("c must be a number > 0", lambda: policies.UCB1(c=0)),
     ("gamma must be a number > 0 and < 1, got 1.0", lambda: policies.DUCB(gamma=1.0)),
     ("gamma must be a number > 0 and < 1, got 0", lambda: policies.DUCB(gamma=0)),
@@ -27,17 +29,23 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("alpha must be a number > 0, got 0", lambda: policies.SWA(alpha=0, sigma=1)),
     ("alpha must be a number > 0, got -1", lambda: policies.WSWA(alpha=-1, sigma=1)),
     ("sigma must be a number > 0, got 0", lambda: policies.WSWA(alpha=1, sigma=0)),
-    ("sigma must be a number > 0, got '1'",
-     lambda: policies.SWA(alpha=1, sigma="1")),  # type: ignore[arg-type]
+    (
+        "sigma must be a number > 0, got '1'",
+        lambda: policies.SWA(alpha=1, sigma="1"),  # type: ignore[arg-type]
+    ),
     ("restart must be one of 'forget', 'keep'", lambda: policies.WSWA(1, 1, restart="no")),
     ("family of CTO must be a Family", lambda: policies.CTO([0.1])),  # type: ignore[arg-type]
     ("start must be an integer >= 1", lambda: policies.DCTO(FAMILY, sigma=1, start=0)),
     ("halves must be one of", lambda: policies.DCTO(FAMILY, sigma=1, halves="odd")),
-    ("delta must be a number > 0 and < 1, got 1",
-     lambda: policies.DCTO_UCB(FAMILY, sigma=1, delta=1)),
-    ("exploration must be an integer >= 2",
-     lambda: policies.DCTO_UCB(FAMILY, 1, 0.1, exploration=1)),
-]  # fmt: skip
+    (
+        "delta must be a number > 0 and < 1, got 1",
+        lambda: policies.DCTO_UCB(FAMILY, sigma=1, delta=1),
+    ),
+    (
+        "exploration must be an integer >= 2",
+        lambda: policies.DCTO_UCB(FAMILY, 1, 0.1, exploration=1),
+    ),
+]
 
 
 @pytest.mark.parametrize(("words", "wrong"), REFUSED, ids=[words for words, _ in REFUSED])

@@ -67,22 +67,28 @@ TWINS: list[Twin] = [
     (policies.SWUCB(tau=5, B=0.1), swucb.swucb, {"tau": 5, "B": 0.1}),
     (policies.SWUCB(tau=1000, B=0.5, xi=0.7), swucb.swucb, {"tau": 1000, "B": 0.5, "xi": 0.7}),
     *[
-        (policies.SWA(alpha=a, sigma=0.5), swa.swa,
-         {"alpha": a, "sigma": 0.5, "horizon": HORIZON})
+        (policies.SWA(alpha=a, sigma=0.5), swa.swa, {"alpha": a, "sigma": 0.5, "horizon": HORIZON})
         for a in (0.05, 0.3, 2.0)
     ],
     *[
-        (policies.WSWA(alpha=a, sigma=0.5, restart=r), wswa.wswa,
-         {"alpha": a, "sigma": 0.5, "restart": r})
-        for a in (0.02, 0.1, 0.5) for r in ("forget", "keep")
+        (
+            policies.WSWA(alpha=a, sigma=0.5, restart=r),
+            wswa.wswa,
+            {"alpha": a, "sigma": 0.5, "restart": r},
+        )
+        for a in (0.02, 0.1, 0.5)
+        for r in ("forget", "keep")
     ],
     *[(policies.CTO(f), cto.cto, family_args(f)) for f in (SMALL, SMOOTH)],
     *[
         (policies.DCTO(f, sigma=0.4), dcto.dcto, {**family_args(f), "sigma": 0.4})
         for f in (SMALL, SMOOTH)
     ],
-    (policies.DCTO(SMOOTH, sigma=0.4, c=0.5), dcto.dcto,
-     {**family_args(SMOOTH), "sigma": 0.4, "c": 0.5}),
+    (
+        policies.DCTO(SMOOTH, sigma=0.4, c=0.5),
+        dcto.dcto,
+        {**family_args(SMOOTH), "sigma": 0.4, "c": 0.5},
+    ),
     *[
         (
             policies.DCTO(SMOOTH, sigma=0.4, start=n, halves="even"),
@@ -92,76 +98,127 @@ TWINS: list[Twin] = [
         for n in (1, 2, 3)
     ],
     *[
-        (policies.DCTO_UCB(f, sigma=0.4, delta=0.1, exploration=m), dcto_ucb.dcto_ucb,
-         {**family_args(f), "sigma": 0.4, "exploration": m + m % 2})
+        (
+            policies.DCTO_UCB(f, sigma=0.4, delta=0.1, exploration=m),
+            dcto_ucb.dcto_ucb,
+            {**family_args(f), "sigma": 0.4, "exploration": m + m % 2},
+        )
         for f, m in ((SMALL, 9), (SMOOTH, 40), (SMALL, 2))
     ],
-    *[(policies.RAWUCB(sigma=0.5, alpha=a), rawucb.raw_ucb, {"sigma": 0.5, "alpha": a})
-      for a in (1.4, 0.05)],
     *[
-        (policies.RAWUCBPP(sigma=0.5, alpha=a, beta=b), rawucb.raw_ucb_pp,
-         {"sigma": 0.5, "alpha": a, "beta": b})
+        (policies.RAWUCB(sigma=0.5, alpha=a), rawucb.raw_ucb, {"sigma": 0.5, "alpha": a})
+        for a in (1.4, 0.05)
+    ],
+    *[
+        (
+            policies.RAWUCBPP(sigma=0.5, alpha=a, beta=b),
+            rawucb.raw_ucb_pp,
+            {"sigma": 0.5, "alpha": a, "beta": b},
+        )
         for a, b in ((1.4, 0.0), (0.3, 0.7))
     ],
-    *[(policies.FEWA(sigma=0.5, alpha=a), fewa.fewa, {"sigma": 0.5, "alpha": a})
-      for a in (0.06, 1.0)],
+    *[
+        (policies.FEWA(sigma=0.5, alpha=a), fewa.fewa, {"sigma": 0.5, "alpha": a})
+        for a in (0.06, 1.0)
+    ],
     *[
         (kind(sigma=0.5, alpha=a, growth=m), rule, {"sigma": 0.5, "alpha": a, "growth": m})
-        for kind, rule in ((policies.EFFRAWUCB, eff.eff_raw_ucb),
-                           (policies.EFFFEWA, eff.eff_fewa))
+        for kind, rule in ((policies.EFFRAWUCB, eff.eff_raw_ucb), (policies.EFFFEWA, eff.eff_fewa))
         for a, m in ((1.4, 1.1), (0.1, 2.0), (0.06, 3.0))
     ],
     *[
-        (policies.GLRUCB(sigma=s, delta=d, every=e), glr.glr_ucb,
-         {"sigma": s, "delta": d, "every": e})
+        (
+            policies.GLRUCB(sigma=s, delta=d, every=e),
+            glr.glr_ucb,
+            {"sigma": s, "delta": d, "every": e},
+        )
         for s, d, e in ((0.5, 0.5, 3), (0.3, 0.01, 10), (None, 0.3, 10))
     ],
     (policies.EXP3S(), exp3s.exp3s, {"gamma": 0.05, "alpha": 1e-4}),
-    (policies.EXP3S(gamma=0.4, alpha=0.01, low=-1.0, high=2.0), exp3s.exp3s,
-     {"gamma": 0.4, "alpha": 0.01, "low": -1.0, "high": 2.0}),
-    *[(policies.SWTS(tau=tau, sigma=0.4), thompson.sw_ts, {"tau": tau, "sigma": 0.4})
-      for tau in (7, 60)],
+    (
+        policies.EXP3S(gamma=0.4, alpha=0.01, low=-1.0, high=2.0),
+        exp3s.exp3s,
+        {"gamma": 0.4, "alpha": 0.01, "low": -1.0, "high": 2.0},
+    ),
+    *[
+        (policies.SWTS(tau=tau, sigma=0.4), thompson.sw_ts, {"tau": tau, "sigma": 0.4})
+        for tau in (7, 60)
+    ],
     *[(policies.LCTO(f), lcto.likelihood_cto, family_args(f)) for f in (SMALL, SMOOTH)],
     *[
-        (policies.LDCTO(f, sigma=0.4, c=c, start=n), lcto.likelihood_dcto,
-         {**family_args(f), "sigma": 0.4, "c": c, "start": n})
+        (
+            policies.LDCTO(f, sigma=0.4, c=c, start=n),
+            lcto.likelihood_dcto,
+            {**family_args(f), "sigma": 0.4, "c": c, "start": n},
+        )
         for f, c, n in ((SMALL, 1.0, 2), (SMOOTH, 0.3, 3))
     ],
     *[
-        (policies.Posterior(f, sigma=s, constants=c, rule=r, z=z), posterior.posterior,
-         {**family_args(f), "sigma": s, "constants": c, "rule": r, "z": z})
+        (
+            policies.Posterior(f, sigma=s, constants=c, rule=r, z=z),
+            posterior.posterior,
+            {**family_args(f), "sigma": s, "constants": c, "rule": r, "z": z},
+        )
         for f, s, c, r, z in (
-            (SMOOTH, 0.4, False, "mean", 1.0), (SMALL, 0.4, True, "mean", 1.0),
-            (SMOOTH, 0.4, True, "upper", 2.0), (SMALL, 0.4, False, "upper", 1.0),
-            (SMOOTH, None, False, "mean", 1.0), (SMOOTH, None, True, "upper", 1.0),
-            (SMOOTH, 0.4, False, "thompson", 1.0), (SMALL, 0.4, True, "thompson", 1.0),
+            (SMOOTH, 0.4, False, "mean", 1.0),
+            (SMALL, 0.4, True, "mean", 1.0),
+            (SMOOTH, 0.4, True, "upper", 2.0),
+            (SMALL, 0.4, False, "upper", 1.0),
+            (SMOOTH, None, False, "mean", 1.0),
+            (SMOOTH, None, True, "upper", 1.0),
+            (SMOOTH, 0.4, False, "thompson", 1.0),
+            (SMALL, 0.4, True, "thompson", 1.0),
         )
     ],
     *[
-        (policies.Posterior(f, sigma=s, constants=c, rule=r), posterior.posterior,
-         {**family_args(f), "sigma": s, "constants": c, "rule": r, "z": 2.0,
-          "weights": [8.0, 1.0, 3.0]})
+        (
+            policies.Posterior(f, sigma=s, constants=c, rule=r),
+            posterior.posterior,
+            {
+                **family_args(f),
+                "sigma": s,
+                "constants": c,
+                "rule": r,
+                "z": 2.0,
+                "weights": [8.0, 1.0, 3.0],
+            },
+        )
         for f, s, c, r in (
-            (WEIGHTED, 0.4, False, "mean"), (WEIGHTED, None, True, "upper"),
+            (WEIGHTED, 0.4, False, "mean"),
+            (WEIGHTED, None, True, "upper"),
             (WEIGHTED, 0.4, True, "thompson"),
         )
     ],
     *[
-        (policies.SteadyUCB(sigma=s, alpha=a, c=c, few=f), steady.steady_ucb,
-         {"sigma": s, "alpha": a, "c": c, "few": f})
+        (
+            policies.SteadyUCB(sigma=s, alpha=a, c=c, few=f),
+            steady.steady_ucb,
+            {"sigma": s, "alpha": a, "c": c, "few": f},
+        )
         for s, a, c, f in ((0.5, 3.0, 0.8, 0.3), (0.4, 0.5, 0.3, 0.0), (None, 1.0, 0.8, 0.3))
     ],
     *[
-        (policies.Guarded(f, sigma=s, constants=c, doubt=d), guarded.guarded,
-         {**family_args(f), "sigma": s, "constants": c, "doubt": d})
-        for f, s, c, d in ((SMOOTH, 0.4, False, 2.0), (SMOOTH, 0.4, True, 2.0),
-                           (SMALL, 0.3, False, 0.3), (SMOOTH, 0.2, True, 0.3))
+        (
+            policies.Guarded(f, sigma=s, constants=c, doubt=d),
+            guarded.guarded,
+            {**family_args(f), "sigma": s, "constants": c, "doubt": d},
+        )
+        for f, s, c, d in (
+            (SMOOTH, 0.4, False, 2.0),
+            (SMOOTH, 0.4, True, 2.0),
+            (SMALL, 0.3, False, 0.3),
+            (SMOOTH, 0.2, True, 0.3),
+        )
     ],
-    *[(policies.CCTO(f), ccto.interval_cto, family_args(f.family))
-      for f in (models.Plateau(length=7).between(0.1, 0.4, 6),
-                models.Polynomial().between(0.1, 0.4, 9))],
+    *[
+        (policies.CCTO(f), ccto.interval_cto, family_args(f.family))
+        for f in (
+            models.Plateau(length=7).between(0.1, 0.4, 6),
+            models.Polynomial().between(0.1, 0.4, 9),
+        )
+    ],
     (policies.DTS(gamma=0.95, sigma=0.4), thompson.d_ts, {"gamma": 0.95, "sigma": 0.4}),
-]  # fmt: skip
+]
 
 
 def rewards(scenario: Scenario, seed: int) -> Callable[[int, int], float]:
@@ -228,8 +285,8 @@ def test_posterior_on_an_interval(kind: str, constants: bool) -> None:
         decision = player.select()
         if t % 4 == 1:
             allowed = posterior.interval_posterior(
-                history, 3, 0.1, 0.45, lambda n, theta: plateau(n, theta, 10), sigma,
-                constants)  # fmt: skip
+                history, 3, 0.1, 0.45, lambda n, theta: plateau(n, theta, 10), sigma, constants
+            )
             assert decision.arm in allowed, f"round {t}: chose {decision.arm}, allowed {allowed}"
         outcome = reward(decision.arm, decision.pull)
         player.update(decision, outcome)

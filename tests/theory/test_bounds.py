@@ -42,8 +42,10 @@ def test_bounds_of_the_papers_setup_are_vacuous() -> None:
 def test_regret_stays_below_the_bounds(seed: int) -> None:
     """Random scenarios with positive means: mean regret of SWA and wSWA below their bounds."""
     rng = np.random.default_rng(seed)
-    arms = [Arm(models.Polynomial(rng.uniform(0.1, 0.9)), constant=rng.uniform(0, 1))
-            for _ in range(int(rng.integers(2, 6)))]  # fmt: skip
+    arms = [
+        Arm(models.Polynomial(rng.uniform(0.1, 0.9)), constant=rng.uniform(0, 1))
+        for _ in range(int(rng.integers(2, 6)))
+    ]
     sigma, horizon, alpha = rng.uniform(0.1, 1.0), int(rng.integers(200, 3000)), rng.uniform(0.1, 1)
     scenario = Scenario(arms, Gaussian(sigma), horizon)
     top = max(float(arm.mean(1)) for arm in arms)

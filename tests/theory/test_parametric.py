@@ -35,8 +35,13 @@ def test_regret_stays_below_the_parametric_bounds(seed: int) -> None:
     pulls = theory.m_star(family, 0.1 / 2, sigma, "difference", "bound").max()
     horizon = int(6 * pulls) + 1000
     arms = [Arm(model, constant=c) for model, c in zip(own, constants, strict=True)]
-    dcto = simulate(policies.DCTO_UCB(family, sigma, delta=0.1), Scenario(arms, Gaussian(sigma),
-                    horizon), runs=40, seed=seed, checkpoints=1)  # fmt: skip
+    dcto = simulate(
+        policies.DCTO_UCB(family, sigma, delta=0.1),
+        Scenario(arms, Gaussian(sigma), horizon),
+        runs=40,
+        seed=seed,
+        checkpoints=1,
+    )
     # the bound holds with probability 1 - delta
     known = theory.dcto_ucb_regret_bound(own, constants, sigma, horizon, float(pulls))
     assert np.mean(dcto.final_regret > known) <= 0.1
@@ -109,8 +114,10 @@ def test_dcto_ucb_bound() -> None:
         )
 
     # the arms' terms add up, and the best epsilon is a value of mu: one arm after the other
-    values = [[mu(n, theta) for n in range(2, 700, 2) if mu(n, theta) < gap]
-              for theta, gap in ((0.45, 0.4), (0.3, 0.5))]  # fmt: skip
+    values = [
+        [mu(n, theta) for n in range(2, 700, 2) if mu(n, theta) < gap]
+        for theta, gap in ((0.45, 0.4), (0.3, 0.5))
+    ]
     one = min(values[0], key=lambda epsilon: bound(epsilon, 0.3))
     two = min(values[1], key=lambda epsilon: bound(one, epsilon))
     best = bound(one, two)

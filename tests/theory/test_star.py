@@ -122,6 +122,10 @@ def test_the_papers_family_is_settled() -> None:
     start = settled_from(levine2017.FAMILY, "difference")
     assert start is not None
     assert 1.4e6 < start < 1.6e6
-    values = np.array([float(theory.statistic(member, int(start), "difference"))
-                       for member in levine2017.FAMILY.members])  # fmt: skip
+    values = np.array(
+        [
+            float(theory.statistic(member, int(start), "difference"))
+            for member in levine2017.FAMILY.members
+        ]
+    )
     assert np.all(np.diff(values) < 0)

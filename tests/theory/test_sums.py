@@ -12,13 +12,20 @@ from rotting.theory.sums import FUNCTION_LIMIT
 @pytest.mark.parametrize(
     "model",
     [
-        models.Polynomial(0.3), models.Polynomial(1.0), models.Polynomial(0.0),
-        models.Plateau(0.4, length=7), models.Plateau(0.4, length=1), models.Exponential(0.01),
-        models.Exponential(0.0), models.Constant(0.3), models.Step(50, 1.0, 0.2),
-        models.Table([1.0, 0.5, 0.4]), models.Function(lambda n: 1.0 / n),
+        models.Polynomial(0.3),
+        models.Polynomial(1.0),
+        models.Polynomial(0.0),
+        models.Plateau(0.4, length=7),
+        models.Plateau(0.4, length=1),
+        models.Exponential(0.01),
+        models.Exponential(0.0),
+        models.Constant(0.3),
+        models.Step(50, 1.0, 0.2),
+        models.Table([1.0, 0.5, 0.4]),
+        models.Function(lambda n: 1.0 / n),
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_closed_sums_are_the_sums(model: models.Model) -> None:
     n = np.array([0, 1, 2, 6, 7, 8, 99, 100, 4095, 4096, 4097, 50_000])
     table = np.concatenate([[0.0], np.cumsum(model.table(50_000))])

@@ -19,9 +19,14 @@ def likeliest_first(rewards: list[float], thetas: list[float], mu: Model, consta
 
 
 def is_doubted(
-    history: History, arms: int, thetas: list[float], mu: Model, sigma: float, constants: bool,
+    history: History,
+    arms: int,
+    thetas: list[float],
+    mu: Model,
+    sigma: float,
+    constants: bool,
     doubt: float,
-) -> bool:  # fmt: skip
+) -> bool:
     """Whether at some 16th reward of an arm its likeliest model missed its last rewards clearly."""
     need = 2 if constants else 1
     for t, (arm, _) in enumerate(history, start=1):
@@ -42,9 +47,15 @@ def is_doubted(
 
 
 def guarded(
-    history: History, arms: int, thetas: list[float], mu: Model, sigma: float,
-    constants: bool = False, c: float = 1.0, doubt: float = 2.0,
-) -> set[int]:  # fmt: skip
+    history: History,
+    arms: int,
+    thetas: list[float],
+    mu: Model,
+    sigma: float,
+    constants: bool = False,
+    c: float = 1.0,
+    doubt: float = 2.0,
+) -> set[int]:
     """By the family while nothing clear speaks against it, else as steady_ucb."""
     need = 2 if constants else 1
     counts = pull_counts(history, arms)

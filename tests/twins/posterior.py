@@ -75,8 +75,10 @@ def posterior(
             s2 = pooled_variance(history[:last], arms, thetas, mu, constants)
         fits = [fit(rewards, theta, mu, constants) for theta in thetas]
         least = min(square for square, _ in fits)
-        chances = [p * math.exp(-(square - least) / (2 * s2))
-                   for p, (square, _) in zip(prior, fits, strict=True)]  # fmt: skip
+        chances = [
+            p * math.exp(-(square - least) / (2 * s2))
+            for p, (square, _) in zip(prior, fits, strict=True)
+        ]
         chances = [chance / sum(chances) for chance in chances]
         values = [
             constant + mu(n + 1, theta) for (_, constant), theta in zip(fits, thetas, strict=True)

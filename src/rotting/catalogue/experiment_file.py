@@ -84,7 +84,7 @@ def read_experiment(path: str | Path) -> ExperimentFile:
         seed=keys.value("seed", int, 0),
         noise=checks.choice("noise", keys.value("noise", str, "independent"), NOISES),
         folder=outputs.value("folder", str, "") or f"out/{Path(path).stem}",
-    )  # fmt: skip
+    )
 
 
 class _Keys:

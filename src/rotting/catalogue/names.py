@@ -21,8 +21,10 @@ def scenarios() -> dict[str, Callable[[], Scenario]]:
     for paper in papers.names():
         for name, make in papers.find(paper).scenarios.items():
             if name in found:
-                raise ValueError(f"scenario {name!r} of {paper} must have another name: an earlier "
-                                 "paper has one of that name")  # fmt: skip
+                raise ValueError(
+                    f"scenario {name!r} of {paper} must have another name: an earlier "
+                    "paper has one of that name"
+                )
             found[name] = make
     return found
 

@@ -18,8 +18,20 @@ from rotting.cli import (  # noqa: I001  importing a command registers it; --hel
 )
 from rotting.cli.base import app
 
-__all__ = ["app", "compare", "demo", "league", "main", "policies", "reproduce", "run",
-           "scenarios", "simulate", "theory", "tune"]  # fmt: skip
+__all__ = [
+    "app",
+    "compare",
+    "demo",
+    "league",
+    "main",
+    "policies",
+    "reproduce",
+    "run",
+    "scenarios",
+    "simulate",
+    "theory",
+    "tune",
+]
 
 
 def main() -> None:

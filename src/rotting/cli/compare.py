@@ -44,6 +44,15 @@ def compare_command(
     chosen = catalogue.parse_scenario(scenario)
     named = catalogue.parse_policies(policies, chosen)
     comparing.play_and_show(
-        named, chosen, as_json, out, force, runs=runs, seed=seed, noise=noise, engine=engine,
-        backend=backend, address=address,
-    )  # fmt: skip
+        named,
+        chosen,
+        as_json,
+        out,
+        force,
+        runs=runs,
+        seed=seed,
+        noise=noise,
+        engine=engine,
+        backend=backend,
+        address=address,
+    )

@@ -94,9 +94,12 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], folded: bool) -
         else:
             widest = min(24, widest) if place == 0 else 0
         shown.add_column(
-            name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric,
+            name,
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=numeric,
             min_width=widest or None,
-        )  # fmt: skip
+        )
     for row in rows:
         shown.add_row(*(escape(cell) for cell in row))
     return shown
@@ -124,25 +127,33 @@ def comparison(found: Comparison, title: str = "") -> None:
     table(
         ["policy", "mean regret", "standard error", "95 % interval", "worst run"],
         [
-            [name, f"{summary['mean_regret'][name]:.2f}", f"{summary['standard_error'][name]:.2f}",
-             "{:.2f} to {:.2f}".format(*summary["interval_95"][name]),
-             f"{found[name].final_regret.max():.2f}"]
+            [
+                name,
+                f"{summary['mean_regret'][name]:.2f}",
+                f"{summary['standard_error'][name]:.2f}",
+                "{:.2f} to {:.2f}".format(*summary["interval_95"][name]),
+                f"{found[name].final_regret.max():.2f}",
+            ]
             for name in names
         ],
         title,
-    )  # fmt: skip
+    )
     if len(names) < 2:
         return
     pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
     table(
         ["pair", "wins of the first", "p-value", "corrected (Holm)"],
         [
-            [f"{a} against {b}", f"{found.wins[a][b]} of {found[a].runs}",
-             show_p(found.p_values[a][b]), show_p(found.holm[a][b])]
+            [
+                f"{a} against {b}",
+                f"{found.wins[a][b]} of {found[a].runs}",
+                show_p(found.p_values[a][b]),
+                show_p(found.holm[a][b]),
+            ]
             for a, b in pairs
         ],
         "Paired by run",
-    )  # fmt: skip
+    )
 
 
 def records(rows: Sequence[dict[str, str]], as_json: bool) -> None:

@@ -33,6 +33,12 @@ def run_command(
         raise ValueError("file must be given; rotting run --example prints one to start from")
     asked = read_experiment(file)
     comparing.play_and_show(
-        asked.policies, asked.scenario, as_json, Path(asked.folder), force, runs=asked.runs,
-        seed=asked.seed if seed is None else seed, noise=asked.noise,
-    )  # fmt: skip
+        asked.policies,
+        asked.scenario,
+        as_json,
+        Path(asked.folder),
+        force,
+        runs=asked.runs,
+        seed=asked.seed if seed is None else seed,
+        noise=asked.noise,
+    )

@@ -46,8 +46,17 @@ def simulate_command(
     named = catalogue.parse_policies([policy], chosen)
     if out is not None:
         _check_result_file(out, force)
-    found = comparing.play(named, chosen, as_json, runs=runs, seed=seed, noise=noise,
-                           engine=engine, backend=backend, address=address)  # fmt: skip
+    found = comparing.play(
+        named,
+        chosen,
+        as_json,
+        runs=runs,
+        seed=seed,
+        noise=noise,
+        engine=engine,
+        backend=backend,
+        address=address,
+    )
     (result,) = found.results.values()
     if out is not None:
         result.save(out)

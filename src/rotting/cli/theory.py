@@ -99,8 +99,10 @@ def theory_command(
         console.say(str(verdict))
     console.say(f"Use: {advice.use}")
     for name, result in measured.items():
-        console.say(f"Measured: mean regret of {name} {result.mean_regret[-1]:.1f} "
-                    f"+- {result.standard_error[-1]:.1f} ({runs} runs)")  # fmt: skip
+        console.say(
+            f"Measured: mean regret of {name} {result.mean_regret[-1]:.1f} "
+            f"+- {result.standard_error[-1]:.1f} ({runs} runs)"
+        )
     if out is not None:
         console.say(f"Picture: {out}")
 
@@ -108,8 +110,11 @@ def theory_command(
 def _of_scenario(scenario: Scenario) -> dict[str, Any]:
     if not isinstance(scenario.noise, Gaussian) or callable(scenario.noise.sigma):
         raise ValueError(f"scenario must have Gaussian noise of one sigma, got {scenario.noise!r}")
-    found: dict[str, Any] = {"arms": scenario.arm_count, "sigma": scenario.noise.sigma,
-                             "horizon": scenario.horizon}  # fmt: skip
+    found: dict[str, Any] = {
+        "arms": scenario.arm_count,
+        "sigma": scenario.noise.sigma,
+        "horizon": scenario.horizon,
+    }
     if isinstance(scenario.arms, RandomArms):
         family = scenario.arms.family
         low, high = scenario.arms.constants
@@ -130,8 +135,9 @@ def _with_changes(scenario: Scenario, advice: Any) -> Scenario | None:
 
 def _family(model: str | None, thetas: str | None) -> models.Family:
     if model is None or thetas is None:
-        raise ValueError("model and thetas must be given together, as --model polynomial "
-                         "--thetas 0.1,0.4")  # fmt: skip
+        raise ValueError(
+            "model and thetas must be given together, as --model polynomial --thetas 0.1,0.4"
+        )
     name, settings = catalogue.split("model", model)
     return make_family(name, settings, [catalogue.read_value(word) for word in thetas.split(",")])
 
@@ -148,8 +154,8 @@ def _measure(
         "wSWA": policies.WSWA(alpha, advice.sigma),
     }
     if "family" in asked:
-        with_constants = policies.DCTO(asked["family"], advice.sigma)
-        known |= {"DCTO": with_constants} if asked["constants"] else {
-            "CTO": policies.CTO(asked["family"])
-        }  # fmt: skip
+        if asked["constants"]:
+            known["DCTO"] = policies.DCTO(asked["family"], advice.sigma)
+        else:
+            known["CTO"] = policies.CTO(asked["family"])
     return comparing.play(known, scenario, quiet, runs=runs, seed=seed).results

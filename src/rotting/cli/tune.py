@@ -34,16 +34,27 @@ def tune_command(
     made = catalogue.parse_policy(policy + ("," if ":" in policy else ":") + first, chosen)
     settings = math.prod(len(choices) for choices in values.values())
     with console.progress(settings * runs, quiet=as_json) as advance:
-        found = tune(made, values, chosen, runs=runs, seed=seed, noise=noise,
-                     progress=in_steps(advance, made.title))  # fmt: skip
+        found = tune(
+            made,
+            values,
+            chosen,
+            runs=runs,
+            seed=seed,
+            noise=noise,
+            progress=in_steps(advance, made.title),
+        )
     if as_json:
         console.print_json({"policy": found.best.key, "chosen": found.chosen, "rows": found.rows()})
         return
     rows = [
-        [*(f"{row[name]}" for name in values), f"{row['mean_regret']:.2f}",
-         f"{row['standard_error']:.2f}", "<- least" if setting is found.chosen else ""]
+        [
+            *(f"{row[name]}" for name in values),
+            f"{row['mean_regret']:.2f}",
+            f"{row['standard_error']:.2f}",
+            "<- least" if setting is found.chosen else "",
+        ]
         for setting, row in zip(found.settings, found.rows(), strict=True)
-    ]  # fmt: skip
+    ]
     header = [*values, "mean regret", "standard error", ""]
     console.table(header, rows, f"{made.title} on {comparing.title(chosen, runs, seed)}")
     console.say(f"Least mean regret: {found.best.short_label}")

@@ -68,8 +68,9 @@ def _cluster(backend: str, address: str | None) -> Iterator[int]:
         try:
             client = Client(address) if address else Client(processes=True)
         except OSError as error:
-            raise ValueError(f"address must be that of a Dask scheduler, got {address!r}: "
-                             f"{error}") from None  # fmt: skip
+            raise ValueError(
+                f"address must be that of a Dask scheduler, got {address!r}: {error}"
+            ) from None
         with client, joblib.parallel_config(backend="dask"):
             yield max(1, sum(client.nthreads().values()))
         return

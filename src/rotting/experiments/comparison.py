@@ -30,19 +30,24 @@ class Comparison:
     def wins(self) -> dict[str, dict[str, int]]:
         """wins[a][b]: in how many runs a has the lesser final regret."""
         return {
-            a: {b: stats.wins(self[a].final_regret, self[b].final_regret)
-                for b in self.results if b != a}
+            a: {
+                b: stats.wins(self[a].final_regret, self[b].final_regret)
+                for b in self.results
+                if b != a
+            }
             for a in self.results
-        }  # fmt: skip
+        }
 
     @cached_property
     def p_values(self) -> dict[str, dict[str, float]]:
         """p_values[a][b]: the paired t-test between a and b."""
         pairs = itertools.combinations(self.results, 2)
         return self._both_ways(
-            {(a, b): stats.paired_p_value(self[a].final_regret, self[b].final_regret)
-             for a, b in pairs}
-        )  # fmt: skip
+            {
+                (a, b): stats.paired_p_value(self[a].final_regret, self[b].final_regret)
+                for a, b in pairs
+            }
+        )
 
     @cached_property
     def holm(self) -> dict[str, dict[str, float]]:
@@ -53,10 +58,13 @@ class Comparison:
 
     def _both_ways(self, values: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
         return {
-            a: {b: values[a, b] if (a, b) in values else values[b, a]
-                for b in self.results if b != a}
+            a: {
+                b: values[a, b] if (a, b) in values else values[b, a]
+                for b in self.results
+                if b != a
+            }
             for a in self.results
-        }  # fmt: skip
+        }
 
     def __repr__(self) -> str:
         means = (f"{name} {result.mean_regret[-1]:.4g}" for name, result in self.results.items())
@@ -73,12 +81,13 @@ class Comparison:
             "runs": next(iter(self.results.values())).runs,
             "mean_regret": {n: float(r.mean_regret[-1]) for n, r in self.results.items()},
             "standard_error": {n: float(r.standard_error[-1]) for n, r in self.results.items()},
-            "interval_95": {n: list(stats.interval(r.final_regret))
-                            for n, r in self.results.items()},
+            "interval_95": {
+                n: list(stats.interval(r.final_regret)) for n, r in self.results.items()
+            },
             "wins": self.wins,
             "p_values": self.p_values,
             "p_values_holm": self.holm,
-        }  # fmt: skip
+        }
 
 
 def compare(
@@ -134,8 +143,10 @@ def _at_hand(
         return None
     for name, wanted in (("runs", runs), ("seed", seed), ("horizon", scenario.horizon)):
         if found.provenance[name] != wanted:
-            raise ValueError(f"played must hold results with {name} = {wanted}, got "
-                             f"{found.provenance[name]} for {policy.short_label}")  # fmt: skip
+            raise ValueError(
+                f"played must hold results with {name} = {wanted}, got "
+                f"{found.provenance[name]} for {policy.short_label}"
+            )
     return found
 
 

@@ -131,8 +131,10 @@ def _check_backend(backend: str, address: str | None, engine: str, policy: Any) 
         if address is not None:
             raise ValueError(f"address must be given with backend 'dask' or 'ray', got {address!r}")
     elif engine != "cpu" or not isinstance(policy, Policy):
-        raise ValueError(f"backend must be 'threads' for other engines than 'cpu' and for players "
-                         f"that are not a Policy, got {backend!r}")  # fmt: skip
+        raise ValueError(
+            f"backend must be 'threads' for other engines than 'cpu' and for players "
+            f"that are not a Policy, got {backend!r}"
+        )
 
 
 def checkpoint_times(checkpoints: int | npt.ArrayLike, horizon: int) -> IntArray:

@@ -48,10 +48,13 @@ class Tuning:
     def rows(self) -> list[dict[str, Any]]:
         """One row for each setting: its parameters, mean regret and standard error."""
         return [
-            {**setting, "mean_regret": float(result.mean_regret[-1]),
-             "standard_error": float(result.standard_error[-1])}
+            {
+                **setting,
+                "mean_regret": float(result.mean_regret[-1]),
+                "standard_error": float(result.standard_error[-1]),
+            }
             for setting, result in zip(self.settings, self.results, strict=True)
-        ]  # fmt: skip
+        ]
 
 
 def tune(
@@ -87,8 +90,9 @@ def tune(
             raise ValueError(f"grid must hold at least one value of {name}, got none")
     if not values:
         raise ValueError("grid must hold at least one parameter, got none")
-    settings = [dict(zip(values, chosen, strict=True))
-                for chosen in itertools.product(*values.values())]  # fmt: skip
+    settings = [
+        dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
+    ]
     policies = [_with(policy, setting) for setting in settings]
     results = [
         simulate(each, scenario, runs=runs, seed=seed, first_run=GRID_RUNS_START, **options)

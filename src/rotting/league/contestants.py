@@ -65,6 +65,7 @@ PARAMETRIC: dict[str, Maker] = {
     "DCTO": _parametric(lambda f, e: policies.DCTO(f, sigma_of(e))),
     "LDCTO": _parametric(lambda f, e: policies.LDCTO(f, sigma_of(e))),
     "Posterior upper": _parametric(
-        lambda f, e: policies.Posterior(f, sigma_of(e), constants=True, rule="upper", z=2.5)),
+        lambda f, e: policies.Posterior(f, sigma_of(e), constants=True, rule="upper", z=2.5)
+    ),
     "Guarded": _parametric(lambda f, e: policies.Guarded(f, sigma_of(e), constants=e.constants)),
-}  # fmt: skip
+}

@@ -21,12 +21,18 @@ def standing_rows(league: League) -> tuple[list[str], list[list[str]]]:
     for name in league.standing():
         best = league.relative(name)
         cost = [row[name]["nanoseconds"] for row in league.cells.values() if name in row]
-        lines.append([
-            name, f"{geometric_mean(league.ratio(name).values()):.2f}",
-            f"{geometric_mean(best.values()):.2f}", f"{max(best.values()):.3g}",
-            f"{geometric_mean(league.ratio(name, 'p95').values()):.2f}", f"{ranks[name]:.1f}",
-            f"{sum(cost) / len(cost):.0f}", str(len(best)),
-        ])  # fmt: skip
+        lines.append(
+            [
+                name,
+                f"{geometric_mean(league.ratio(name).values()):.2f}",
+                f"{geometric_mean(best.values()):.2f}",
+                f"{max(best.values()):.3g}",
+                f"{geometric_mean(league.ratio(name, 'p95').values()):.2f}",
+                f"{ranks[name]:.1f}",
+                f"{sum(cost) / len(cost):.0f}",
+                str(len(best)),
+            ]
+        )
     return header, lines
 
 
@@ -50,9 +56,15 @@ def figure(league: League, most: int = 10) -> Any:
     for place, name in enumerate(names):
         ratios = league.ratio(name)
         shown = [k for k, scenario in enumerate(scenarios) if scenario in ratios]
-        axes.plot([max(0.02, ratios[scenarios[k]]) for k in shown], shown, "os^vD<>Pp*"[place % 10],
-                  color=plots.COLOURS[place % len(plots.COLOURS)], label=name,
-                  markersize=5, alpha=0.85)  # fmt: skip
+        axes.plot(
+            [max(0.02, ratios[scenarios[k]]) for k in shown],
+            shown,
+            "os^vD<>Pp*"[place % 10],
+            color=plots.COLOURS[place % len(plots.COLOURS)],
+            label=name,
+            markersize=5,
+            alpha=0.85,
+        )
     axes.set_yticks(range(len(scenarios)), scenarios, fontsize=8)
     axes.invert_yaxis()
     axes.set(xscale="log", xlabel="mean regret / that of RAW-UCB (alpha = 1.4)")
@@ -66,8 +78,11 @@ def as_data(league: League, command: str) -> dict[str, Any]:
         "scenarios": league.cells,
         "recommended": CHOICES,
         "about": {name: entry.about for name, entry in league.entries.items()},
-        "runs": league.runs, "seed": league.seed, "seconds": league.seconds, "command": command,
-    }  # fmt: skip
+        "runs": league.runs,
+        "seed": league.seed,
+        "seconds": league.seconds,
+        "command": command,
+    }
 
 
 def write(league: League, folder: Path, command: str) -> None:
@@ -76,8 +91,10 @@ def write(league: League, folder: Path, command: str) -> None:
     drawn = figure(league)
     for ending in ("png", "svg"):
         plots.save_figure(drawn, folder / f"league.{ending}")
-    about = [[name, entry.about, str(entry.scenario.arm_count), f"{entry.scenario.horizon:,}"]
-             for name, entry in league.entries.items()]  # fmt: skip
+    about = [
+        [name, entry.about, str(entry.scenario.arm_count), f"{entry.scenario.horizon:,}"]
+        for name, entry in league.entries.items()
+    ]
     body = [
         "<h1>The league of rotting bandits</h1>",
         f'<p class="lead">{league.runs} runs of every policy on every scenario; no parameter is '
@@ -89,11 +106,16 @@ def write(league: League, folder: Path, command: str) -> None:
         "scenario, geometric means; the worst of the latter; the 95th percentile relative to "
         "RAW-UCB's; the mean rank; nanoseconds a decision; scenarios played. Parametric policies "
         "play where a family is given, right or wrong.</p>",
-        "<h2>Mean regret</h2>", html.table(*cell_rows(league, "mean")),
-        "<h2>95th percentile</h2>", html.table(*cell_rows(league, "p95")),
-        "<h2>Worst run</h2>", html.table(*cell_rows(league, "max")),
-        "<h2>Nanoseconds a decision</h2>", html.table(*cell_rows(league, "nanoseconds")),
-        "<h2>The scenarios</h2>", html.table(["scenario", "what", "arms", "horizon"], about),
+        "<h2>Mean regret</h2>",
+        html.table(*cell_rows(league, "mean")),
+        "<h2>95th percentile</h2>",
+        html.table(*cell_rows(league, "p95")),
+        "<h2>Worst run</h2>",
+        html.table(*cell_rows(league, "max")),
+        "<h2>Nanoseconds a decision</h2>",
+        html.table(*cell_rows(league, "nanoseconds")),
+        "<h2>The scenarios</h2>",
+        html.table(["scenario", "what", "arms", "horizon"], about),
         f"<p><code>{escape(command)}</code>, {league.seconds:.0f} s.</p>",
-    ]  # fmt: skip
+    ]
     (folder / "league.html").write_text(html.page("The league of rotting bandits", body))

@@ -40,10 +40,13 @@ def _fall(i: int) -> Entry:
 
 
 def _clicks(rates: list[float], lives: list[int], horizon: int) -> Entry:
-    arms = [Arm(Scaled(Exponential(1.0 / life), rate))
-            for rate, life in zip(rates, lives, strict=True)]  # fmt: skip
-    return Entry(f"click rates from {min(rates):.1%} to {max(rates):.1%} that wear out",
-                 Scenario(arms, Bernoulli(), horizon))  # fmt: skip
+    arms = [
+        Arm(Scaled(Exponential(1.0 / life), rate)) for rate, life in zip(rates, lives, strict=True)
+    ]
+    return Entry(
+        f"click rates from {min(rates):.1%} to {max(rates):.1%} that wear out",
+        Scenario(arms, Bernoulli(), horizon),
+    )
 
 
 def _line(first: float, last: float, pulls: int) -> Table:
@@ -72,48 +75,103 @@ _MAKERS: dict[str, Callable[[], Entry]] = {
     **{f"fall_{i:02d}": functools.partial(_fall, i) for i in range(0, 30, 4)},
     "ten_falls": lambda: Entry("nine of ten arms change sign", seznec2019.ten_arms()),
     **{f"stationary_{gap:g}": functools.partial(_stationary, gap) for gap in (0.05, 0.14, 0.4, 1)},
-    "clicks": lambda: _clicks([0.01, 0.03, 0.0075, 0.05, 0.015, 0.04, 0.005, 0.02],
-                              [16_000, 1000, 3000, 500, 2000, 4000, 30_000, 8000], 20_000),
+    "clicks": lambda: _clicks(
+        [0.01, 0.03, 0.0075, 0.05, 0.015, 0.04, 0.005, 0.02],
+        [16_000, 1000, 3000, 500, 2000, 4000, 30_000, 8000],
+        20_000,
+    ),
     "hundred_arms": lambda: Entry(
         "a hundred arms rot to constants",
-        Scenario(RandomArms(Plateau(length=50).over([0.1, 0.2, 0.3, 0.4]), 100, (0.0, 0.5)),
-                 Gaussian(levine2017.SIGMA), 30_000),
-        Plateau(length=50).over([0.1, 0.2, 0.3, 0.4]), True),
-    "sudden": lambda: Entry("five arms fall once, at different times", Scenario(
-        [Arm(Step(at, before, after)) for at, before, after in (
-            (500, 1.0, 0.1), (1500, 0.8, 0.2), (4000, 0.6, 0.3), (9000, 0.5, 0.1),
-            (100, 0.9, 0.45))], Gaussian(0.5), 20_000)),
-    "gradual": lambda: Entry("five arms fall along a line for 8,000 pulls", Scenario(
-        [Arm(_line(first, last, 8000)) for first, last in (
-            (1.0, 0.0), (0.9, 0.2), (0.8, 0.3), (0.6, 0.5), (0.7, 0.1))],
-        Gaussian(0.5), 20_000)),
+        Scenario(
+            RandomArms(Plateau(length=50).over([0.1, 0.2, 0.3, 0.4]), 100, (0.0, 0.5)),
+            Gaussian(levine2017.SIGMA),
+            30_000,
+        ),
+        Plateau(length=50).over([0.1, 0.2, 0.3, 0.4]),
+        True,
+    ),
+    "sudden": lambda: Entry(
+        "five arms fall once, at different times",
+        Scenario(
+            [
+                Arm(Step(at, before, after))
+                for at, before, after in (
+                    (500, 1.0, 0.1),
+                    (1500, 0.8, 0.2),
+                    (4000, 0.6, 0.3),
+                    (9000, 0.5, 0.1),
+                    (100, 0.9, 0.45),
+                )
+            ],
+            Gaussian(0.5),
+            20_000,
+        ),
+    ),
+    "gradual": lambda: Entry(
+        "five arms fall along a line for 8,000 pulls",
+        Scenario(
+            [
+                Arm(_line(first, last, 8000))
+                for first, last in ((1.0, 0.0), (0.9, 0.2), (0.8, 0.3), (0.6, 0.5), (0.7, 0.1))
+            ],
+            Gaussian(0.5),
+            20_000,
+        ),
+    ),
     "wrong_theta": lambda: _wrong(
         "the true thetas, 0.45 and 0.6, are not in the family",
-        Plateau(length=100).over([0.45, 0.6]), levine2017.FAMILY),
+        Plateau(length=100).over([0.45, 0.6]),
+        levine2017.FAMILY,
+    ),
     "wrong_length": lambda: _wrong(
-        "plateaus are 400 long, not 100",
-        Plateau(length=400).over(_THETA), levine2017.FAMILY),
+        "plateaus are 400 long, not 100", Plateau(length=400).over(_THETA), levine2017.FAMILY
+    ),
     "wrong_constants": lambda: _wrong(
         "plateaus are 25 long, not 100, with constants",
-        Plateau(length=25).over(_THETA), levine2017.FAMILY, (0.0, 0.5)),
-}  # fmt: skip
+        Plateau(length=25).over(_THETA),
+        levine2017.FAMILY,
+        (0.0, 0.5),
+    ),
+}
 
 _HELD_OUT_MAKERS: dict[str, Callable[[], Entry]] = {
     **{f"fall_{i:02d}": functools.partial(_fall, i) for i in (2, 7, 10, 13, 18, 22, 26)},
     **{f"stationary_{gap:g}": functools.partial(_stationary, gap) for gap in (0.1, 0.25, 0.7)},
     "stationary_ten": lambda: _stationary(0.3, arms=10, horizon=20_000),
-    "other_clicks": lambda: _clicks([0.005, 0.02, 0.01, 0.03, 0.02],
-                                    [50_000, 9000, 5000, 2000, 300], 30_000),
-    "staircase": lambda: Entry("three arms on plateaus of 300", Scenario(
-        [Arm(Plateau(theta, length=300), constant) for theta, constant in (
-            (0.2, 0.0), (0.5, 0.2), (0.9, 0.4))], Gaussian(0.3), 15_000)),
-    "fading": lambda: Entry("four arms fade exponentially", Scenario(
-        [Arm(Exponential(rate), constant) for rate, constant in (
-            (0.01, 0.1), (0.001, 0.0), (0.0003, 0.0), (0.003, 0.2))], Gaussian(0.7), 12_000)),
-    "thirty_arms": lambda: Entry("thirty arms rot to constants", Scenario(
-        RandomArms(Plateau(length=80).over([0.2, 0.5, 0.8]), 30, (0.0, 1.0)), Gaussian(1.0),
-        20_000)),
-}  # fmt: skip
+    "other_clicks": lambda: _clicks(
+        [0.005, 0.02, 0.01, 0.03, 0.02], [50_000, 9000, 5000, 2000, 300], 30_000
+    ),
+    "staircase": lambda: Entry(
+        "three arms on plateaus of 300",
+        Scenario(
+            [
+                Arm(Plateau(theta, length=300), constant)
+                for theta, constant in ((0.2, 0.0), (0.5, 0.2), (0.9, 0.4))
+            ],
+            Gaussian(0.3),
+            15_000,
+        ),
+    ),
+    "fading": lambda: Entry(
+        "four arms fade exponentially",
+        Scenario(
+            [
+                Arm(Exponential(rate), constant)
+                for rate, constant in ((0.01, 0.1), (0.001, 0.0), (0.0003, 0.0), (0.003, 0.2))
+            ],
+            Gaussian(0.7),
+            12_000,
+        ),
+    ),
+    "thirty_arms": lambda: Entry(
+        "thirty arms rot to constants",
+        Scenario(
+            RandomArms(Plateau(length=80).over([0.2, 0.5, 0.8]), 30, (0.0, 1.0)),
+            Gaussian(1.0),
+            20_000,
+        ),
+    ),
+}
 
 SCENARIOS: dict[str, Entry] = {name: make() for name, make in _MAKERS.items()}
 HELD_OUT: dict[str, Entry] = {name: make() for name, make in _HELD_OUT_MAKERS.items()}

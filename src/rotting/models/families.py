@@ -180,8 +180,9 @@ class MixedFamily(Family):
         for member in self.members:
             if not hasattr(member, "theta"):
                 return f"{member!r} has no theta"
-        other = next(m for m in self.members
-                     if _without_theta(m) != _without_theta(self.members[0]))  # fmt: skip
+        other = next(
+            m for m in self.members if _without_theta(m) != _without_theta(self.members[0])
+        )
         return f"{self.members[0]!r} and {other!r} differ in more than theta"
 
     @property

@@ -25,13 +25,19 @@ def draw_bounds(
     )
     axes.plot(horizons, horizons * advice.max_mean, color="#666666", label="trivial bound")
     order = advice.sigma * np.sqrt(advice.arms * horizons)
-    axes.plot(horizons, order, color="#bbbbbb", linestyle=":",
-              label="order of the least worst case (later work)")  # fmt: skip
+    axes.plot(
+        horizons,
+        order,
+        color="#bbbbbb",
+        linestyle=":",
+        label="order of the least worst case (later work)",
+    )
     for place, (name, bound) in enumerate(
         {"SWA": swa_regret_bound, "wSWA": wswa_regret_bound}.items()
     ):
-        values = [bound(advice.arms, int(t), advice.sigma, alpha, advice.max_mean)
-                  for t in horizons]  # fmt: skip
+        values = [
+            bound(advice.arms, int(t), advice.sigma, alpha, advice.max_mean) for t in horizons
+        ]
         axes.plot(horizons, values, color=COLOURS[place], linestyle="--", label=f"{name} bound")
     for place, given in enumerate(advice.guarantees[2:], start=2):
         if math.isinf(given.useful_from):
@@ -43,8 +49,12 @@ def draw_bounds(
             axes.plot([], [], color=COLOURS[place], linestyle="--", label=label)
     for place, (name, result) in enumerate(measured.items(), start=3):
         shown = result.mean_regret > 0
-        axes.plot(result.checkpoints[shown], result.mean_regret[shown],
-                  color=COLOURS[place % len(COLOURS)], label=f"{name}, measured")  # fmt: skip
+        axes.plot(
+            result.checkpoints[shown],
+            result.mean_regret[shown],
+            color=COLOURS[place % len(COLOURS)],
+            label=f"{name}, measured",
+        )
     axes.axvline(advice.horizon, color="#999999", linewidth=0.8)
     axes.set(xscale="log", yscale="log", xlabel="horizon T", ylabel="regret")
     axes.set_ylim(bottom=0.1)

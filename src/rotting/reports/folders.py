@@ -21,8 +21,10 @@ def output_folder(path: str | Path, force: bool = False) -> Iterator[Path]:
     if target.exists() and not target.is_dir():
         raise ValueError(f"out must be a folder, but {target} is a file")
     if target.is_dir() and any(target.iterdir()) and not force:
-        raise ValueError(f"out must be an empty or new folder, but {target} holds files; "
-                         "use --force to replace those of the same names")  # fmt: skip
+        raise ValueError(
+            f"out must be an empty or new folder, but {target} holds files; "
+            "use --force to replace those of the same names"
+        )
     made = [folder for folder in (target, *target.parents) if not folder.exists()]
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -89,8 +89,13 @@ def draw_grid(
     )
     for place, (name, value) in enumerate(marks.items()):
         if value in values:
-            axes.axvline(values.index(value), color=COLOURS[3 - 2 * place], linewidth=1.2,
-                         linestyle=_DASHES[1 + place], label=f"{name}: {value:g}")  # fmt: skip
+            axes.axvline(
+                values.index(value),
+                color=COLOURS[3 - 2 * place],
+                linewidth=1.2,
+                linestyle=_DASHES[1 + place],
+                label=f"{name}: {value:g}",
+            )
     step = max(1, len(values) // 6)
     places = list(range(0, len(values), step))
     axes.set_xticks(places, [f"{values[place]:g}" for place in places], fontsize=8)

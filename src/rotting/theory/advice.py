@@ -48,10 +48,17 @@ class Advice:
     def rows(self) -> list[list[str]]:
         """The guarantees as a table, with the header `HEADER`."""
         return [
-            [g.algorithm, g.source, number(g.bound), g.state,
-             number(g.useful_from), "" if g.detection is None else number(g.detection), g.note]
+            [
+                g.algorithm,
+                g.source,
+                number(g.bound),
+                g.state,
+                number(g.useful_from),
+                "" if g.detection is None else number(g.detection),
+                g.note,
+            ]
             for g in self.guarantees
-        ]  # fmt: skip
+        ]
 
     def __str__(self) -> str:
         """The verdicts as text."""

@@ -165,8 +165,9 @@ def _positive(name: str, models: tuple[Model, ...], constant: float, limit: int)
             decided = False
     if decided:
         return Verdict(name, True, "every mean is positive and never rises")
-    return Verdict(name, None, f"means are positive and do not rise up to n = {limit}",
-                   examined=limit)  # fmt: skip
+    return Verdict(
+        name, None, f"means are positive and do not rise up to n = {limit}", examined=limit
+    )
 
 
 def _telling_pulls(model: Model, limit: int) -> Any:
@@ -193,8 +194,9 @@ def _detectable(name: str, family: Family, what: str) -> Verdict:
         if isinstance(family.model, Exponential):
             if name == "4.3" or pair[0] > 0:
                 why = f"sums of exponentials are bounded, so {what} grows with n"
-                return Verdict(name, False, f"{why}, as for theta = {pair[0]:g}, {pair[1]:g}",
-                               witness=pair)  # fmt: skip
+                return Verdict(
+                    name, False, f"{why}, as for theta = {pair[0]:g}, {pair[1]:g}", witness=pair
+                )
             continue
         lead = pair[0] or pair[1]
         if lead >= 0.5:

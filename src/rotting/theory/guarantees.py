@@ -88,9 +88,15 @@ def of_cto(
 
 
 def of_dcto_ucb(
-    arms: int, sigma: float, horizon: int, family: Family, constants: Any, thetas: Any,
-    delta: float, top: float,
-) -> Guarantee:  # fmt: skip
+    arms: int,
+    sigma: float,
+    horizon: int,
+    family: Family,
+    constants: Any,
+    thetas: Any,
+    delta: float,
+    top: float,
+) -> Guarantee:
     """D-CTO_UCB's; a figure where the arms' constants and thetas are given."""
     pulls = float(m_star(family, delta / arms, sigma, "difference", even=True).max())
     needed = arms * pulls
@@ -109,8 +115,10 @@ def of_dcto_ucb(
     if math.isinf(needed):
         note = "cannot finish exploring: some models cannot be told apart"
     elif needed > horizon:
-        note = (f"cannot finish exploring: {arms} arms x {number(pulls)} pulls = {number(needed)} "
-                f"decisions, {number(needed / horizon)} times the horizon")  # fmt: skip
+        note = (
+            f"cannot finish exploring: {arms} arms x {number(pulls)} pulls = {number(needed)} "
+            f"decisions, {number(needed / horizon)} times the horizon"
+        )
     elif math.isinf(bound) and start == needed:
         note = f"explores for {number(needed)} decisions; the bound depends on the arms' constants"
     elif math.isinf(bound):

@@ -68,17 +68,27 @@ def m_star(
         top = limit - limit % step
         never = _never_separated(family, rule) if p < 0.5 else set()
         last = _last_above(wrong, p, top, step, [k not in never for k in places])
-        return np.array([math.inf if n == top or k in never else float(n + step)
-                         for k, n in enumerate(last)])  # fmt: skip
+        return np.array(
+            [math.inf if n == top or k in never else float(n + step) for k, n in enumerate(last)]
+        )
     # from the start on every chain (even n; odd n) is decided by bisection; before it, by search
     chains = [int(start) + int(start) % 2] if even else [int(start), int(start) + 1]
-    late = [max(_last_of_chain(_far_wrong(family, k, p, sigma, rule, method, constant), n)
-                for n in chains) for k in places]  # fmt: skip
+    late = [
+        max(
+            _last_of_chain(_far_wrong(family, k, p, sigma, rule, method, constant), n)
+            for n in chains
+        )
+        for k in places
+    ]
     searched = min(chains[0] - 1, max(limit, _FARTHEST_SEARCH))
     early = _last_above(wrong, p, searched, step, [n == 0 for n in late])
     hidden = float(start) if start - 1 > searched else 0.0  # not searched: the proved start
-    return np.array([float(a + step) if a else max(float(b + step), hidden)
-                     for a, b in zip(late, early, strict=True)])  # fmt: skip
+    return np.array(
+        [
+            float(a + step) if a else max(float(b + step), hidden)
+            for a, b in zip(late, early, strict=True)
+        ]
+    )
 
 
 def _never_separated(family: Family, rule: str) -> set[int]:
@@ -99,8 +109,9 @@ def settled_from(family: Family, rule: str, constant: float = 0.0) -> float | No
 
     None if that is not proved for all, infinite if some pair never does. One model is settled.
     """
-    starts = [decreasing_from(a, b, rule, constant)
-              for a, b in itertools.combinations(family.members, 2)]  # fmt: skip
+    starts = [
+        decreasing_from(a, b, rule, constant) for a, b in itertools.combinations(family.members, 2)
+    ]
     if any(start is not None and math.isinf(start) for start in starts):
         return math.inf
     known = [start for start in starts if start is not None]
@@ -140,8 +151,10 @@ def _far_wrong(
         if n < _NEAR:
             return float(misdetection(family, n, sigma, rule, method, constant)[k, 0]) <= p
         own = far.statistic(family.members[k], n, rule)
-        gaps = [[float(far.DIGITS.subtract(far.statistic(member, n, rule), own))]
-                for member in family.members]  # fmt: skip
+        gaps = [
+            [float(far.DIGITS.subtract(far.statistic(member, n, rule), own))]
+            for member in family.members
+        ]
         shift = -constant if rule == "difference" and n % 2 == 1 else 0.0
         spread = np.array([sigma * math.sqrt(n)])
         return float(wrong_nearest(np.array(gaps), spread, np.array([shift]), method)[k, 0]) <= p

@@ -155,8 +155,11 @@ def last_failing(
     """
     step = 1 if rule == "sum" else 2
     firsts = [first_true(holds, n, step) for n in range(start, start + step)]
-    late = [found - step for n, found in zip(range(start, start + step), firsts, strict=True)
-            if found > n]  # fmt: skip
+    late = [
+        found - step
+        for n, found in zip(range(start, start + step), firsts, strict=True)
+        if found > n
+    ]
     if late and math.isinf(max(late)):
         return FARTHEST, math.inf  # not below the level as far as floats go; perhaps never
     if late:

@@ -111,9 +111,10 @@ def harmonic(n: Any, theta: float) -> Any:
     first, constant = _beginning(theta)
     counts = np.asarray(n)
     return np.where(
-        counts <= _EXACT, first[np.minimum(counts, _EXACT)],
+        counts <= _EXACT,
+        first[np.minimum(counts, _EXACT)],
         constant + _euler_maclaurin(np.maximum(counts, 1), theta),
-    )  # fmt: skip
+    )
 
 
 @functools.lru_cache(maxsize=256)

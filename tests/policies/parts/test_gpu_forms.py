@@ -76,6 +76,7 @@ def test_the_same_theta(thetas: int) -> None:
         for total in [*rng.uniform(-2, 30, 5), *sums[row] + 0.5, *sums[row]]:
             expected = int(np.argmin(np.abs(total - sums[row])))
             for start in range(thetas):
-                answers = [form(total, sums, row, start, ordered)
-                           for form in (nearest, nearest_at_once)]  # fmt: skip
+                answers = [
+                    form(total, sums, row, start, ordered) for form in (nearest, nearest_at_once)
+                ]
                 assert [*answers, nearest_of_all(total, sums, row)] == [expected] * 3

@@ -86,5 +86,12 @@ def explained(name: str) -> Iterator[None]:
         ) from error
 
 
-_TELLING = ("Untyped global name", "NRT required", "Cannot unify", "No implementation of function",
-            "Unknown attribute", "Use of unsupported", "Invalid use of")  # fmt: skip
+_TELLING = (
+    "Untyped global name",
+    "NRT required",
+    "Cannot unify",
+    "No implementation of function",
+    "Unknown attribute",
+    "Use of unsupported",
+    "Invalid use of",
+)

@@ -34,8 +34,9 @@ def _copied_fields(state: Any, path: str = "") -> Iterator[tuple[str, int]]:
     for name, member in zip(state.fields, state.types, strict=True):
         if isinstance(member, (types.NamedTuple, types.NamedUniTuple)):
             yield from _copied_fields(member, f"{path}{name}.")
-        elif not any(isinstance(mark, Uncleared)
-                     for mark in marks_of(state.instance_class).get(name, ())):  # fmt: skip
+        elif not any(
+            isinstance(mark, Uncleared) for mark in marks_of(state.instance_class).get(name, ())
+        ):
             yield path + name, member.ndim
 
 

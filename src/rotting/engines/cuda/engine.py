@@ -105,13 +105,25 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
         last = min(first + size, runs)
         problems, seconds = _problems(cuda, plan, first, last, checkpoints, block)
         params = _to_device(cuda, with_tables(plan.params, problems.world))
-        rows = [cuda.device_array((last - first, *array.shape[1:]), array.dtype)
-                for array in outcome]  # fmt: skip
+        rows = [
+            cuda.device_array((last - first, *array.shape[1:]), array.dtype) for array in outcome
+        ]
         kernel[blocks, block](
-            params, fresh, work, scratch, problems.world, problems.models, problems.constants,
-            plan.keys.noise, plan.keys.draw, plan.request.first_run + first, checkpoints,
-            *problems.baseline, *rows, stop,
-        )  # fmt: skip
+            params,
+            fresh,
+            work,
+            scratch,
+            problems.world,
+            problems.models,
+            problems.constants,
+            plan.keys.noise,
+            plan.keys.draw,
+            plan.request.first_run + first,
+            checkpoints,
+            *problems.baseline,
+            *rows,
+            stop,
+        )
         spent += seconds + _wait(cuda)
         for target, source in zip(outcome, rows, strict=True):
             target[first:last] = source.copy_to_host()
@@ -220,9 +232,14 @@ def _baseline(
     kernel, shared = kernel_of(cuda, play_baseline, plan.oracle_fresh, arms, block)
     blocks = _blocks(cuda, plan, shape[0], block, shared)
     kernel[blocks, block](
-        _to_device(cuda, with_tables(plan.oracle, world)), _to_device(cuda, plan.oracle_fresh),
+        _to_device(cuda, with_tables(plan.oracle, world)),
+        _to_device(cuda, plan.oracle_fresh),
         _repeated(cuda, plan.oracle_fresh, blocks * block),
-        _repeated(cuda, Scratch.empty(arms), blocks * block), world, models, constants,
-        checkpoints, *baseline,
-    )  # fmt: skip
+        _repeated(cuda, Scratch.empty(arms), blocks * block),
+        world,
+        models,
+        constants,
+        checkpoints,
+        *baseline,
+    )
     return baseline, _wait(cuda)

@@ -72,9 +72,13 @@ def source_of(
 ) -> tuple[str, dict[str, Any], int]:
     """The text of a kernel, the names it uses, and its shared memory in bytes."""
     scope: dict[str, Any] = {
-        "play": play, "play_baseline": play_baseline, "Bandits": Bandits, "Keys": Keys,
-        "Baseline": Baseline, "Outcome": Outcome,
-    }  # fmt: skip
+        "play": play,
+        "play_baseline": play_baseline,
+        "Bandits": Bandits,
+        "Keys": Keys,
+        "Baseline": Baseline,
+        "Outcome": Outcome,
+    }
     own = Bandits(np.zeros((1, arms), np.int64), np.zeros((1, arms)))
     scratch = Scratch.empty(arms)
     holders = {"work": fresh, "room": scratch, "own": own}
@@ -98,16 +102,18 @@ def source_of(
 
     def built(holder: str, part: Any, found: Any) -> str:
         """The expression that puts a part together from its arrays."""
-        inner = [built(holder, x, found) if is_part(x) else place(holder, next(found))
-                 for x in part]  # fmt: skip
+        inner = [
+            built(holder, x, found) if is_part(x) else place(holder, next(found)) for x in part
+        ]
         known = [name for name, kind in scope.items() if kind is type(part)]
         name = known[0] if known else f"Part{len(scope)}"
         scope[name] = type(part)
         return f"{name}({', '.join(inner)})"
 
     text = {play: _PLAY, play_baseline: _BASELINE}[loop]
-    state, room = (built(holder, holders[holder], leaves(holders[holder]))
-                   for holder in ("work", "room"))  # fmt: skip
+    state, room = (
+        built(holder, holders[holder], leaves(holders[holder])) for holder in ("work", "room")
+    )
     bandits = ", ".join(place("own", leaf) for leaf in leaves(own))
     bandit = ["pass"]
     for leaf in leaves(own):
@@ -115,9 +121,12 @@ def source_of(
             bandit.append(f"for i in range({arms}):")
             bandit.append(f"    own_{leaf.path}[0, i] = {leaf.path}[r, i]")
     text = text.format(
-        locals="\n    ".join(lines), bandit="\n        ".join(bandit), state=state,
-        scratch=room, bandits=bandits,
-    )  # fmt: skip
+        locals="\n    ".join(lines),
+        bandit="\n        ".join(bandit),
+        state=state,
+        scratch=room,
+        bandits=bandits,
+    )
     size = sum(
         _bytes(leaf.value)
         for holder, part in holders.items()

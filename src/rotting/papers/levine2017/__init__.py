@@ -16,8 +16,17 @@ from rotting.papers.levine2017.setups import (
 from rotting.papers.levine2017.writing import write
 from rotting.papers.paper import Paper
 
-__all__ = ["FAMILY", "HORIZON", "PAPER", "SETUPS", "SIGMA", "anv", "av", "non_parametric",
-           "reported_policies"]  # fmt: skip
+__all__ = [
+    "FAMILY",
+    "HORIZON",
+    "PAPER",
+    "SETUPS",
+    "SIGMA",
+    "anv",
+    "av",
+    "non_parametric",
+    "reported_policies",
+]
 
 PAPER: Paper[Reproduction] = Paper(
     title='Levine, Crammer & Mannor, "Rotting Bandits", NIPS 2017',

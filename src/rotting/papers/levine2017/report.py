@@ -29,8 +29,11 @@ def report(reproduction: Reproduction, command: str, versions: dict[str, str]) -
 
 
 def _opening(reproduction: Reproduction) -> list[str]:
-    found = [cell for setup, comparison in reproduction.reported.items()
-             for cell in tables.cells(setup, comparison)]  # fmt: skip
+    found = [
+        cell
+        for setup, comparison in reproduction.reported.items()
+        for cell in tables.cells(setup, comparison)
+    ]
     same = sum(cell.wins_agree for cell in found) + sum(cell.p_agrees for cell in found)
     return [
         "<h1>Rotting Bandits, reproduced</h1>",
@@ -44,10 +47,12 @@ def _opening(reproduction: Reproduction) -> list[str]:
 
 def _figure(reproduction: Reproduction) -> list[str]:
     panels = [
-        (plots.svg_text(figures.panel(setup, comparison)),
-         f"Mean regret against t, {figures.TITLES[setup]}: " + _means_in_words(comparison))
+        (
+            plots.svg_text(figures.panel(setup, comparison)),
+            f"Mean regret against t, {figures.TITLES[setup]}: " + _means_in_words(comparison),
+        )
         for setup, comparison in reproduction.reported.items()
-    ]  # fmt: skip
+    ]
     return [
         "<h2>Figure 1: average regret</h2>",
         '<p class="note">With the parameters the paper reports. Bands are 95 % confidence '
@@ -69,9 +74,11 @@ def _means(setup: str, comparison: Comparison) -> str:
     names = list(comparison.results)
     rows = [
         ["mean regret at T", *(f"{summary['mean_regret'][name]:.1f}" for name in names)],
-        ["95 % interval",
-         *("{:.1f} to {:.1f}".format(*summary["interval_95"][name]) for name in names)],
-    ]  # fmt: skip
+        [
+            "95 % interval",
+            *("{:.1f} to {:.1f}".format(*summary["interval_95"][name]) for name in names),
+        ],
+    ]
     return f"<h3>{escape(figures.TITLES[setup])}</h3>" + html.table(["", *names], rows)
 
 
@@ -118,17 +125,20 @@ def _corrected(comparisons: dict[str, Comparison]) -> str:
         return '<p class="note">Corrected for the number of tests (Holm), no entry changes.</p>'
     return (
         '<p class="note">Corrected for the number of tests in a setup (Holm): '
-        + escape("; ".join(changed)) + "; all others stay as they are.</p>"
-    )  # fmt: skip
+        + escape("; ".join(changed))
+        + "; all others stay as they are.</p>"
+    )
 
 
 def _grids(reproduction: Reproduction) -> list[str]:
     panels = [
-        (plots.svg_text(figures.grid_panel(setup, name, tuning)),
-         f"Grid search of {name} on {published.SETUPS[setup]}: ours {tuning.chosen}")
+        (
+            plots.svg_text(figures.grid_panel(setup, name, tuning)),
+            f"Grid search of {name} on {published.SETUPS[setup]}: ours {tuning.chosen}",
+        )
         for setup, grids in reproduction.grids.items()
         for name, tuning in grids.items()
-    ]  # fmt: skip
+    ]
     return [
         "<h2>Grid searches</h2>",
         f'<p class="note">Mean regret of {GRID_RUNS} trajectories for each value, on trajectories '
@@ -145,11 +155,16 @@ def _tuned(reproduction: Reproduction) -> list[str]:
             reported = reproduction.reported[setup][name]
             ours = reproduction.tuned[setup][name]
             paper_value = _value_of(reported.provenance["parameters"], parameter)
-            rows.append([
-                f"{published.SETUPS[setup]} {name}", parameter, paper_value,
-                f"{tuning.chosen[parameter]:g}", f"{reported.mean_regret[-1]:.1f}",
-                f"{ours.mean_regret[-1]:.1f}",
-            ])  # fmt: skip
+            rows.append(
+                [
+                    f"{published.SETUPS[setup]} {name}",
+                    parameter,
+                    paper_value,
+                    f"{tuning.chosen[parameter]:g}",
+                    f"{reported.mean_regret[-1]:.1f}",
+                    f"{ours.mean_regret[-1]:.1f}",
+                ]
+            )
     header = ["", "parameter", "paper's", "our grid's", "regret, paper's", "regret, ours"]
     return [
         "<h2>With the parameters our grid chooses</h2>",
@@ -204,8 +219,13 @@ def _how(reproduction: Reproduction, command: str, versions: dict[str, str]) -> 
         for name, result in comparison.results.items():
             seconds = result.provenance["seconds"]
             made = result.runs * int(result.checkpoints[-1])
-            rows.append([f"{published.SETUPS[setup]} {name}", f"{seconds:.2f}",
-                         f"{made / seconds / 1e6:.0f}"])  # fmt: skip
+            rows.append(
+                [
+                    f"{published.SETUPS[setup]} {name}",
+                    f"{seconds:.2f}",
+                    f"{made / seconds / 1e6:.0f}",
+                ]
+            )
     about = ", ".join(f"{name} {version}" for name, version in versions.items())
     return [
         "<h2>How it was run</h2>",

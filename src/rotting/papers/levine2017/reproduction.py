@@ -63,8 +63,10 @@ def reproduce(
             name: _search(name, theirs[name], scenario, seed, report, _for_grids(options))
             for name in published.GRIDS
         }
-        ours = {name: grids[setup][name].best if name in grids[setup] else policy
-                for name, policy in theirs.items()}  # fmt: skip
+        ours = {
+            name: grids[setup][name].best if name in grids[setup] else policy
+            for name, policy in theirs.items()
+        }
         asked = {**options, "runs": runs, "seed": seed, "report": _of_setup(report, setup, horizon)}
         if runs > MANY:
             asked["checkpoints"] = 10  # a million curves of a hundred points would not fit
@@ -88,8 +90,9 @@ def _gpu_seconds(
     reported: dict[str, Comparison],
     tuned: dict[str, Comparison],
 ) -> float:
-    results = [result for found in grids.values() for tuning in found.values()
-               for result in tuning.results]  # fmt: skip
+    results = [
+        result for found in grids.values() for tuning in found.values() for result in tuning.results
+    ]
     for comparison in (*reported.values(), *tuned.values()):
         results += comparison.results.values()
     once = {id(result): result for result in results}  # some are in both comparisons
@@ -113,5 +116,13 @@ def _search(
 ) -> Tuning:
     parameter, values = published.GRIDS[name]
     progress = in_steps(report, f"grid of {name}", size=scenario.horizon)
-    return tune(policy, {parameter: values}, scenario, runs=GRID_RUNS, seed=seed,
-                progress=progress, checkpoints=1, **options)  # fmt: skip
+    return tune(
+        policy,
+        {parameter: values},
+        scenario,
+        runs=GRID_RUNS,
+        seed=seed,
+        progress=progress,
+        checkpoints=1,
+        **options,
+    )

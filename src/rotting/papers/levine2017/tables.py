@@ -50,11 +50,18 @@ class Cell:
 def cells(setup: str, comparison: Comparison) -> list[Cell]:
     """The pairs of Table 1 in its order, row below column."""
     return [
-        Cell(row, column, comparison.wins[row][column], comparison.p_values[row][column],
-             paper_wins, published.p_value(setup, row, column), comparison[row].runs)
+        Cell(
+            row,
+            column,
+            comparison.wins[row][column],
+            comparison.p_values[row][column],
+            paper_wins,
+            published.p_value(setup, row, column),
+            comparison[row].runs,
+        )
         for row, columns in published.WINS[setup].items()
         for column, paper_wins in columns.items()
-    ]  # fmt: skip
+    ]
 
 
 def show_p(value: float | None) -> str:
@@ -78,21 +85,29 @@ def as_data(reproduction: Reproduction, command: str = "") -> dict[str, Any]:
     }
     data["grid"] = {
         setup: {
-            name: {"parameter": published.GRIDS[name][0],
-                   "chosen": tuning.chosen[published.GRIDS[name][0]], "rows": tuning.rows()}
+            name: {
+                "parameter": published.GRIDS[name][0],
+                "chosen": tuning.chosen[published.GRIDS[name][0]],
+                "rows": tuning.rows(),
+            }
             for name, tuning in grids.items()
         }
         for setup, grids in reproduction.grids.items()
-    }  # fmt: skip
+    }
     data["tuned"] = {setup: found.summary() for setup, found in reproduction.tuned.items()}
     data["paper"] = {
         setup: [
-            {"row": row, "column": column, "wins": wins,
-             "p_value": show_p(published.p_value(setup, row, column))}
-            for row, columns in published.WINS[setup].items() for column, wins in columns.items()
+            {
+                "row": row,
+                "column": column,
+                "wins": wins,
+                "p_value": show_p(published.p_value(setup, row, column)),
+            }
+            for row, columns in published.WINS[setup].items()
+            for column, wins in columns.items()
         ]
         for setup in published.SETUPS
-    }  # fmt: skip
+    }
     return data
 
 
@@ -100,14 +115,24 @@ def as_csv(reproduction: Reproduction) -> str:
     """table1.csv: one row for each pair of policies, with reported and with tuned parameters."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["version", "setup", "row", "column", "wins", "runs", "p_value",
-                     "paper_wins", "paper_p_value"])  # fmt: skip
+    ours = ["version", "setup", "row", "column", "wins", "runs", "p_value"]
+    writer.writerow([*ours, "paper_wins", "paper_p_value"])
     for version, found in (("reported", reproduction.reported), ("tuned", reproduction.tuned)):
         for setup, comparison in found.items():
             for cell in cells(setup, comparison):
-                writer.writerow([version, setup, cell.row, cell.column, cell.wins, cell.runs,
-                                 repr(cell.p_value), cell.paper_wins,
-                                 show_p(cell.paper_p_value)])  # fmt: skip
+                writer.writerow(
+                    [
+                        version,
+                        setup,
+                        cell.row,
+                        cell.column,
+                        cell.wins,
+                        cell.runs,
+                        repr(cell.p_value),
+                        cell.paper_wins,
+                        show_p(cell.paper_p_value),
+                    ]
+                )
     return out.getvalue()
 
 
@@ -143,10 +168,14 @@ def show(reproduction: Reproduction) -> Shown:
     """Table 1 for the terminal, one table for each setup."""
     tables = []
     for setup, comparison in reproduction.reported.items():
-        title = (f"{published.SETUPS[setup]}: wins under the diagonal, p-values above; "
-                 "in parentheses the paper's")  # fmt: skip
-        rows = [[name, *(str(entry or "") for entry in entries)]
-                for name, entries in matrix(setup, comparison).items()]  # fmt: skip
+        title = (
+            f"{published.SETUPS[setup]}: wins under the diagonal, p-values above; "
+            "in parentheses the paper's"
+        )
+        rows = [
+            [name, *(str(entry or "") for entry in entries)]
+            for name, entries in matrix(setup, comparison).items()
+        ]
         tables.append(Table(title, ["", *comparison.results], rows))
     return Shown(tables)
 

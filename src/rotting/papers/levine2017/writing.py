@@ -23,10 +23,13 @@ def write(reproduction: Reproduction, folder: Path, command: str) -> None:
         plots.save_figure(figure, folder / f"figure1.{ending}")
     data = tables.as_data(reproduction)
     data["provenance"] = {
-        "command": command, "seed": reproduction.seed, "runs": reproduction.runs,
-        "seconds": reproduction.seconds, "gpu_seconds": reproduction.gpu_seconds,
+        "command": command,
+        "seed": reproduction.seed,
+        "runs": reproduction.runs,
+        "seconds": reproduction.seconds,
+        "gpu_seconds": reproduction.gpu_seconds,
         "versions": versions,
-    }  # fmt: skip
+    }
     (folder / "table1.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (folder / "table1.csv").write_text(tables.as_csv(reproduction), encoding="utf-8")
     (folder / "table1.tex").write_text(tables.as_tex(reproduction), encoding="utf-8")

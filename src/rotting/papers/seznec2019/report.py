@@ -38,11 +38,20 @@ def figure(found: Reproduction) -> Figure:
     for place, (name, cells) in enumerate(found.family.items()):
         means = [mean for mean, _ in cells]
         axes.plot(levels, means, color=plots.COLOURS[place], marker=".", label=name)
-        axes.fill_between(levels, [max(1e-3, m - plots.BAND * e) for m, e in cells],
-                          [m + plots.BAND * e for m, e in cells], color=plots.COLOURS[place],
-                          alpha=0.2, linewidth=0)  # fmt: skip
-    axes.set(xscale="log", yscale="log", xlabel="L, the size of the fall",
-             ylabel="mean regret at T = 10,000")  # fmt: skip
+        axes.fill_between(
+            levels,
+            [max(1e-3, m - plots.BAND * e) for m, e in cells],
+            [m + plots.BAND * e for m, e in cells],
+            color=plots.COLOURS[place],
+            alpha=0.2,
+            linewidth=0,
+        )
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="L, the size of the fall",
+        ylabel="mean regret at T = 10,000",
+    )
     axes.legend(frameon=False, fontsize=8)
     return drawn
 
@@ -54,8 +63,11 @@ def write(found: Reproduction, folder: Path, command: str) -> None:
         plots.save_figure(drawn, folder / f"family.{ending}")
     header, lines = rows(found)
     wrong = far_off(found)
-    verdict = ("Every figure lies within four standard errors of its reference." if not wrong
-               else "Not within four standard errors: " + "; ".join(wrong))  # fmt: skip
+    verdict = (
+        "Every figure lies within four standard errors of its reference."
+        if not wrong
+        else "Not within four standard errors: " + "; ".join(wrong)
+    )
     body = [
         "<h1>Seznec et al. 2019, reproduced</h1>",
         f'<p class="lead">{found.runs} runs with common noise. {escape(verdict)}</p>',
@@ -74,10 +86,15 @@ def write(found: Reproduction, folder: Path, command: str) -> None:
 def as_data(found: Reproduction, command: str = "") -> dict[str, Any]:
     """What results.json holds."""
     return {
-        "command": command, "runs": found.runs, "seed": found.seed, "seconds": found.seconds,
-        "table": found.table, "levels": [setups.level(i) for i in range(setups.LEVELS)],
-        "family": found.family, "far_off": far_off(found),
-    }  # fmt: skip
+        "command": command,
+        "runs": found.runs,
+        "seed": found.seed,
+        "seconds": found.seconds,
+        "table": found.table,
+        "levels": [setups.level(i) for i in range(setups.LEVELS)],
+        "family": found.family,
+        "far_off": far_off(found),
+    }
 
 
 def show(found: Reproduction) -> Shown:

@@ -45,9 +45,15 @@ def reproduce(runs: int, seed: int, report: Report, **options: Any) -> Reproduct
     def play(what: str, policies: dict[str, Policy], scenario: Scenario) -> Comparison:
         nonlocal on_gpu
         found = compare(
-            policies, scenario, runs=runs, seed=seed, noise="common", checkpoints=1,
-            report=lambda name, more: report(f"{what}: {name}", more), **options,
-        )  # fmt: skip
+            policies,
+            scenario,
+            runs=runs,
+            seed=seed,
+            noise="common",
+            checkpoints=1,
+            report=lambda name, more: report(f"{what}: {name}", more),
+            **options,
+        )
         on_gpu += provenance.gpu_seconds(result.provenance for result in found.results.values())
         return found
 
@@ -79,6 +85,8 @@ def far_off(found: Reproduction) -> list[str]:
             ours, own = found.table[name][setup]
             rounding = 0.5 if mean >= 20 else 0.05
             if abs(ours - mean) > 4.0 * (error**2 + own**2) ** 0.5 + rounding:
-                wrong.append(f"{name}, {published.SETUPS[setup]}: {ours:.1f} +- {own:.1f} against "
-                             f"{mean:g} +- {error:g}")  # fmt: skip
+                wrong.append(
+                    f"{name}, {published.SETUPS[setup]}: {ours:.1f} +- {own:.1f} against "
+                    f"{mean:g} +- {error:g}"
+                )
     return wrong
