@@ -45,10 +45,10 @@ class Place(NamedTuple):
     `Place("history.before")`. With `end` the place after the last is one too, as in a count.
     """
 
-    of: str
-    least: int = 0
-    axis: int = 0
-    end: bool = False
+    of: str  # the path of that array
+    least: int = 0  # -1 where "nowhere" is allowed
+    axis: int = 0  # which of its axes
+    end: bool = False  # whether the place after the last is allowed
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
         """As in `Within`."""
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 class Finite(NamedTuple):
     """Finite numbers, or one of the exceptions: an infinity, or NaN for what is not known."""
 
-    exceptions: tuple[float, ...] = ()
+    exceptions: tuple[float, ...] = ()  # allowed as well
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
         """As in `Within`."""
@@ -96,7 +96,7 @@ class Leaf(NamedTuple):
 
     path: str  # as "window.total"
     value: Any
-    marks: tuple[Any, ...]
+    marks: tuple[Any, ...]  # what its field says about it
     around: tuple[Any, ...]  # the NamedTuples that it lies in, the innermost first
 
     def find(self, path: str) -> Any:

@@ -34,8 +34,8 @@ from rotting.compilable import dispatched
 class Verbs(NamedTuple):
     """The functions of a policy, with the types they work on."""
 
-    params: type
-    state: type
+    params: type  # type of the params
+    state: type  # type of the state
     init: Callable[..., Any]
     choose: Callable[..., Any]
     update: Callable[..., Any]

@@ -33,11 +33,11 @@ word = random.word
 class Scratch(NamedTuple):
     """Arrays that the loops work in. They allocate nothing themselves: no reference counting."""
 
-    key: random.Draw
-    step: random.Draw
+    key: random.Draw  # of each arm's reward stream
+    step: random.Draw  # of each arm's reward stream
     ahead: FloatArray  # the next reward of each arm, prefetched
-    pulls: IntArray
-    draw: random.Draw
+    pulls: IntArray  # of each arm
+    draw: random.Draw  # the policy's own random numbers
 
     @classmethod
     def empty(cls, arms: int) -> Scratch:
@@ -104,17 +104,17 @@ def open_streams(
 class Outcome(NamedTuple):
     """The arrays of a `Result`, filled run by run."""
 
-    regret: FloatArray
-    pulls: IntArray
-    total_reward: FloatArray
-    adversarial_regret: FloatArray
+    regret: FloatArray  # [run, checkpoint]
+    pulls: IntArray  # [run, arm]
+    total_reward: FloatArray  # [run], expected
+    adversarial_regret: FloatArray  # [run], against the best single arm
 
 
 class Keys(NamedTuple):
     """Where the streams of the reward noise and of the policy's own draws start."""
 
-    noise: np.uint64
-    draw: np.uint64
+    noise: np.uint64  # of the rewards
+    draw: np.uint64  # of the policy's own draws
 
 
 def play(

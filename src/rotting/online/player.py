@@ -21,8 +21,8 @@ _FIRST = 256  # pulls that tables reach, and decisions that a state has space fo
 class Decision(NamedTuple):
     """What was decided: an arm, and which pull of it this is (1, 2, ...)."""
 
-    arm: Any
-    pull: int
+    arm: Any  # its label
+    pull: int  # from 1
 
 
 class Player:

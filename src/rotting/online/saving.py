@@ -35,19 +35,19 @@ class Saved(NamedTuple):
     """What is saved of a player."""
 
     policy: Any  # as plain data; None if it holds a Python function
-    policy_name: str
+    policy_name: str  # its label
     arms: list[Any] | None  # labels; None if JSON cannot hold them
     arm_count: int
-    seed: int
-    horizon: int | None
-    compiled: bool
-    capacity: int
-    reach: int
-    decided: int
-    counts: list[int]
-    outstanding: list[list[int]]
-    draw: Any
-    turn: Any
+    seed: int  # as a 64-bit word
+    horizon: int | None  # None if not given
+    compiled: bool  # whether its verbs were
+    capacity: int  # decisions that the state has space for
+    reach: int  # pulls that the tables of the params reach
+    decided: int  # decisions made
+    counts: list[int]  # pulls of each arm
+    outstanding: list[list[int]]  # pairs (arm, pull) that wait for their rewards
+    draw: Any  # where the random numbers stand
+    turn: Any  # see `engines.steps`
     state: dict[str, Any]  # arrays by path
 
 

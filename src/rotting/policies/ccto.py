@@ -24,17 +24,17 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The models at the nodes as tables [n, node]: mu, and its sums up to n."""
 
-    mu: FloatArray
-    sums: FloatArray
+    mu: FloatArray  # of each node
+    sums: FloatArray  # of mu over j <= n
 
 
 class State(NamedTuple):
     """Sums of rewards, theta-hat between two nodes, and the arms ranked by mu(N + 1; theta-hat)."""
 
-    arms: Arms
+    arms: Arms  # pulls, rewards, rounds
     sums: Sums  # theta-hat lies between the node `closest` and the next,
     part: Numbers  # this part of the way
-    ranking: Ranking
+    ranking: Ranking  # by mu(N + 1; theta-hat)
 
 
 def init(params: Params, arms: int, capacity: int) -> State:

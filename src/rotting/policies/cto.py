@@ -21,17 +21,17 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The family as tables [n, theta]: mu(n; theta), and the sum of mu(j; theta) over j <= n."""
 
-    mu: FloatArray
-    sums: FloatArray
+    mu: FloatArray  # mu(n; theta)
+    sums: FloatArray  # of mu(j; theta) over j <= n
     ordered: int  # see `parts.nearest`
 
 
 class State(NamedTuple):
     """Sums of rewards and the models they point to; the arms ranked by mu(N + 1; theta-hat)."""
 
-    arms: Arms
-    sums: Sums
-    ranking: Ranking
+    arms: Arms  # pulls, rewards, rounds
+    sums: Sums  # of the rewards, and theta-hat
+    ranking: Ranking  # by mu(N + 1; theta-hat)
 
 
 def init(params: Params, arms: int, capacity: int) -> State:

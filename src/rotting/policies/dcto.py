@@ -34,19 +34,19 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The family's tables, sigma sqrt(c ln t) at t, and how to start and detect."""
 
-    tables: HalfTables
+    tables: HalfTables  # the family's
     c: float  # c sigma^2
-    padding: FloatArray
-    widths: FloatArray
+    padding: FloatArray  # sigma sqrt(c ln t) at t
+    widths: FloatArray  # 1 / sqrt(n) at n
     start: int  # rewards an arm must have shown before its halves are used
-    even_only: bool
+    even_only: bool  # whether odd N keep the model of the even N before
 
 
 class State(NamedTuple):
     """Halves and what follows from them. Memory: about T/2 rewards, and sixteen an arm."""
 
-    arms: Arms
-    halves: Halves
+    arms: Arms  # pulls, rewards, rounds
+    halves: Halves  # first less second half of the rewards, and theta-hat
     value: Values  # mu^c + mu(N + 1; theta-hat)
     width: Numbers  # 1 / sqrt(observed)
 

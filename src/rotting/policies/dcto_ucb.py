@@ -35,21 +35,21 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The family's tables, sigma sqrt(8 ln t) at t, and the exploration."""
 
-    tables: HalfTables
+    tables: HalfTables  # the family's
     c: float  # 8 sigma^2
-    padding: FloatArray
-    widths: FloatArray
-    arms: int
+    padding: FloatArray  # sigma sqrt(8 ln t) at t
+    widths: FloatArray  # 1 / sqrt(n) at n
+    arms: int  # how many
     exploration: int  # pulls of each arm before the models are detected
 
 
 class State(NamedTuple):
     """Halves of the exploration, all rewards, and what follows from them."""
 
-    arms: Arms
-    halves: Halves
+    arms: Arms  # pulls, rewards, rounds
+    halves: Halves  # first less second half of the exploration's rewards
     explored: Counts  # rewards of the exploration that have come
-    exploring: Flags
+    exploring: Flags  # whether the models are still to be detected
     value: Values  # mu^c + mu(N + 1; theta-hat)
     width: Numbers  # 1 / sqrt(observed)
 

@@ -18,8 +18,8 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The discount and the noise."""
 
-    gamma: float
-    sigma: float
+    gamma: float  # the discount of a round
+    sigma: float  # of the noise
 
 
 def choose(params: Params, state: ducb.State, draw: Any) -> int:

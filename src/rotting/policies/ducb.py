@@ -23,9 +23,9 @@ SMALLEST = 1e-10  # when the unit has shrunk to this, weights are expressed anew
 class Params(NamedTuple):
     """The discount and the constants of the padding."""
 
-    gamma: float
-    B: float
-    xi: float
+    gamma: float  # the discount of a round
+    B: float  # bound on the rewards
+    xi: float  # how much to explore
 
 
 class State(NamedTuple):
@@ -35,12 +35,12 @@ class State(NamedTuple):
     numbers change only when it is pulled. The discounted count of an arm is weight * unit.
     """
 
-    arms: Arms
-    unit: Numbers
-    weight: Numbers
-    all_weight: Numbers
-    total: Numbers
-    mean: Values
+    arms: Arms  # pulls and rewards; rounds are not counted
+    unit: Numbers  # what a weight of one is worth now: gamma^(rounds since the rescaling)
+    weight: Numbers  # of each arm's rewards
+    all_weight: Numbers  # the sum of the arms' weights
+    total: Numbers  # of each arm's weighted rewards
+    mean: Values  # total / weight
     width: Numbers  # 1 / sqrt(weight)
 
 

@@ -27,7 +27,7 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The windows, and twice their widths but for sqrt(ln t)."""
 
-    lengths: IntArray
+    lengths: IntArray  # w of each window
     root: FloatArray  # 1 / sqrt(w) of each
     scale: float  # 2 sqrt(2 alpha) sigma
 
@@ -35,8 +35,8 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """The windows, and the filter."""
 
-    arms: Arms
-    windows: Growing
+    arms: Arms  # pulls, rewards, rounds
+    windows: Growing  # of each arm
     kept: Annotated[IntArray, Place("arms.pulls")]  # the arms that are left, in order
 
 

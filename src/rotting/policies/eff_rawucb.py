@@ -29,7 +29,7 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The windows, and their widths but for sqrt(ln t)."""
 
-    lengths: IntArray
+    lengths: IntArray  # w of each window
     root: FloatArray  # 1 / sqrt(w) of each
     scale: float  # sqrt(2 alpha) sigma
 
@@ -37,8 +37,8 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """The windows, and each arm's best."""
 
-    arms: Arms
-    windows: Growing
+    arms: Arms  # pulls, rewards, rounds
+    windows: Growing  # of each arm
     # of the best window; infinite where it has to be looked for
     mean: Annotated[FloatArray, Finite((-math.inf, math.inf))]
     width: Numbers  # 1 / sqrt(w) of the best window

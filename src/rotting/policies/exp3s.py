@@ -24,10 +24,10 @@ _OUTSTANDING = 8  # pulls of an arm whose probabilities are remembered
 class Params(NamedTuple):
     """Exploration, sharing, and where rewards lie."""
 
-    gamma: float
-    alpha: float
-    low: float
-    high: float
+    gamma: float  # the share of uniform exploration
+    alpha: float  # how much of all weight is shared out after a reward
+    low: float  # the least reward
+    high: float  # the highest reward
 
 
 class State(NamedTuple):
@@ -37,8 +37,8 @@ class State(NamedTuple):
     probability of a later pull.
     """
 
-    arms: Arms
-    weight: Numbers
+    arms: Arms  # pulls and rounds
+    weight: Numbers  # of each arm
     chance: Numbers  # [arm, pull mod size]
 
 

@@ -33,8 +33,8 @@ class State(NamedTuple):
     Memory: two numbers per observed reward, as the rule looks at all windows.
     """
 
-    arms: Arms
-    history: History
+    arms: Arms  # pulls, rewards, rounds
+    history: History  # all observed rewards
     kept: Annotated[IntArray, Place("arms.pulls")]  # the arms that are left, in order
     # the chunk in which each arm's window starts
     walk: Annotated[IntArray, Place("history.before", least=-1)]

@@ -31,8 +31,8 @@ _STEPS = 45  # of bisection: 2^-45 of the unit interval
 class Params(NamedTuple):
     """The test's level and rhythm, and the noise."""
 
-    delta: float
-    every: int
+    delta: float  # the level of the test
+    every: int  # rewards of an arm from one test to the next
     sigma: float  # zero for Bernoulli rewards
 
 
@@ -43,9 +43,9 @@ class State(NamedTuple):
     """
 
     arms: Arms  # rewards count since the restart
-    history: History
+    history: History  # each arm's rewards since its restart
     restart: Counts  # the round after which an arm was begun anew
-    bound: Values
+    bound: Values  # the kl upper bound of each arm's mean
     asked: Counts  # pulls since the restart
 
 

@@ -17,15 +17,15 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """Nothing to know but how many arms there are."""
 
-    arms: int
+    arms: int  # how many
 
 
 class State(NamedTuple):
     """The arms ranked by their last rewards."""
 
-    arms: Arms
+    arms: Arms  # pulls, rewards, rounds
     last_pull: Counts  # the latest pull observed, 0 for none
-    ranking: Ranking
+    ranking: Ranking  # by the last reward
 
 
 def init(params: Params, arms: int, capacity: int) -> State:

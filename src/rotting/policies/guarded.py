@@ -32,7 +32,7 @@ class Params(NamedTuple):
     """Two policies, and when to give up the first."""
 
     trusted: posterior.Params | ldcto.Params  # it knows the family
-    fallback: steady.Params
+    fallback: steady.Params  # it needs no family
     sums: FloatArray  # [n, theta]: the sum of mu(j; theta) over j <= n
     need: int  # rewards that the family's fit needs
     limit: float  # sqrt(2 doubt) sigma
@@ -41,8 +41,8 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """Two policies that both see every pull and every reward."""
 
-    trusted: posterior.State | ldcto.State
-    fallback: steady.State
+    trusted: posterior.State | ldcto.State  # of the policy that knows the family
+    fallback: steady.State  # of the policy that needs none
     doubted: Flags  # whether the family has been given up
 
 

@@ -24,16 +24,16 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The family as a table mu[n, theta]."""
 
-    mu: FloatArray
+    mu: FloatArray  # mu(n; theta)
 
 
 class State(NamedTuple):
     """The fit of every model, and the arms ranked by mu(N + 1; theta-hat)."""
 
-    arms: Arms
-    fit: Fit
+    arms: Arms  # pulls, rewards, rounds
+    fit: Fit  # of every model to each arm's rewards
     closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # theta-hat, as its place in Theta
-    ranking: Ranking
+    ranking: Ranking  # by mu(N + 1; theta-hat)
 
 
 def init(params: Params, arms: int, capacity: int) -> State:

@@ -26,17 +26,17 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The family, sigma sqrt(c ln t) at t, and how many rewards an arm must show first."""
 
-    mu: FloatArray
+    mu: FloatArray  # [n, theta]
     c: float  # c sigma^2
-    padding: FloatArray
-    start: int
+    padding: FloatArray  # sigma sqrt(c ln t) at t
+    start: int  # rewards an arm must have shown before it is judged
 
 
 class State(NamedTuple):
     """The fit of every model, and what follows from it."""
 
-    arms: Arms
-    fit: Fit
+    arms: Arms  # pulls, rewards, rounds
+    fit: Fit  # of every model to each arm's rewards
     closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # theta-hat, as its place in Theta
     constant: Numbers  # its estimate under theta-hat
     value: Values  # constant + mu(N + 1; theta-hat)

@@ -25,18 +25,18 @@ tie = random.tie
 class Params(NamedTuple):
     """The true means [model, n - 1], and which arm has which, unless it is revealed each run."""
 
-    means: FloatArray
-    models: IntArray
-    constants: FloatArray
-    random_ties: bool
+    means: FloatArray  # [model, n - 1]
+    models: IntArray  # each arm's row of the means; empty if revealed
+    constants: FloatArray  # of each arm; empty if revealed
+    random_ties: bool  # whether ties are broken at random, or the leader stays
 
 
 class State(NamedTuple):
     """The arms in a heap, the one with the highest next mean on top."""
 
-    arms: Arms
+    arms: Arms  # pulls and rounds
     models: Annotated[IntArray, Unchanged()]  # each arm's row of the means
-    constants: Annotated[FloatArray, Unchanged()]
+    constants: Annotated[FloatArray, Unchanged()]  # of each arm
     next_mean: Numbers  # mu_i(N_i + 1)
     heap: Annotated[IntArray, Place("next_mean", least=-1)]  # -1 on top: to be built
     rival: Annotated[FloatArray, Finite((-math.inf, math.inf))]  # the highest mean below the top

@@ -54,21 +54,21 @@ _NARROW = 0.5  # variance of the posterior, in squared distances of nodes, below
 class Params(NamedTuple):
     """The family as a table mu[n, theta], its prior, and the rule."""
 
-    mu: FloatArray
-    prior: FloatArray
+    mu: FloatArray  # mu(n; theta)
+    prior: FloatArray  # the weight of each theta
     variance: float  # sigma^2, zero if unknown
-    constants: bool
+    constants: bool  # whether arms may keep one
     need: int  # rewards that a fit needs
-    thompson: bool
-    z: float
-    interval: bool
+    thompson: bool  # whether the rule is to draw
+    z: float  # posterior standard deviations that the rule "upper" adds, else zero
+    interval: bool  # whether theta may lie between the nodes
 
 
 class State(NamedTuple):
     """The fit of every model, posterior weights, and the arms ranked by what follows."""
 
-    arms: Arms
-    fit: Fit
+    arms: Arms  # pulls, rewards, rounds
+    fit: Fit  # of every model to each arm's rewards
     closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # the likeliest theta
     least: Numbers  # each arm's least misfit,
     unexplained: Numbers  # and their sum
@@ -77,7 +77,7 @@ class State(NamedTuple):
     weight: Numbers  # [arm, theta], for Thompson's draws
     mass: Numbers  # what an arm's weights add up to
     spread: Numbers  # each arm's sigma^2, as it was known at its last reward
-    ranking: Ranking
+    ranking: Ranking  # by the posterior's value of the next pull
 
 
 def init(params: Params, arms: int, capacity: int) -> State:

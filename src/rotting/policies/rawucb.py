@@ -30,7 +30,7 @@ class Params(NamedTuple):
     """The windows' widths, but for sqrt(2 alpha) sigma."""
 
     scale: float  # sqrt(2 alpha) sigma
-    widths: Widths
+    widths: Widths  # their dependence on h and t
 
 
 class State(NamedTuple):
@@ -39,8 +39,8 @@ class State(NamedTuple):
     Memory: two numbers per observed reward, as the rule looks at all windows.
     """
 
-    arms: Arms
-    history: History
+    arms: Arms  # pulls, rewards, rounds
+    history: History  # all observed rewards
     starts: Starts  # where each arm's best window starts
     seen: Counts  # the round in which it was found
     bound: Values  # the arm's index, or more

@@ -27,7 +27,7 @@ class Params(NamedTuple):
     sigma: float  # zero if unknown
     forget: float  # sqrt(2 alpha)
     explore: float  # sqrt(2 c)
-    few: float
+    few: float  # padding added to short windows
     widths: Widths  # RAW-UCB's
 
 
@@ -37,8 +37,8 @@ class State(NamedTuple):
     Memory: two numbers per observed reward, as the rule looks at all windows.
     """
 
-    arms: Arms
-    history: History
+    arms: Arms  # pulls, rewards, rounds
+    history: History  # all observed rewards
     starts: Starts  # where each arm's window starts
     mean: Values  # of the window
     width: Numbers  # (1 + few / h) / sqrt(h)

@@ -18,16 +18,16 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The window M."""
 
-    arms: int
-    window: int
+    arms: int  # how many
+    window: int  # M
 
 
 class State(NamedTuple):
     """The last M rewards of each arm, and the arms ranked by their means."""
 
-    arms: Arms
-    window: Window
-    ranking: Ranking
+    arms: Arms  # pulls, rewards, rounds
+    window: Window  # the last M rewards of each arm
+    ranking: Ranking  # by the window's mean
 
 
 def init(params: Params, arms: int, capacity: int) -> State:

@@ -17,8 +17,8 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The window and the noise."""
 
-    tau: int
-    sigma: float
+    tau: int  # rounds in the window
+    sigma: float  # of the noise
 
 
 def choose(params: Params, state: swucb.State, draw: Any) -> int:

@@ -19,16 +19,16 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The window and its padding, B sqrt(xi ln t) at t, for t up to tau."""
 
-    tau: int
+    tau: int  # rounds in the window
     c: float  # B^2 xi
-    padding: FloatArray
+    padding: FloatArray  # sqrt(c ln t) at t
 
 
 class State(NamedTuple):
     """The last tau rounds."""
 
-    arms: Arms
-    rounds: Rounds
+    arms: Arms  # pulls and rounds; rewards of the window
+    rounds: Rounds  # the window
 
 
 def init(params: Any, arms: int, capacity: int) -> State:

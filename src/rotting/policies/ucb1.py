@@ -22,7 +22,7 @@ from rotting.verbs import Verbs
 class Params(NamedTuple):
     """The padding's constant and its tables."""
 
-    c: float
+    c: float  # how much to explore
     padding: FloatArray  # sqrt(c ln t) at t
     widths: FloatArray  # 1 / sqrt(n) at n
 
@@ -30,9 +30,9 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """What each arm's rewards add up to."""
 
-    arms: Arms
-    total: Numbers
-    mean: Values
+    arms: Arms  # pulls, rewards, rounds
+    total: Numbers  # of each arm's rewards
+    mean: Values  # of each arm's rewards
     width: Numbers  # 1 / sqrt(observed)
 
 

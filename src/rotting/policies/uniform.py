@@ -18,13 +18,13 @@ uniform = random.uniform
 class Params(NamedTuple):
     """Just the number of arms."""
 
-    arms: int
+    arms: int  # how many
 
 
 class State(NamedTuple):
     """Only the rounds: nothing else is needed."""
 
-    time: Counts
+    time: Counts  # rounds played
 
 
 def init(params: Params, arms: int, capacity: int) -> State:

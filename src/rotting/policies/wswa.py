@@ -25,19 +25,19 @@ _EPOCHS = 62
 class Params(NamedTuple):
     """The window M of each epoch; epoch e = 0, 1, ... has the rounds 2^e .. 2^(e+1) - 1."""
 
-    arms: int
-    windows: IntArray
-    keep: bool
+    arms: int  # how many
+    windows: IntArray  # M by epoch
+    keep: bool  # whether the history stays when an epoch begins
     horizon: int  # 0 if not known
 
 
 class State(NamedTuple):
     """The last M rewards of each arm, the arms ranked by their means, and the epoch."""
 
-    arms: Arms
-    window: Window
-    ranking: Ranking
-    epoch: Annotated[IntArray, Within(0, _EPOCHS - 1)]
+    arms: Arms  # pulls, rounds; rewards of the epoch, or all of them ("keep")
+    window: Window  # the last M rewards of each arm
+    ranking: Ranking  # by the window's mean
+    epoch: Annotated[IntArray, Within(0, _EPOCHS - 1)]  # from zero
     start: Counts  # the epoch's first round; its last is the one before twice as many
     length: Counts  # M
     short: Counts  # arms with fewer than M pulls ("keep")

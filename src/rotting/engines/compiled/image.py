@@ -23,7 +23,7 @@ _GUARD = 16  # words on either side: threads must not share a cache line
 class Image(NamedTuple):
     """The words of a state at its start, and those of the one that is played with."""
 
-    start: Words
+    start: Words  # what a run begins with
     now: Words  # longer, by the arrays that need no clearing
 
 

@@ -35,10 +35,10 @@ _KEPT = 1 / 16  # of the device's memory: bandits and baselines that stay for th
 class Problems(NamedTuple):
     """What a portion of runs is about, whatever the policy: arrays on the device."""
 
-    world: Any
+    world: Any  # the tables
     models: Any  # [run, arm], the runs next to each other in memory
-    constants: Any
-    baseline: Baseline
+    constants: Any  # [run, arm]
+    baseline: Baseline  # what the regret is measured against
 
 
 def _size(problems: Problems) -> int:

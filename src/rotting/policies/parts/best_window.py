@@ -22,7 +22,7 @@ _CLOSE = 1e-9  # chunks within rounding of the best are looked at
 class Widths(NamedTuple):
     """width(h) = scale sqrt(L / h) with L = ln t, or (`plus`) what x = t / (hK) gives."""
 
-    plus: bool
+    plus: bool  # whether they are RAW-UCB++'s
     power: float  # beta / alpha, for RAW-UCB++
     root: FloatArray  # sqrt(h) at h
 

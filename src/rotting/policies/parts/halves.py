@@ -34,10 +34,10 @@ PROMPT = -1  # an arm whose rewards have come in order, none missing
 class HalfTables(NamedTuple):
     """mu(n; theta), its sums over j <= n, their means, and first less second halves: [n, theta]."""
 
-    mu: FloatArray
-    sums: FloatArray
+    mu: FloatArray  # mu(n; theta)
+    sums: FloatArray  # of mu over j <= n
     means: FloatArray  # a division of sums would hold up the next decision
-    halves: FloatArray
+    halves: FloatArray  # sums over the first floor(n / 2) pulls, less the rest
     ordered: int  # see `nearest`
 
 

@@ -45,8 +45,8 @@ class Starts(NamedTuple):
     The `History` is the state's field `history`.
     """
 
-    chunk: Annotated[IntArray, Place("history.before")]
-    start: Counts
+    chunk: Annotated[IntArray, Place("history.before")]  # where the window's first reward lies
+    start: Counts  # the arm's rewards before the window
 
 
 def empty_history(arms: int, capacity: int) -> History:

@@ -26,7 +26,7 @@ NOTHING, MANY = -1, -2  # what has changed, unless it is one arm
 class Ranking(NamedTuple):
     """What each arm's next pull is worth, and what is known about their order."""
 
-    value: Values
+    value: Values  # what each arm's next pull is worth
     changed: Annotated[IntArray, Place("value", least=MANY)]  # since the best arm was found
     leader: Annotated[IntArray, Place("value")]  # that arm
     rival: Annotated[FloatArray, Finite((-math.inf,))]  # the highest value of the others then

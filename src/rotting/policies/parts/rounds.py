@@ -22,10 +22,10 @@ class Rounds(NamedTuple):
 
     pulls: Counts  # of each arm in the window
     total: Numbers  # of each arm's observed rewards in the window
-    mean: Values
+    mean: Values  # total / their number; minus infinity for none
     width: Numbers  # 1 / sqrt of their number
-    ring_arm: Annotated[IntArray, Place("pulls")]
-    ring_pull: Counts
+    ring_arm: Annotated[IntArray, Place("pulls")]  # the arm of each round
+    ring_pull: Counts  # which pull of the arm it was
     ring_reward: Annotated[FloatArray, Finite((math.nan,))]  # NaN until observed
 
 

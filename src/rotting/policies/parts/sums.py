@@ -19,7 +19,7 @@ from rotting.state import Flags, Numbers, Place
 class Sums(NamedTuple):
     """Sums of rewards, and of the models' means where the tables do not have them."""
 
-    total: Numbers
+    total: Numbers  # of each arm's rewards
     closest: Annotated[IntArray, Place("expected", axis=1)]  # theta-hat, as its place in Theta
     gaps: Flags  # whether rewards ever came out of order
     expected: Numbers  # [arm, theta]: the sum of mu over the observed pulls, if so
