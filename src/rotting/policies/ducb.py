@@ -1,4 +1,4 @@
-"""Discounted UCB (Kocsis & Szepesvari 2006; Garivier & Moulines 2011), a benchmark of the paper."""
+"""Discounted UCB (Kocsis & Szepesvari 2006; Garivier & Moulines 2011): the paper compares with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.state import Numbers, Values
 from rotting.verbs import Verbs
 
-SMALLEST = 1e-10  # when the unit has shrunk to this, weights are expressed anew
+SMALLEST = 1e-10  # when the unit has shrunk to this, all weights are rescaled
 
 
 class Params(NamedTuple):
@@ -65,7 +65,7 @@ def _width(weight: Any) -> Any:
 
 @shared
 def _renew_unit(state: State) -> None:
-    """Express all weights in the present unit."""
+    """Rescale all weights, so that the unit is one again."""
     unit = state.unit[0]
     state.unit[0] = 1.0
     state.all_weight[0] *= unit

@@ -17,7 +17,7 @@ from rotting.state import Numbers
 from rotting.verbs import Verbs
 
 uniform = random.uniform
-_LARGE = 1e100
+_LARGE = 1e100  # a weight above this has all of them rescaled
 _OUTSTANDING = 8  # pulls of an arm whose probabilities are remembered
 
 

@@ -52,9 +52,9 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 @shared
 def _extremes(state: State, arm: Any, first: Any, last: Any) -> Any:
-    """Bounds on the arm's means over the windows first..last, of whole chunks; (-inf, inf) if not.
+    """Bounds on the arm's means over the windows first..last, by the lines of their chunks.
 
-    The windows start in the chunk `walk` and the one before it.
+    The windows start in the chunk `walk` and the one before it. (-inf, inf) if one has no line.
     """
     n = state.arms.observed[arm]
     total = state.history.total[arm]

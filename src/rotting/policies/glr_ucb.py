@@ -24,7 +24,7 @@ from rotting.policies.parts.history import (
 from rotting.state import Counts, Values
 from rotting.verbs import Verbs
 
-_EDGE = 1e-12
+_EDGE = 1e-12  # kl is infinite at means of 0 and 1: stay this far off
 _STEPS = 45  # of bisection: 2^-45 of the unit interval
 
 
@@ -88,7 +88,7 @@ def _upper(sigma: Any, mean: Any, level: Any) -> Any:
 
 
 @shared
-def _changed(params: Params, state: State, arm: Any) -> Any:
+def _mean_has_moved(params: Params, state: State, arm: Any) -> Any:
     """The generalised likelihood ratio test over all splits of the rewards since the restart."""
     n = state.arms.observed[arm]
     total = state.history.total[arm]
@@ -170,7 +170,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Remember the reward, and now and then test for a change."""
     n = rewarded(state.arms, arm, 1)
     remember(state.history, arm, n - 1, pull, reward)
-    if n >= 2 and n % params.every == 0 and _changed(params, state, arm):
+    if n >= 2 and n % params.every == 0 and _mean_has_moved(params, state, arm):
         _begin_anew(state, arm)
 
 

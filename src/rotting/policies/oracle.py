@@ -38,8 +38,9 @@ class State(NamedTuple):
     models: Annotated[IntArray, Unchanged()]  # each arm's row of the means
     constants: Annotated[FloatArray, Unchanged()]  # of each arm
     next_mean: Numbers  # mu_i(N_i + 1)
-    heap: Annotated[IntArray, Place("next_mean", least=-1)]  # -1 on top: to be built
-    rival: Annotated[FloatArray, Finite((-math.inf, math.inf))]  # the highest mean below the top
+    heap: Annotated[IntArray, Place("next_mean", least=-1)]  # -1 on top: not built yet
+    # the highest next mean below the top
+    runner_up: Annotated[FloatArray, Finite((-math.inf, math.inf))]
 
 
 @shared
@@ -74,7 +75,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         constants=np.zeros(arms),
         next_mean=np.zeros(arms),
         heap=np.arange(arms, dtype=np.int64),
-        rival=np.full(1, math.inf),
+        runner_up=np.full(1, math.inf),
     )
     if params.models.size == arms:
         reveal(params, state, params.models, params.constants)
@@ -82,12 +83,12 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 
 @shared
-def _note_rival(state: State) -> None:
+def _note_runner_up(state: State) -> None:
     """Note the highest next mean below the top: one of its two children has it."""
-    rival = -math.inf
+    runner_up = -math.inf
     for place in range(1, min(3, state.heap.size)):
-        rival = max(rival, state.next_mean[state.heap[place]])
-    state.rival[0] = rival
+        runner_up = max(runner_up, state.next_mean[state.heap[place]])
+    state.runner_up[0] = runner_up
 
 
 def reveal(params: Params, state: State, models: Any, constants: Any) -> None:
@@ -110,12 +111,12 @@ def choose(params: Params, state: State, draw: Any) -> int:
             state.heap[i] = i
         for place in range(state.heap.size // 2 - 1, -1, -1):
             _sink(params, state, place, draw)
-        _note_rival(state)
+        _note_runner_up(state)
         arm = state.heap[0]
-    lead = state.next_mean[arm] - state.rival[0]
+    lead = state.next_mean[arm] - state.runner_up[0]
     if lead < 0.0 or (lead == 0.0 and params.random_ties):
         _sink(params, state, 0, draw)
-        _note_rival(state)
+        _note_runner_up(state)
         arm = state.heap[0]
     return arm
 

@@ -48,7 +48,7 @@ from rotting.verbs import Verbs
 normal = random.normal
 uniform = random.uniform
 
-_NARROW = 0.5  # variance of the posterior, in squared distances of nodes, below which it is fitted
+_NARROW = 0.5  # variance below which a parabola replaces the sums; in squared distances of nodes
 
 
 class Params(NamedTuple):
@@ -70,9 +70,9 @@ class State(NamedTuple):
     arms: Arms  # pulls, rewards, rounds
     fit: Fit  # of every model to each arm's rewards
     closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # the likeliest theta
-    least: Numbers  # each arm's least misfit,
-    unexplained: Numbers  # and their sum
-    # observed rewards less those that the fits use up; less than none at first, with constants
+    least: Numbers  # each arm's least misfit
+    unexplained: Numbers  # the sum of the least misfits
+    # degrees of freedom: rewards less `need` per arm; negative at first, with constants
     freedom: Annotated[IntArray, Within(-(2**62))]
     weight: Numbers  # [arm, theta], for Thompson's draws
     mass: Numbers  # what an arm's weights add up to
@@ -170,7 +170,7 @@ def _narrow(params: Params, state: State, arm: Any, pull: Any) -> Any:
     value = mid + slope * x0 + 0.5 * curve * (x0 * x0 + width)
     if params.z != 0.0:
         steep = slope + curve * x0
-        variance = width * (steep * steep)  # plain `** 2` is rounded otherwise than compiled
+        variance = width * (steep * steep)  # plain Python rounds `** 2` differently
         if params.constants:
             variance += state.spread[arm] / n
         value += params.z * math.sqrt(variance)

@@ -43,8 +43,8 @@ class State(NamedTuple):
     mean: Values  # of the window
     width: Numbers  # (1 + few / h) / sqrt(h)
     squares: Numbers  # of each arm's rewards, for a sigma that is not known
-    scatter: Numbers  # each arm's squares about its mean,
-    scattered: Numbers  # and their sum
+    scatter: Numbers  # each arm's sum of squares about its mean
+    scattered: Numbers  # the sum of the scatters
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -65,8 +65,8 @@ def init(params: Params, arms: int, capacity: int) -> State:
 def _noise(params: Params, state: State) -> Any:
     """Sigma, or its estimate: the pooled scatter of the arms' rewards about their means.
 
-    Before there are as many rewards to spare as arms it is their mean square, which has the order
-    of the noise or of the means.
+    While there are fewer than twice as many rewards as arms it is their root mean square, which has
+    the order of the noise or of the means.
     """
     if params.sigma > 0.0:
         return params.sigma

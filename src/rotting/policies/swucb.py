@@ -1,4 +1,4 @@
-"""Sliding-window UCB (Garivier & Moulines 2011), a benchmark of the paper."""
+"""Sliding-window UCB (Garivier & Moulines 2011), which the paper compares with."""
 
 from __future__ import annotations
 

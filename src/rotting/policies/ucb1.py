@@ -1,4 +1,4 @@
-"""UCB1 (Auer, Cesa-Bianchi & Fischer 2002), a benchmark of the paper."""
+"""UCB1 (Auer, Cesa-Bianchi & Fischer 2002), which the paper compares with."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def test_there_are_no_others() -> None:
 
 
 @pytest.mark.parametrize("arms", [1, 2, 3, 7, 10])
-def test_the_same_arm_and_rival(arms: int) -> None:
+def test_the_same_arm_and_runner_up(arms: int) -> None:
     """Few values, so that indices and pulls tie often."""
     rng = np.random.default_rng(arms)
     for seed in range(300):
@@ -39,9 +39,9 @@ def test_the_same_arm_and_rival(arms: int) -> None:
         pulls = rng.integers(1, 4, arms)
         found = []
         for form in (top_two_least_pulled, top_two_without_branches):
-            rival = np.zeros(1)
-            leader = int(form(index, pulls, rival, draw))
-            found.append((leader, float(rival[0])))
+            runner_up = np.zeros(1)
+            leader = int(form(index, pulls, runner_up, draw))
+            found.append((leader, float(runner_up[0])))
         assert found[0] == found[1]
         others = [index[i] for i in range(arms) if i != found[0][0]]
         assert found[0][1] == max(others, default=-np.inf)
@@ -57,10 +57,10 @@ def test_the_first_of_the_highest(arms: int) -> None:
         expected = int(np.argmax(mean + 0.5 * width))
         assert argmax_padded(mean, width, 0.5) == expected
         assert argmax_padded_in_turn(mean, width, 0.5) == expected
-        rival = np.zeros(1)
-        leader = int(top_two(mean, rival))
+        runner_up = np.zeros(1)
+        leader = int(top_two(mean, runner_up))
         assert leader == np.argmax(mean)
-        assert rival[0] == max(np.delete(mean, leader), default=-np.inf)
+        assert runner_up[0] == max(np.delete(mean, leader), default=-np.inf)
 
 
 @pytest.mark.parametrize("thetas", [1, 2, 5, 9])

@@ -1,7 +1,7 @@
 """Scans for the highest index, each with its rule for ties.
 
-Branches that the processor guesses right are free, and chains of comparisons that wait for each
-other are not: that is why some of these look longer than they need to be.
+A branch that is predicted right costs next to nothing; a chain of comparisons, each waiting for the
+one before, does not. That is why some of these are longer than they need to be.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ tie = random.tie
 def argmax(index: Any) -> Any:
     """The arm with the highest index; the first of them if several.
 
-    Two passes, for the highest index and for whose it is: where one arm leads for a while, branch
-    prediction guesses the second pass right, and the decision does not wait for the first.
+    Two passes: the highest index, then whose it is. While one arm leads, branch prediction guesses
+    the second pass right, and the processor goes on before the first pass is finished.
     """
     highest = -math.inf
     for i in range(index.size):
@@ -36,7 +36,7 @@ def argmax(index: Any) -> Any:
 def argmax_padded(mean: Any, width: Any, bonus: Any) -> Any:
     """The arm with the highest mean + bonus * width; the first of them if several.
 
-    Even and odd arms are compared apart: two chains of comparisons run side by side.
+    Even and odd arms are compared apart: two independent chains of comparisons run in parallel.
     """
     best = 0
     other = 1
@@ -76,8 +76,8 @@ def argmax_padded_in_turn(mean: Any, width: Any, bonus: Any) -> Any:
 
 
 @shared
-def top_two(index: Any, rival: Any) -> Any:
-    """`argmax`; the second highest index goes to `rival[0]`."""
+def top_two(index: Any, runner_up: Any) -> Any:
+    """`argmax`; the second highest index goes to `runner_up[0]`."""
     highest = -math.inf
     second = -math.inf
     for i in range(index.size):
@@ -87,7 +87,7 @@ def top_two(index: Any, rival: Any) -> Any:
             second = lower
         if x > highest:
             highest = x
-    rival[0] = second
+    runner_up[0] = second
     for i in range(index.size):
         if index[i] == highest:
             return i
@@ -95,8 +95,8 @@ def top_two(index: Any, rival: Any) -> Any:
 
 
 @shared
-def top_two_least_pulled(index: Any, pulls: Any, rival: Any, draw: Any) -> Any:
-    """The same with ties by least pulls, and then at random: to the smallest `tie` hash."""
+def top_two_least_pulled(index: Any, pulls: Any, runner_up: Any, draw: Any) -> Any:
+    """`top_two` with ties by least pulls, and then at random: to the smallest `tie` hash."""
     best = 0
     highest = index[0]
     second = -math.inf
@@ -111,12 +111,12 @@ def top_two_least_pulled(index: Any, pulls: Any, rival: Any, draw: Any) -> Any:
                 best = i
         elif index[i] > second:
             second = index[i]
-    rival[0] = second
+    runner_up[0] = second
     return best
 
 
 @on_gpu(top_two_least_pulled)
-def top_two_without_branches(index: Any, pulls: Any, rival: Any, draw: Any) -> Any:
+def top_two_without_branches(index: Any, pulls: Any, runner_up: Any, draw: Any) -> Any:
     """Carries the best arm along arm by arm, whether it changes or not: no divergent warps."""
     best = 0
     highest = index[0]
@@ -133,7 +133,7 @@ def top_two_without_branches(index: Any, pulls: Any, rival: Any, draw: Any) -> A
         highest = x if wins else highest
         fewest = n if wins else fewest
         best = i if wins else best
-    rival[0] = second
+    runner_up[0] = second
     return best
 
 

@@ -75,7 +75,7 @@ def _untried(arms: Arms, need: Any) -> Any:
     """The rule of `next_untried` while arms ramp up.
 
     The first arm that was never pulled is found by a cursor that passes each arm once, so that the
-    ramp-up of very many arms takes no scan a round.
+    ramp-up of very many arms does not scan them in every round.
     """
     first = arms.clock[TRIED]
     while first < arms.pulls.size and arms.pulls[first] > 0:
@@ -104,8 +104,8 @@ def least_tried(pulls: Any, observed: Any, need: Any) -> Any:
 def least_pulled(pulls: Any, kept: Any, count: Any) -> Any:
     """The least pulled of the first `count` arms in `kept`, the first if several.
 
-    With prompt rewards it is the one with the fewest; where rewards are late, no arm is pulled
-    again and again for those that it waits for.
+    With prompt rewards it is the arm with the fewest rewards. Where they are late, counting pulls
+    keeps an arm from being pulled over and over while it waits for them.
     """
     least = kept[0]
     for k in range(1, count):

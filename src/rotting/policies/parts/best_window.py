@@ -16,11 +16,11 @@ from rotting.arrays import FloatArray
 from rotting.compilable import shared
 from rotting.policies.parts.history import CHUNK, History, Starts
 
-_CLOSE = 1e-9  # chunks within rounding of the best are looked at
+_CLOSE = 1e-9  # a chunk that misses the best by less may do so by rounding: it is scanned
 
 
 class Widths(NamedTuple):
-    """width(h) = scale sqrt(L / h) with L = ln t, or (`plus`) what x = t / (hK) gives."""
+    """How width(h) depends on h: RAW-UCB's is scale sqrt(ln t / h), RAW-UCB++ has its own."""
 
     plus: bool  # whether they are RAW-UCB++'s
     power: float  # beta / alpha, for RAW-UCB++
@@ -80,7 +80,7 @@ def find_window(
         longest = n - start
         look = True
         if filled == CHUNK:
-            # is total - C_j + spread(h) >= best h for all of the chunk's windows?
+            # skip the chunk if total - C_j + spread(h) >= best h for all of its windows
             rise = history.slope[chunk] - best
             j = start + CHUNK - 1 if rise > 0.0 else start
             least = min(

@@ -24,7 +24,7 @@ from rotting.state import Counts, Numbers, Place
 
 Growth = Annotated[float, Number(least=1.001, most=1e6)]  # the factor
 
-_ROUNDING = 1e-9  # 1.1 * 10 is not 11 in floats; the next window is
+_ROUNDING = 1e-9  # 1.1 * 170 is a little above 187 in floats, but the next window is 187
 
 
 class Growing(NamedTuple):

@@ -36,9 +36,9 @@ class HalfTables(NamedTuple):
 
     mu: FloatArray  # mu(n; theta)
     sums: FloatArray  # of mu over j <= n
-    means: FloatArray  # a division of sums would hold up the next decision
+    means: FloatArray  # sums / n, tabulated because a division would delay the next decision
     halves: FloatArray  # sums over the first floor(n / 2) pulls, less the rest
-    ordered: int  # see `nearest`
+    ordered: int  # rows below this one are in order, see `parts.nearest`
 
 
 def _make_tables(family: Family, length: int) -> HalfTables:
@@ -95,7 +95,7 @@ class Halves(NamedTuple):
 
 
 def empty_halves(arms: int, thetas: int, capacity: int) -> Halves:
-    """Nothing observed; room for the rewards that so many prompt decisions leave in the arena."""
+    """Nothing observed; an arena for the rewards that `capacity` prompt decisions leave in it."""
     chunks = min(capacity, capacity // (2 * CHUNK) + 2 * arms) + 1
     return Halves(
         lead=np.zeros(arms),
@@ -117,7 +117,7 @@ def empty_halves(arms: int, thetas: int, capacity: int) -> Halves:
 
 @shared
 def _lengthen(kept: Halves, arm: Any) -> Any:
-    """A new chunk at the end of an arm's queue."""
+    """Take a chunk off the free list, to the end of an arm's queue."""
     chunk = kept.free[0]
     kept.free[0] = kept.after[chunk]
     tail = kept.tail[arm]
@@ -133,7 +133,7 @@ def _lengthen(kept: Halves, arm: Any) -> Any:
 
 @shared
 def _shorten(kept: Halves, arm: Any) -> Any:
-    """Give the first chunk of an arm's queue back; another one follows it."""
+    """Put the first chunk of an arm's queue on the free list; another one follows it."""
     chunk = kept.head[arm]
     following = kept.after[chunk]
     kept.after[chunk] = kept.free[0]
@@ -161,7 +161,7 @@ def _observe_prompt(kept: Halves, arm: Any, n: Any, reward: Any) -> Any:
 
 @shared
 def _note_gap(tables: HalfTables, kept: Halves, arm: Any, n: Any, rewards: Any) -> None:
-    """An arm gets its first gap, after so many rewards: write out what the tables stood for."""
+    """An arm gets its first gap, after `rewards` of them: from here on it has its own sums."""
     for k in range(tables.mu.shape[1]):
         kept.expected[arm, k] = tables.sums[rewards, k]
         kept.halves[arm, k] = tables.halves[n, k]

@@ -2,12 +2,12 @@
 
 The mean of the last h rewards is (C_N - C_j) / h, j = N - h, with C the running sums of an arm's
 observed rewards in pull order. They are kept in chunks of 64, all arms' in one arena, each chunk
-linked to the one before: memory is one number and one pull per observed reward.
+linked to the one before. Memory: one number and one pull per observed reward.
 
 A full chunk knows a line that its sums stay close to, C_j = slope j + [low, top]. This bounds the
 means of 64 windows at once, and most chunks need no closer look: RAW-UCB's minimum over all windows
 then costs a few chunks instead of the whole history, and is still exact. Late rewards are put in
-their place among those of later pulls, which takes the time of walking there.
+their place among those of later pulls, in time proportional to how many those are.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class History(NamedTuple):
     sums: Numbers  # [chunk, place]: C_j, the sum before the (j+1)-th reward
     pull: Counts  # [chunk, place]: the pull of that reward
     before: Annotated[IntArray, Place("before", least=NOWHERE)]  # the chunk before
-    slope: Numbers  # of the line of each full chunk,
-    top: Numbers  # and how far above
-    low: Numbers  # and below it the sums stray
+    slope: Numbers  # of each full chunk's line
+    top: Numbers  # the largest C_j - slope j in the chunk
+    low: Numbers  # the smallest
 
 
 class Starts(NamedTuple):
@@ -50,7 +50,7 @@ class Starts(NamedTuple):
 
 
 def empty_history(arms: int, capacity: int) -> History:
-    """Nothing observed; room for so many rewards."""
+    """Nothing observed; an arena for `capacity` rewards."""
     chunks = capacity // CHUNK + arms + 1
     return History(
         total=np.zeros(arms),
@@ -143,6 +143,6 @@ def _fit_line(history: History, chunk: Any, start: Any) -> None:
 
 @shared
 def forget_history(history: History, arm: Any) -> None:
-    """Begin the arm anew; its chunks stay unused."""
+    """Begin the arm anew; its chunks are not used again."""
     history.total[arm] = 0.0
     history.last[arm] = NOWHERE

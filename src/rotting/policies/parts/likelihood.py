@@ -16,8 +16,8 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.state import Numbers
 
-# A model whose misfit is so many sigma^2 above the least weighs less than exp(-40), which rounding
-# loses next to the weight 1 of the best.
+# In units of sigma^2. A model whose misfit is more than this above the least weighs less than
+# exp(-40): added to the best one's weight of 1, it is lost to rounding.
 _NEGLIGIBLE = 80.0
 
 
@@ -52,19 +52,19 @@ def misfit(fit: Fit, arm: Any, k: Any, n: Any, constants: Any) -> Any:
     """
     if constants:
         off = fit.residual[arm, k]
-        return fit.squares[arm, k] - off * off / n  # plain `** 2` is rounded otherwise
+        return fit.squares[arm, k] - off * off / n  # plain Python rounds `** 2` differently
     return fit.squares[arm, k]
 
 
 @shared
 def negligible(least: Any, variance: Any) -> Any:
-    """The misfit beyond which a model's weight is lost to rounding; never that of the best."""
+    """The misfit beyond which a model's weight is lost to rounding; `least` is the best one's."""
     return least + _NEGLIGIBLE * variance
 
 
 @shared
 def weight_of(worse: Any) -> Any:
-    """The posterior weight of a model, its misfit so many 2 sigma^2 above the least."""
+    """The posterior weight of a model whose misfit is `worse` times 2 sigma^2 above the least."""
     return math.exp(-worse) if worse > 0.0 else 1.0
 
 
@@ -72,8 +72,8 @@ def weight_of(worse: Any) -> Any:
 def best_fit(fit: Fit, arm: Any, n: Any, constants: Any) -> Any:
     """The likeliest theta; the first in Theta's order if several.
 
-    Two passes, like `argmax`: whose misfit is the least is nearly always what it was, so that
-    branch prediction has the answer before the comparisons do.
+    Two passes, as in `argmax`: the answer is nearly always the same as before, so branch prediction
+    guesses the second pass right.
     """
     least = misfit(fit, arm, 0, n, constants)
     for k in range(1, fit.squares.shape[1]):

@@ -1,4 +1,4 @@
-"""sqrt(c ln t) and 1 / sqrt(n), the parts of upper confidence bounds: tabulated, and beyond."""
+"""sqrt(c ln t) and 1 / sqrt(n), of upper confidence bounds: from tables, computed beyond them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from rotting.arrays import FloatArray
 from rotting.compilable import shared
 
-_LONGEST = 1 << 20
+_LONGEST = 1 << 20  # entries of a table
 
 
 @functools.lru_cache(maxsize=8)
@@ -41,7 +41,7 @@ def padding_at(padding: Any, c: Any, t: Any) -> Any:
 def width_table(reach: int) -> FloatArray:
     """1 / sqrt(n) at index n, for n = 0..reach or a million; entry 0 is never read.
 
-    A root and a division take longer than anything else in a decision.
+    Tabulated because a root and a division take longer than anything else in a decision.
     """
     widths = 1.0 / np.sqrt(np.maximum(1.0, np.arange(min(reach, _LONGEST) + 1)))
     widths.flags.writeable = False

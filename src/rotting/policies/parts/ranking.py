@@ -2,7 +2,7 @@
 
 The part decides how the best arm is found, not the policy. As long as only the leader's value has
 changed and it stays above the runner-up's, the leader stays. Otherwise all arms are scanned or,
-from 48 arms on, a tournament tree is mended: a node holds the better of the two arms below it, and
+from 48 arms on, a tournament tree is updated: a node holds the better of the two arms below it, and
 when an arm's value has changed, the matches above it are played again, in O(log K). Scan and tree
 have one order, ties included, so that both find the same arm.
 """
@@ -20,16 +20,16 @@ from rotting.policies.parts.argmax import goes_before, top_two, top_two_least_pu
 from rotting.state import Finite, Place, Values
 
 TREE_FROM = 48  # arms; a scan of fewer is faster
-NOTHING, MANY = -1, -2  # what has changed, unless it is one arm
+NOTHING, MANY = -1, -2  # which value has changed, unless it is that of one arm
 
 
 class Ranking(NamedTuple):
-    """What each arm's next pull is worth, and what is known about their order."""
+    """The arms' values, and what is known about their order."""
 
     value: Values  # what each arm's next pull is worth
-    changed: Annotated[IntArray, Place("value", least=MANY)]  # since the best arm was found
-    leader: Annotated[IntArray, Place("value")]  # that arm
-    rival: Annotated[FloatArray, Finite((-math.inf,))]  # the highest value of the others then
+    changed: Annotated[IntArray, Place("value", least=MANY)]  # since then: an arm, NOTHING, MANY
+    leader: Annotated[IntArray, Place("value")]  # the best arm when it was last found
+    rival: Annotated[FloatArray, Finite((-math.inf,))]  # the runner-up's value then
     tree: Annotated[IntArray, Place("value", least=-1)]  # node 1 is the root, the leaves come last
 
 

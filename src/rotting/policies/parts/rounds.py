@@ -1,7 +1,7 @@
 """The last tau rounds and what they add up to per arm: for sliding-window policies.
 
-Rounds lie in a ring buffer. The arms' `observed` and `waiting` are those of the window; `pulls` and
-`time` are those of all rounds.
+Rounds lie in a ring buffer. The policy's `Arms` count `observed` and WAITING in the window, but
+`pulls` and TIME over all rounds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Rounds(NamedTuple):
 
 
 def no_rounds(arms: int, length: int) -> Rounds:
-    """Nothing played; a ring for so many rounds, which grows until it holds the window."""
+    """Nothing played; a ring of `length` rounds, which grows until it holds the window."""
     return Rounds(
         pulls=np.zeros(arms, dtype=np.int64),
         total=np.zeros(arms),
@@ -44,7 +44,7 @@ def no_rounds(arms: int, length: int) -> Rounds:
 
 @shared
 def absent(rounds: Rounds, arms: Arms) -> Any:
-    """An arm without observed rewards in the window, as `next_untried` has it, or -1."""
+    """An arm without observed rewards in the window, by the rule of `next_untried`, or -1."""
     if arms.clock[WAITING] == 0:
         return -1
     return least_tried(rounds.pulls, arms.observed, 1)
@@ -64,7 +64,7 @@ def _refresh(rounds: Rounds, arms: Arms, arm: Any) -> None:
 
 @shared
 def _leave(rounds: Rounds, arms: Arms, place: Any) -> None:
-    """Let the oldest round go."""
+    """Take the oldest round out of the window's counts and sums."""
     arm = rounds.ring_arm[place]
     reward = rounds.ring_reward[place]
     rounds.pulls[arm] -= 1
@@ -80,7 +80,7 @@ def _leave(rounds: Rounds, arms: Arms, place: Any) -> None:
 @shared
 @seldom
 def _sum_again(rounds: Rounds, arms: Arms) -> None:
-    """Add the totals up afresh, once a window, lest rounding piles up."""
+    """Add the totals up afresh, once per turn of the ring, so that rounding does not pile up."""
     for i in range(rounds.total.size):
         rounds.total[i] = 0.0
     for place in range(rounds.ring_arm.size):

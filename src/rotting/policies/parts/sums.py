@@ -21,8 +21,8 @@ class Sums(NamedTuple):
 
     total: Numbers  # of each arm's rewards
     closest: Annotated[IntArray, Place("expected", axis=1)]  # theta-hat, as its place in Theta
-    gaps: Flags  # whether rewards ever came out of order
-    expected: Numbers  # [arm, theta]: the sum of mu over the observed pulls, if so
+    gaps: Flags  # whether an arm's rewards ever came out of order
+    expected: Numbers  # [arm, theta]: with gaps, the sum of mu over the observed pulls
 
 
 def no_sums(arms: int, thetas: int) -> Sums:

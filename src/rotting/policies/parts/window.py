@@ -17,7 +17,7 @@ from rotting.compilable import seldom, shared
 from rotting.policies.parts.arms import Arms, rewarded
 from rotting.state import Counts, Finite, Numbers, Uncleared, Within
 
-_FRESH_SUM_EVERY = 256  # turns of the ring; a power of two
+_FRESH_SUM_EVERY = 256  # turns of the ring, against rounding; a power of two
 
 
 class Window(NamedTuple):
@@ -65,7 +65,7 @@ def window_mean(window: Window, arms: Arms, arm: Any, length: Any) -> Any:
 @shared
 @seldom
 def sum_window(window: Window, arms: Arms, arm: Any, length: Any) -> None:
-    """Add up the window afresh: when its length changes, and now and then against rounding."""
+    """Add up the window afresh: for a new length, a late reward, and now and then for rounding."""
     ring = window.ring_reward.shape[1]
     n = arms.observed[arm]
     total = 0.0
@@ -94,8 +94,8 @@ def observe(window: Window, arms: Arms, arm: Any, pull: Any, reward: Any, length
     for k in range(n, place, -1):
         window.ring_pull[arm, k & mask] = window.ring_pull[arm, (k - 1) & mask]
         window.ring_reward[arm, k & mask] = window.ring_reward[arm, (k - 1) & mask]
-    # with a full ring the shift has overwritten the oldest reward, which leaves the window if
-    # that is as long as the ring; the sum is then made from what is there
+    # a shift in a full ring has overwritten the oldest reward; but after a shift the sum is made
+    # afresh, and `leaving` is not used
     leaving = window.ring_reward[arm, (n - length) & mask] if n >= length else 0.0
     window.ring_pull[arm, place & mask] = pull
     window.ring_reward[arm, place & mask] = reward
