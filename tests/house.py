@@ -171,9 +171,9 @@ def loose(root: Path) -> list[str]:
         for file in sorted(root.glob("*.py"))
         if file.stem not in GROUND | {"__init__", "__main__"}
     ]
-    rooms = {floor.partition(".")[0] for floor in FLOORS[1:-1]}
+    known = {floor.partition(".")[0] for floor in FLOORS[1:-1]}
     folders = sorted({path.relative_to(root).parts[0] for path in root.glob("*/**/*.py")})
-    return found + [f"{folder}/ is on no floor" for folder in folders if folder not in rooms]
+    return found + [f"{folder}/ is on no floor" for folder in folders if folder not in known]
 
 
 def strangers(root: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Every policy's decisions on record: a rebuilt house can show that none of them moved.
+"""Every policy's decisions on record, to show that a rewrite changes none of them.
 
     python tests/recorded.py          writes tests/recorded.json anew
 

@@ -1,4 +1,4 @@
-"""The house stands: imports go down and in no circle, and everything lies in its room."""
+"""The layers of the package: imports go down, never in a cycle, and every module has its place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_module_imports_from_lower_floors_only() -> None:
     assert not found, "\n" + "\n".join(found)
 
 
-def test_imports_run_in_no_circle() -> None:
+def test_imports_have_no_cycle() -> None:
     found = cycles(SOURCE, ENTRANCES)
     assert not found, "\n" + "\n".join(found)
 

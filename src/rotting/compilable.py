@@ -44,7 +44,7 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def seldom(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function, `shared` as well, that need not be fast: not copied into all that call it.
+    """Mark a function, `shared` as well, that need not be fast: it is called, not inlined.
 
     What every policy's loop calls is then compiled once, not once more with every policy. It goes
     below `shared` or `wrapping`.
@@ -56,8 +56,8 @@ def seldom(function: Callable[P, R]) -> Callable[P, R]:
 def on_gpu(usual: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let GPUs run this function instead of the usual one. Both must give the same answer.
 
-    A processor guesses branches and goes on; the threads of a GPU's warp, when they take different
-    branches, wait for each other. Few functions are worth two forms.
+    A processor predicts branches and goes on; the threads of a GPU's warp, when they take different
+    branches (divergence), wait for each other. Few functions are worth two forms.
     """
 
     def mark(form: Callable[P, R]) -> Callable[P, R]:

@@ -186,7 +186,7 @@ def _grown(old: Any, larger: Any, state: Any) -> Any:
 
 
 def check(state: Any, fresh: Any) -> None:
-    """Refuse a state that no play could have led to: it would make compiled code run astray.
+    """Refuse a state that no play could have led to: compiled code would read and write anywhere.
 
     Its arrays must have the shapes and types of the fresh one's and hold what their fields allow.
     """

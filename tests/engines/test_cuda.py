@@ -57,7 +57,7 @@ class Work(NamedTuple):
 
 
 def test_large_arrays_stay_out_of_shared_memory() -> None:
-    holders = {"work": Work(np.zeros(10**6), np.zeros(4)), "room": Scratch.empty(10)}
+    holders = {"work": Work(np.zeros(10**6), np.zeros(4)), "scratch": Scratch.empty(10)}
     inside = small_arrays(holders, 32)
     assert ("work", "small") in inside
     assert ("work", "huge") not in inside

@@ -14,7 +14,7 @@ def test_a_window_too_long_for_any_run() -> None:
     assert policies.SWA(1e305, 1e10).prepare(2, 100, 10).window == 2**30
 
 
-def test_swa_with_a_window_longer_than_its_first_room() -> None:
+def test_swa_with_a_window_longer_than_its_first_ring() -> None:
     policy = policies.SWA(alpha=0.2, sigma=0.45)
     player = policy.online([0, 1], horizon=20_000)
     assert player._params.window == 299

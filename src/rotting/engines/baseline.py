@@ -1,7 +1,7 @@
 """What the regret is measured against: the expected rewards of pi_max and of the best single arm.
 
 They do not depend on the policy that is played, and working them out takes a good part of the time
-of a fast policy; so they are kept for the next policy on the same runs.
+of a fast policy; so they are cached for the next policy on the same runs.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from rotting.engines.plan import Request, empty_outcome, prepare
 from rotting.progress import Progress
 
 BACKENDS = ("threads", "dask", "ray")
-_DECISIONS_A_CHUNK = 30_000_000  # about a second: short enough to lose, long enough to send
+_DECISIONS_A_CHUNK = 30_000_000  # about a second: little to repeat, and worth sending
 
 
 def play_part(request: Request) -> Outcome:
@@ -55,7 +55,7 @@ def simulate(
 
 @contextlib.contextmanager
 def _cluster(backend: str, address: str | None) -> Iterator[int]:
-    """Connect to a cluster, or start one on this machine; how many workers it has."""
+    """Connect to a cluster, or start one on this machine; gives how many workers it has."""
     try:
         import joblib
     except ImportError:

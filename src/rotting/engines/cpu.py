@@ -14,7 +14,7 @@ from rotting.engines.plan import CHUNK_TABLES, Plan, run_chunk
 from rotting.progress import Progress
 
 _DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
-_CHUNKS_A_THREAD = 4  # at least, so that threads end together
+_CHUNKS_A_THREAD = 4  # at least, so that threads end at about the same time
 
 
 def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> None:
@@ -40,7 +40,7 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
     with ThreadPoolExecutor(max_workers=threads) as pool:
         try:
             while done < runs:
-                # a few ahead of the threads: enough to keep them busy, soon stopped
+                # queue a few chunks ahead of the threads: they stay busy, and Ctrl-C waits for few
                 for part in itertools.islice(parts, 3 * threads - len(waiting)):
                     waiting.add(pool.submit(chunk, *part))
                 finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)

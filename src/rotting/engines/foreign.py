@@ -69,6 +69,7 @@ def _labels(player: Any, arms: int) -> tuple[Any, ...]:
 
 
 def _forget(params: Foreign, state: Any, models: Any, constants: Any) -> None:
+    """A run begins: its first decision makes a fresh object."""
     params.player = None
 
 

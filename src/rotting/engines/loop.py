@@ -31,7 +31,7 @@ word = random.word
 
 
 class Scratch(NamedTuple):
-    """Arrays that the loops work in. They allocate nothing themselves: no reference counting."""
+    """Arrays that the loops work in. Compiled, they allocate nothing: no reference counting."""
 
     key: random.Draw  # of each arm's reward stream
     step: random.Draw  # of each arm's reward stream
@@ -137,8 +137,8 @@ def play(
     the regret is measured against, has a row per run, or one row if all runs share a bandit. A set
     `stop[0]` ends the work early.
 
-    The next reward of every arm is drawn ahead of its decision: it does not depend on what is
-    decided, so that the processor draws it and decides at the same time.
+    The next reward of every arm is drawn ahead (prefetched): it does not depend on what is decided,
+    so that the processor can draw it and decide in parallel.
     """
     key, step, ahead = scratch.key, scratch.step, scratch.ahead
     pulls, draw = scratch.pulls, scratch.draw

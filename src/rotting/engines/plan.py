@@ -49,10 +49,10 @@ class Plan:
     """A request prepared: all that a chunk of its runs needs to know."""
 
     request: Request
-    params: Any
-    fresh: Any
-    oracle: Any
-    oracle_fresh: Any
+    params: Any  # the policy's
+    fresh: Any  # the policy's state at the start of a run
+    oracle: Any  # pi_max's params
+    oracle_fresh: Any  # pi_max's state at the start of a run
     keys: Keys
 
     @property

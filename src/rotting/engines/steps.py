@@ -16,8 +16,8 @@ from rotting.arrays import IntArray
 from rotting.compilable import shared
 from rotting.verbs import choose, pulled, rejudge, update
 
-ARMS, LATE = 0, 1
-NOBODY = -1
+ARMS, LATE = 0, 1  # places in a turn
+NOBODY = -1  # no arm's reward is late
 
 
 def new_turn(arms: int) -> IntArray:

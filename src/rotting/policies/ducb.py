@@ -1,4 +1,4 @@
-"""Discounted UCB (Kocsis & Szepesvari 2006; Garivier & Moulines 2011): the paper compares with it."""
+"""Discounted UCB (Kocsis & Szepesvari 2006; Garivier & Moulines 2011), as compared in the paper."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_same_decisions_as_a_scan(
         np.testing.assert_array_equal(by_tree.regret, by_scan.regret)
 
 
-def test_late_rewards_mend_the_whole_tree() -> None:
+def test_late_rewards_update_the_whole_tree() -> None:
     player = policies.CTO(FAMILY).online(range(140), compiled=False, seed=1)
     waiting = [player.select() for _ in range(300)]
     for decision in reversed(waiting):

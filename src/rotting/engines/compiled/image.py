@@ -1,8 +1,7 @@
 """A policy's state in one block of memory, so that a run starts with a single copy.
 
-Copied array by array, each with a loop of its own to compile, the start of a run was a good part of
-what a policy took to compile. Arrays in which nothing is read before it was written
-(`state.Uncleared`) lie last and are not copied.
+Copying array by array would need a loop for each, a good part of a policy's compile time. Arrays in
+which nothing is read before it was written (`state.Uncleared`) lie last and are not copied.
 """
 
 from __future__ import annotations

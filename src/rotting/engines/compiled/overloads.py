@@ -27,7 +27,7 @@ _LOCK = threading.Lock()
 
 
 def _copied_fields(state: Any, path: str = "") -> Iterator[tuple[str, int]]:
-    """Path and dimensions of the arrays of a compiled type of state that are cleared."""
+    """Path and number of dimensions of the arrays that a run clears; `state` is numba's type."""
     from numba.core import types as numba_types
 
     types: Any = numba_types

@@ -1,8 +1,8 @@
 """Compiled verbs one decision at a time.
 
-Handing a NamedTuple of arrays to compiled code is slow: every field is taken apart anew. The
+Passing a NamedTuple of arrays to compiled code is slow: every field is unboxed at every call. The
 arrays of a player stay where they are, so their addresses and shapes are written once into a
-block of integers, and that block is all that a call hands over.
+block of integers, and that block is all that a call passes.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from rotting.progress import Progress
 from rotting.state import leaves, rebuild
 
 MOST_RUNS = 1 << 18  # a portion: enough to fill any device
-_PROCESSOR = 227 * 1024  # bytes of shared memory it has, on the devices this was tuned for
-_THREADS = 256  # a processor's threads: their registers allow no more
+_PROCESSOR = 227 * 1024  # bytes of shared memory a multiprocessor has, on the devices tuned for
+_THREADS = 256  # of a multiprocessor: their registers allow no more
 _MOST_DECISIONS = 2**30 - 1  # counts are kept in 32 bits, and some are doubled
 _MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
 _KEPT = 1 / 16  # of the device's memory: bandits and baselines that stay for the next policy
@@ -47,7 +47,7 @@ def _size(problems: Problems) -> int:
     return int(sum(array.nbytes for array in arrays))
 
 
-_PROBLEMS = BoundedCache[Problems](most=0, size=_size)  # how much, is known once there is a device
+_PROBLEMS = BoundedCache[Problems](most=0, size=_size)  # `most` is set once the device is known
 
 
 def require() -> Any:
@@ -69,7 +69,7 @@ def require() -> Any:
         raise ValueError(_missing(reason))
     from numba import config
 
-    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # few runs are few runs
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # few runs cannot fill a device
     return cuda
 
 

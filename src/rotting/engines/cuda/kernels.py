@@ -18,7 +18,7 @@ from rotting.engines.loop import Keys, Outcome, Scratch, play
 from rotting.state import Leaf, is_part, leaves
 
 SHARED = 46_000  # bytes of shared memory that a block may use without asking for more
-_LARGE = 1024  # numbers; in a smaller table threads find each other's cache lines useful
+_LARGE = 1024  # numbers; in a smaller table threads profit from each other's cache lines
 _COMPILED: dict[Any, Any] = {}
 
 
@@ -31,7 +31,7 @@ def kernel_of(
     when it is first used.
     """
     source, scope, size = source_of(loop, fresh, arms, block)
-    # the same for two windows of different length
+    # two policies that differ in the length of a window, say, share a kernel
     key = (source, tuple(value for name, value in scope.items() if name.startswith("Part")))
     if key not in _COMPILED:
         scope["cuda"] = cuda
@@ -41,7 +41,7 @@ def kernel_of(
 
 
 _PLAY = """
-def kernel(params, fresh, work, room, world, models, constants, noise, draw, first, checkpoints,
+def kernel(params, fresh, work, scratch, world, models, constants, noise, draw, first, checkpoints,
            optimal, single, regret, pulls, total, adversarial, stop):
     slot = cuda.grid(1)
     lane = cuda.threadIdx.x
@@ -56,7 +56,7 @@ def kernel(params, fresh, work, room, world, models, constants, noise, draw, fir
 """
 
 _BASELINE = """
-def kernel(params, fresh, work, room, world, models, constants, checkpoints, optimal, single):
+def kernel(params, fresh, work, scratch, world, models, constants, checkpoints, optimal, single):
     slot = cuda.grid(1)
     lane = cuda.threadIdx.x
     {locals}
@@ -80,8 +80,7 @@ def source_of(
         "Outcome": Outcome,
     }
     own = Bandits(np.zeros((1, arms), np.int64), np.zeros((1, arms)))
-    scratch = Scratch.empty(arms)
-    holders = {"work": fresh, "room": scratch, "own": own}
+    holders = {"work": fresh, "scratch": Scratch.empty(arms), "own": own}
     inside = small_arrays(holders, block)
     lines: list[str] = []
 
@@ -111,8 +110,8 @@ def source_of(
         return f"{name}({', '.join(inner)})"
 
     text = {play: _PLAY, play_baseline: _BASELINE}[loop]
-    state, room = (
-        built(holder, holders[holder], leaves(holders[holder])) for holder in ("work", "room")
+    state, scratch = (
+        built(holder, holders[holder], leaves(holders[holder])) for holder in ("work", "scratch")
     )
     bandits = ", ".join(place("own", leaf) for leaf in leaves(own))
     bandit = ["pass"]
@@ -124,7 +123,7 @@ def source_of(
         locals="\n    ".join(lines),
         bandit="\n        ".join(bandit),
         state=state,
-        scratch=room,
+        scratch=scratch,
         bandits=bandits,
     )
     size = sum(
@@ -151,12 +150,12 @@ def lie_together(leaf: Leaf) -> bool:
 
 
 def small_arrays(holders: dict[str, Any], block: int) -> set[tuple[str, str]]:
-    """The arrays that go into shared memory: single numbers and one an arm, the smallest first.
+    """The arrays that go into shared memory: single numbers and one per arm, the smallest first.
 
     There an element of every thread has its own bank, whichever arm each thread is at. Anywhere
     else threads at different arms wait for each other, and that is most of the time a run takes.
     """
-    arms = holders["room"].pulls.size
+    arms = holders["scratch"].pulls.size
     every = [
         (_bytes(leaf.value), holder, leaf.path)
         for holder, part in holders.items()

@@ -1,4 +1,4 @@
-"""theta-hat by the sum of an arm's rewards (Eqs. 6 and 7 of the paper), for CTO and its kin.
+"""theta-hat by the sum of an arm's rewards (Eqs. 6 and 7 of the paper), for CTO and C-CTO.
 
 While an arm's pulls 1..N have all been observed, which is so when rewards are prompt, what each
 model expects of them is a row of a table. An arm with gaps keeps these sums for itself.
