@@ -32,7 +32,7 @@ from rotting.compilable import dispatched
 
 
 class Verbs(NamedTuple):
-    """The functions of a policy, with the types they work on."""
+    """The functions of a policy, described above, with the types they work on."""
 
     params: type  # type of the params
     state: type  # type of the state

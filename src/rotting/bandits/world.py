@@ -24,8 +24,8 @@ class World(NamedTuple):
     sums: FloatArray  # [model, n]: the sum of the first n means
     sigma: FloatArray  # [n - 1], or one value for all
     noise: int  # the code of the noise
-    edge: FloatArray  # a table of `rotting.random`'s normals
-    height: FloatArray  # the other one
+    edge: FloatArray  # right edges of the ziggurat's layers (`rotting.random`)
+    height: FloatArray  # the normal density at these edges, but for its factor
 
 
 class Bandits(NamedTuple):

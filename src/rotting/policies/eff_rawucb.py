@@ -84,7 +84,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Let the windows grow; what the best one is worth may have changed."""
+    """Let the windows grow; the best one has to be looked for again."""
     n = rewarded(state.arms, arm, 1)
     add_to_windows(params.lengths, state.windows, arm, n, reward)
     # an index above all others makes the next decision look at this arm's windows

@@ -28,7 +28,7 @@ class Params(NamedTuple):
     means: FloatArray  # [model, n - 1]
     models: IntArray  # each arm's row of the means; empty if revealed
     constants: FloatArray  # of each arm; empty if revealed
-    random_ties: bool  # whether ties are broken at random, or the leader stays
+    random_ties: bool  # or else it stays with an arm that ties
 
 
 class State(NamedTuple):

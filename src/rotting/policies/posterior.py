@@ -225,7 +225,7 @@ def _weigh(params: Params, state: State, arm: Any) -> None:
 
 @shared
 def _estimated_variance(state: State, least: Any, arm: Any, fresh: Any) -> Any:
-    """sigma^2 from the best fits of all arms, this one's having changed."""
+    """sigma^2 from the best fits of all arms, after a new reward of this one."""
     state.unexplained[0] += least - state.least[arm]
     state.freedom[0] += fresh
     if state.freedom[0] > 0 and state.unexplained[0] > 1e-12 * state.freedom[0]:
