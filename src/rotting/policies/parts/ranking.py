@@ -27,7 +27,8 @@ class Ranking(NamedTuple):
     """The arms' values, and what is known about their order."""
 
     value: Values  # what each arm's next pull is worth
-    changed: Annotated[IntArray, Place("value", least=MANY)]  # since then: an arm, NOTHING, MANY
+    # whose value has changed since then, apart from the leader's: one arm's, NOTHING, or MANY
+    changed: Annotated[IntArray, Place("value", least=MANY)]
     leader: Annotated[IntArray, Place("value")]  # the best arm when it was last found
     rival: Annotated[FloatArray, Finite((-math.inf,))]  # the runner-up's value then
     tree: Annotated[IntArray, Place("value", least=-1)]  # node 1 is the root, the leaves come last
@@ -53,8 +54,9 @@ def unranked(arms: int) -> Ranking:
 def rank(ranking: Ranking, arm: Any, value: Any) -> None:
     """Note what the arm's next pull is worth now."""
     ranking.value[arm] = value
-    before = ranking.changed[0]
-    ranking.changed[0] = arm if before == arm or before == NOTHING else MANY
+    if arm != ranking.leader[0]:  # the leader's value is always looked at
+        before = ranking.changed[0]
+        ranking.changed[0] = arm if before == arm or before == NOTHING else MANY
 
 
 @shared
@@ -64,8 +66,7 @@ def best(ranking: Ranking, draw: Any) -> Any:
         # `leader` stands in for the pulls, which are not read: ties go to the first
         return _winner(ranking, ranking.leader, False, draw)
     leader = ranking.leader[0]
-    changed = ranking.changed[0]
-    if (changed == leader or changed == NOTHING) and ranking.value[leader] > ranking.rival[0]:
+    if ranking.changed[0] == NOTHING and ranking.value[leader] > ranking.rival[0]:
         return leader
     leader = top_two(ranking.value, ranking.rival)
     ranking.leader[0] = leader
@@ -79,8 +80,7 @@ def best_least_pulled(ranking: Ranking, pulls: Any, draw: Any) -> Any:
     if ranking.tree.size > 1:
         return _winner(ranking, pulls, True, draw)
     leader = ranking.leader[0]
-    changed = ranking.changed[0]
-    if (changed == leader or changed == NOTHING) and ranking.value[leader] > ranking.rival[0]:
+    if ranking.changed[0] == NOTHING and ranking.value[leader] > ranking.rival[0]:
         return leader
     leader = top_two_least_pulled(ranking.value, pulls, ranking.rival, draw)
     ranking.leader[0] = leader
@@ -107,11 +107,17 @@ def _winner(ranking: Ranking, pulls: Any, least_pulled: Any, draw: Any) -> Any:
     tree = ranking.tree
     leaves = tree.size // 2
     changed = ranking.changed[0]
-    node = (leaves + changed) // 2 if changed >= 0 else leaves - 1
-    while node >= 1 and changed != NOTHING:
-        tree[node] = _match(
-            ranking.value, pulls, least_pulled, tree[2 * node], tree[2 * node + 1], draw
-        )
-        node = node // 2 if changed >= 0 else node - 1
+    arm = ranking.leader[0]  # the matches above it are played again, or all of them
+    while True:
+        node = leaves - 1 if changed == MANY else (leaves + arm) // 2
+        while node >= 1:
+            tree[node] = _match(
+                ranking.value, pulls, least_pulled, tree[2 * node], tree[2 * node + 1], draw
+            )
+            node = node - 1 if changed == MANY else node // 2
+        if changed < 0 or arm == changed:
+            break
+        arm = changed
     ranking.changed[0] = NOTHING
+    ranking.leader[0] = tree[1]
     return tree[1]
