@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -161,3 +162,14 @@ def test_loose_modules_and_strangers_are_named(tmp_path: Path) -> None:
         "policies/more/ucb.py is no policy",
         "policies/tree.py is no policy",
     ]
+
+
+def test_policies_leave_the_machinery_to_their_parts() -> None:
+    """What makes a decision fast has names in parts/, and none in a policy."""
+    machinery = {"leader", "rival", "tree", "changed", "unjudged", "gaps"}
+    for file in (SOURCE / "policies").glob("*.py"):
+        nodes = list(ast.walk(ast.parse(file.read_text())))
+        names = {node.id for node in nodes if isinstance(node, ast.Name)}
+        names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        assert not names & machinery, f"{file.name} speaks of {names & machinery}"

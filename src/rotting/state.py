@@ -56,6 +56,17 @@ class Place(NamedTuple):
         return Within(self.least, size - 1 + self.end).wrong(leaf, fresh)
 
 
+class AtMost(NamedTuple):
+    """Counts that another array of the same shape is never behind: rewards of pulls."""
+
+    of: str
+
+    def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
+        """As in `Within`."""
+        wrong = np.any((leaf.value < 0) | (leaf.value > leaf.find(self.of)))
+        return f"must be counts of at most {self.of}" if wrong else None
+
+
 class Finite(NamedTuple):
     """Finite numbers, or one of the exceptions: an infinity, or NaN for what is not known."""
 

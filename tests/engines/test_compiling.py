@@ -10,7 +10,8 @@ import pytest
 
 from cases import run_script
 from rotting import policies
-from rotting.engines.compiled import compiling, image
+from rotting.engines import image
+from rotting.engines.compiled import compiling
 from rotting.engines.loop import play
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rotting import policies
-from rotting.engines.compiled.image import image_of
 from rotting.engines.compiled.stepper import Stepper
+from rotting.engines.image import image_of
 from rotting.engines.steps import NOBODY, new_turn
 from rotting.random import new_draw
 

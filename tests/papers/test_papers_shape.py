@@ -106,7 +106,7 @@ def test_a_third_paper_is_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("tiny")
 def test_its_scenarios_get_names() -> None:
-    assert list(catalogue.scenarios()) == ["non_parametric", "av", "anv", "two_constants"]
+    assert {"non_parametric", "av", "anv", "two_constants"} <= set(catalogue.scenarios())
     assert catalogue.parse_scenario("two_constants:horizon=7").horizon == 7
     listed = CliRunner().invoke(app, ["scenarios"]).stdout
     assert "Two arms that stay as they are." in listed

@@ -16,7 +16,7 @@ from rotting.engines import steps
 from rotting.policies import Policy
 from rotting.policies.parts.arms import TRIED
 from rotting.random import new_draw
-from rotting.state import Finite, Place, Unchanged, Within, check, leaves, rebuild
+from rotting.state import AtMost, Finite, Place, Unchanged, Within, check, leaves, rebuild
 
 DRAWING = (policies.EXP3S, policies.Uniform, policies.SWTS, policies.DTS)
 
@@ -66,7 +66,11 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
     state, fresh = player._state, fresh_like(player)
     check(state, fresh)
     for leaf in leaves(state):
-        says = [mark for mark in leaf.marks if isinstance(mark, (Within, Place, Finite, Unchanged))]
+        says = [
+            mark
+            for mark in leaf.marks
+            if isinstance(mark, (Within, Place, AtMost, Finite, Unchanged))
+        ]
         assert says, f"{leaf.path} says nothing"
         for mark in says:
             wrong: list[float] = []
@@ -78,6 +82,8 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
             if isinstance(mark, Finite):
                 assert leaf.value.dtype == np.float64, leaf.path
                 wrong += [x for x in (math.inf, math.nan) if not among(x, mark.exceptions)]
+            if isinstance(mark, AtMost):
+                wrong += [-1, leaf.find(mark.of).flat[-1] + 1]
             if isinstance(mark, Unchanged):
                 wrong.append(1e6)
             assert wrong, leaf.path

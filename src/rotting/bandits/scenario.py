@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,10 +62,6 @@ class Scenario(Checked):
                     f"at n = {n}"
                 )
 
-    def __getstate__(self) -> dict[str, Any]:
-        # tables are made again where they are needed rather than sent to other processes
-        return {name: value for name, value in vars(self).items() if name != "_shared_world"}
-
     @property
     def arm_count(self) -> int:
         """The number of arms, K."""
@@ -121,10 +116,6 @@ class Scenario(Checked):
 
     def world(self) -> World:
         """The tables that all runs share; ValueError where each run has its own (see `chunk`)."""
-        return self._shared_world
-
-    @functools.cached_property
-    def _shared_world(self) -> World:
         return self._world(*world_tables(self._shared("world"), self.horizon))
 
     def _world(self, means: Any, sums: Any) -> World:

@@ -14,8 +14,8 @@ from rotting.policies.base import POLICIES, Policy
 def scenarios() -> dict[str, Callable[[], Scenario]]:
     """The named scenarios of all papers.
 
-    >>> list(scenarios())
-    ['non_parametric', 'av', 'anv']
+    >>> "av" in scenarios()
+    True
     """
     found: dict[str, Callable[[], Scenario]] = {}
     for paper in papers.names():

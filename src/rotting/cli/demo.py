@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rotting.cli import comparing, console
+from rotting.cli import console, show
 from rotting.cli.base import AsJson, Runs, Seed, command
 from rotting.papers import levine2017
 from rotting.reports import plots
@@ -27,7 +27,7 @@ def demo(
     plots.picture_file("out", out).parent.mkdir(parents=True, exist_ok=True)
     scenario = levine2017.non_parametric()
     policies = levine2017.reported_policies("non_parametric")
-    found = comparing.play(policies, scenario, as_json, runs=runs, seed=seed)
+    found = show.play(policies, scenario, as_json, runs=runs, seed=seed)
     plots.regret_curves(found.results, out, title="Two arms, one of them rots after 7,500 pulls")
     if as_json:
         console.print_json(found.summary())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rotting.catalogue.experiment_file import EXAMPLE, read_experiment
-from rotting.cli import comparing
+from rotting.cli import show
 from rotting.cli.base import AsJson, Force, command
 
 
@@ -32,7 +32,7 @@ def run_command(
     if file is None:
         raise ValueError("file must be given; rotting run --example prints one to start from")
     asked = read_experiment(file)
-    comparing.play_and_show(
+    show.play_and_show(
         asked.policies,
         asked.scenario,
         as_json,

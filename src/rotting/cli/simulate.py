@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rotting.catalogue import names as catalogue
-from rotting.cli import comparing, console
+from rotting.cli import console, show
 from rotting.cli.base import (
     Address,
     AsJson,
@@ -46,7 +46,7 @@ def simulate_command(
     named = catalogue.parse_policies([policy], chosen)
     if out is not None:
         _check_result_file(out, force)
-    found = comparing.play(
+    found = show.play(
         named,
         chosen,
         as_json,
@@ -65,7 +65,7 @@ def simulate_command(
         of_pairs = ("wins", "p_values", "p_values_holm")
         console.print_json({key: summary[key] for key in summary if key not in of_pairs})
         return
-    console.comparison(found, comparing.title(chosen, runs, seed))
+    console.comparison(found, show.title(chosen, runs, seed))
     if out is not None:
         console.say(f"Saved: {out}")
 

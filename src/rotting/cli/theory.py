@@ -12,7 +12,7 @@ from rotting import checks, models, policies
 from rotting.bandits import Gaussian, RandomArms, Scenario
 from rotting.catalogue import names as catalogue
 from rotting.catalogue.models import make_family
-from rotting.cli import comparing, console
+from rotting.cli import console, show
 from rotting.cli.base import AsJson, Runs, Seed, command
 from rotting.experiments.results import Result
 from rotting.reports import plots
@@ -158,4 +158,4 @@ def _measure(
             known["DCTO"] = policies.DCTO(asked["family"], advice.sigma)
         else:
             known["CTO"] = policies.CTO(asked["family"])
-    return comparing.play(known, scenario, quiet, runs=runs, seed=seed).results
+    return show.play(known, scenario, quiet, runs=runs, seed=seed).results

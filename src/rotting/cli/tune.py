@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rotting.catalogue import names as catalogue
-from rotting.cli import comparing, console
+from rotting.cli import console, show
 from rotting.cli.base import AsJson, NoiseKind, Runs, ScenarioName, Seed, command
 from rotting.experiments.tuning import tune
 from rotting.progress import in_steps
@@ -56,7 +56,7 @@ def tune_command(
         for setting, row in zip(found.settings, found.rows(), strict=True)
     ]
     header = [*values, "mean regret", "standard error", ""]
-    console.table(header, rows, f"{made.title} on {comparing.title(chosen, runs, seed)}")
+    console.table(header, rows, f"{made.title} on {show.title(chosen, runs, seed)}")
     console.say(f"Least mean regret: {found.best.short_label}")
 
 

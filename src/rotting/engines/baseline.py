@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rotting.arrays import FloatArray
 from rotting.cache import BoundedCache
-from rotting.engines.compiled.image import restart
+from rotting.engines.image import restart
 from rotting.engines.loop import expected, expected_single
 from rotting.verbs import choose, pulled, reveal
 

@@ -17,7 +17,7 @@ from rotting import random
 from rotting.arrays import FloatArray, IntArray
 from rotting.bandits import BERNOULLI, GAUSSIAN
 from rotting.compilable import seldom, shared
-from rotting.engines.compiled.image import restart
+from rotting.engines.image import restart
 from rotting.verbs import choose, pulled, reveal, update
 
 INTERRUPTED, NO_SUCH_ARM = 1, 2  # why a run was stopped

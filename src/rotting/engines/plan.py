@@ -13,10 +13,11 @@ from rotting.arrays import IntArray
 from rotting.bandits import Bandits, Scenario, World
 from rotting.engines import foreign
 from rotting.engines.baseline import BASELINES, Baseline
-from rotting.engines.compiled.image import image_of
+from rotting.engines.image import image_of
 from rotting.engines.loop import NO_SUCH_ARM, Keys, Outcome, Scratch
 from rotting.policies.base import Policy
 from rotting.policies.oracle import Oracle
+from rotting.state import is_part, kinds
 
 CHUNK_TABLES = 1 << 28  # bytes of tables that a chunk may have where each run has its own
 
@@ -54,6 +55,7 @@ class Plan:
     oracle: Any  # pi_max's params
     oracle_fresh: Any  # pi_max's state at the start of a run
     keys: Keys
+    world: World | None  # the tables, if all runs share them
 
     @property
     def scenario(self) -> Scenario:
@@ -63,6 +65,9 @@ class Plan:
     def chunk(self, first: int, last: int) -> tuple[World, Bandits]:
         """Tables and bandits of rows first..last-1; of no rows, tables of the right types."""
         start = self.request.first_run + first
+        if self.world is not None:
+            found = self.scenario.bandits(self.request.seed, start, start + last - first)
+            return self.world, found
         world, bandits = self.scenario.chunk(self.request.seed, start, start + max(1, last - first))
         return world, Bandits(*(array[: last - first] for array in bandits))  # type: ignore[arg-type]
 
@@ -92,6 +97,7 @@ def prepare(request: Request) -> Plan:
         oracle=oracle_params,
         oracle_fresh=oracle.verbs.init(oracle_params, scenario.arm_count, scenario.horizon),
         keys=stream_keys(request.seed, request.noise, request.name),
+        world=scenario.world() if scenario.shared_tables else None,
     )
 
 
@@ -145,7 +151,7 @@ def run_chunk(
     if baseline is None:
         played = plan.chunk(0, 1)[1] if plan.scenario.fixed else bandits
         baseline = _baseline(play_baseline, plan, world, played)
-        if baseline.optimal.size:
+        if baseline.optimal.size and plan.world is not None:  # drawn arms may be drawn otherwise
             BASELINES.keep(key, baseline)
     rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
     _, scratch = image_of(Scratch.empty(plan.scenario.arm_count))
@@ -189,8 +195,10 @@ def _baseline(
 
 
 def with_tables(params: Any, world: World) -> Any:
-    """The params of a policy that reads the true means, with those of a chunk of runs."""
-    told: Any = Oracle.verbs.params
-    if not isinstance(params, told) or params.means is world.means:
+    """The params with a chunk's tables, where they are pi_max's or hold pi_max's."""
+    if not is_part(params) or Oracle.verbs.params not in kinds(params):
         return params
-    return params._replace(means=world.means)
+    if type(params) is Oracle.verbs.params:
+        told: Any = params
+        return told._replace(means=world.means)
+    return type(params)(*(with_tables(x, world) if is_part(x) else x for x in params))

@@ -122,7 +122,7 @@ def compare(
         raise ValueError("progress must not be given together with report")
     results = {}
     for name, policy in named.items():
-        found = _at_hand(policy, scenario, runs, seed, played) if played else None
+        found = _at_hand(policy, scenario, runs, seed, options, played) if played else None
         if found is None:
             if report is not None:
                 options["progress"] = in_steps(report, name)
@@ -134,14 +134,21 @@ def compare(
 
 
 def _at_hand(
-    policy: Policy, scenario: Scenario, runs: int, seed: int, played: Mapping[Policy, Result]
+    policy: Policy,
+    scenario: Scenario,
+    runs: int,
+    seed: int,
+    options: Mapping[str, Any],
+    played: Mapping[Policy, Result],
 ) -> Result | None:
     """The policy's result, if it has been played already."""
     found = played.get(policy)
     # 1 equals 1.0, but the noise stream is keyed by the text of the parameters
     if found is None or found.provenance["parameters"] != repr(policy):
         return None
-    for name, wanted in (("runs", runs), ("seed", seed), ("horizon", scenario.horizon)):
+    same = {"runs": runs, "seed": seed, "horizon": scenario.horizon}
+    same |= {"noise": options.get("noise", "independent"), "first_run": options.get("first_run", 0)}
+    for name, wanted in same.items():
         if found.provenance[name] != wanted:
             raise ValueError(
                 f"played must hold results with {name} = {wanted}, got "

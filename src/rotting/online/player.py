@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rotting import checks, plain, random
 from rotting.arrays import IntArray
 from rotting.engines import steps
@@ -106,7 +108,6 @@ class Player:
         """Decide: the arm to use now, and its pull number."""
         if self._decided >= self._grow_at:
             self._grow()
-        self._decided += 1
         if self.compiled:
             number = self._decide(self._block)
         else:
@@ -115,6 +116,7 @@ class Player:
             raise ValueError(
                 f"choose must return an arm from 0 to {len(self.arms) - 1}, got {number}"
             )
+        self._decided += 1
         pull = self._counts[number] + 1
         self._counts[number] = pull
         if pull >= self._grow_at_pull:
@@ -287,6 +289,13 @@ def _policy_of(saved: saving.Saved, policy: Policy | None) -> Policy:
 def _check_counts(saved: saving.Saved, state: Any) -> None:
     """Refuse counts that contradict each other: compiled code trusts them."""
     counts = saved.counts
+    draw, turn = saved.draw, saved.turn
+    if draw.dtype != np.uint64 or draw.shape != (3,):
+        raise ValueError("saved state is damaged: its random stream must be three 64-bit words")
+    if turn.dtype != np.int64 or turn.shape != (2,) or turn[steps.ARMS] != len(counts):
+        raise ValueError(f"saved state is damaged: its turn must be of {len(counts)} arms")
+    if not steps.NOBODY <= turn[steps.LATE] < len(counts):
+        raise ValueError(f"saved state is damaged: nobody can wait for arm {turn[steps.LATE]}")
     if sum(counts) != saved.decided or not all(0 <= n <= saved.reach for n in counts):
         raise ValueError(f"saved state is damaged: pulls {counts} of {saved.decided} decisions")
     for leaf in leaves(state):

@@ -20,8 +20,8 @@ __all__ = ["Paper", "find", "names"]
 def names() -> list[str]:
     """The papers there are, in order of the alphabet.
 
-    >>> names()
-    ['levine2017', 'seznec2019']
+    >>> "levine2017" in names()
+    True
     """
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
 

@@ -183,8 +183,8 @@ class Oracle(Policy):
         """
         if self.arms is not None and self.arms != scenario.arms:
             raise ValueError("arms of Oracle must be the scenario's own; use Oracle() to simulate")
-        # where each run has tables of its own, the engine puts them in chunk by chunk
-        means = scenario.world().means if scenario.shared_tables else np.zeros((1, 1))
+        # the engine puts in the tables, chunk by chunk where runs have their own
+        means = np.zeros((1, 1))
         return Params(means, np.zeros(0, dtype=np.int64), np.zeros(0), random_ties)
 
     @classmethod

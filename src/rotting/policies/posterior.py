@@ -56,6 +56,7 @@ class Params(NamedTuple):
 
     mu: FloatArray  # mu(n; theta)
     prior: FloatArray  # the weight of each theta
+    prior_range: float  # 2 ln of the ratio of its largest weight to its smallest
     variance: float  # sigma^2, zero if unknown
     constants: bool  # whether arms may keep one
     need: int  # rewards that a fit needs
@@ -125,7 +126,7 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
             return value
     likeliest = _worth(params, state, arm, pull, state.closest[arm])
     sharpness = 0.5 / state.spread[arm]
-    limit = negligible(state.least[arm], state.spread[arm])
+    limit = negligible(state.least[arm], state.spread[arm], params.prior_range)
     mass, first, second = 0.0, 0.0, 0.0
     for k in range(params.mu.shape[1]):
         if misfit(state.fit, arm, k, n, params.constants) <= limit:
@@ -211,7 +212,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
 def _weigh(params: Params, state: State, arm: Any) -> None:
     """Keep an arm's weights, to draw from them in many rounds."""
     sharpness = 0.5 / state.spread[arm]
-    limit = negligible(state.least[arm], state.spread[arm])
+    limit = negligible(state.least[arm], state.spread[arm], params.prior_range)
     n = state.arms.observed[arm]
     mass = 0.0
     for k in range(params.mu.shape[1]):
@@ -303,11 +304,12 @@ class Posterior(Policy):
         z = self.z if self.rule == "upper" else 0.0
         interval = isinstance(self.family, Interval)
         prior = self._nodes.prior.copy()
+        prior_range = 2.0 * math.log(prior.max() / prior.min())
         if interval:  # the trapezoidal rule
             prior[[0, -1]] *= 0.5
         need = 2 if self.constants else 1
         thompson = self.rule == "thompson"
-        return Params(mu, prior, variance, self.constants, need, thompson, z, interval)
+        return Params(mu, prior, prior_range, variance, self.constants, need, thompson, z, interval)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

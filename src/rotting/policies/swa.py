@@ -10,7 +10,7 @@ from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls
 from rotting.policies.parts.ranking import Ranking, best, rank, unranked
-from rotting.policies.parts.window import Window, empty_window, observe, window_mean
+from rotting.policies.parts.window import Window, empty_window, observe
 from rotting.theory.window import averaging_window
 from rotting.verbs import Verbs
 
@@ -49,8 +49,8 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Put the reward into its arm's window."""
-    observe(state.window, state.arms, arm, pull, reward, params.window)
-    rank(state.ranking, arm, window_mean(state.window, state.arms, arm, params.window))
+    mean = observe(state.window, state.arms, arm, pull, reward, params.window)
+    rank(state.ranking, arm, mean)
 
 
 @dataclass(frozen=True)

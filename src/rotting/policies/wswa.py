@@ -132,8 +132,8 @@ def _begin_epoch(params: Params, state: State) -> None:
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Put the reward into its arm's window, unless it is of a forgotten epoch."""
-    observe(state.window, state.arms, arm, pull, reward, state.length[0])
-    rank(state.ranking, arm, window_mean(state.window, state.arms, arm, state.length[0]))
+    mean = observe(state.window, state.arms, arm, pull, reward, state.length[0])
+    rank(state.ranking, arm, mean)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rotting.bandits import Bandits, World
+from rotting.engines import image
 from rotting.engines.baseline import Baseline
-from rotting.engines.compiled import image, overloads
+from rotting.engines.compiled import overloads
 from rotting.engines.compiled.fingerprint import fingerprint
 from rotting.engines.loop import Keys, Outcome, Scratch
 from rotting.state import kinds

@@ -17,7 +17,7 @@ from typing import Any
 
 from rotting import verbs
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
-from rotting.engines.compiled.image import Image, copy_words, restart
+from rotting.engines.image import Image, copy_words, restart
 from rotting.state import Uncleared, marks_of
 from rotting.verbs import KINDS
 

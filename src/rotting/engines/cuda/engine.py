@@ -20,7 +20,7 @@ from rotting.engines.baseline import Baseline, play_baseline
 from rotting.engines.compiled.overloads import register, register_gpu_forms, register_loops
 from rotting.engines.cuda.kernels import kernel_of, lie_together
 from rotting.engines.loop import Outcome, Scratch, play
-from rotting.engines.plan import Plan, check_stop, with_tables
+from rotting.engines.plan import CHUNK_TABLES, Plan, check_stop, with_tables
 from rotting.progress import Progress
 from rotting.state import leaves, rebuild
 
@@ -33,16 +33,15 @@ _KEPT = 1 / 16  # of the device's memory: bandits and baselines that stay for th
 
 
 class Problems(NamedTuple):
-    """What a portion of runs is about, whatever the policy: arrays on the device."""
+    """What a portion of runs is about, whatever the policy and but for tables: on the device."""
 
-    world: Any  # the tables
     models: Any  # [run, arm], the runs next to each other in memory
     constants: Any  # [run, arm]
     baseline: Baseline  # what the regret is measured against
 
 
 def _size(problems: Problems) -> int:
-    """Bytes, but for the tables that other portions share."""
+    """Bytes."""
     arrays = (problems.models, problems.constants, *problems.baseline)
     return int(sum(array.nbytes for array in arrays))
 
@@ -95,7 +94,7 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
     _PROBLEMS.most = int(_KEPT * total)
     kernel, shared = kernel_of(cuda, play, plan.fresh, scenario.arm_count, block)
     fresh, checkpoints = _to_device(cuda, plan.fresh), cuda.to_device(plan.request.checkpoints)
-    size = min(MOST_RUNS, runs, scenario.runs_a_chunk(free // 8))
+    size = min(MOST_RUNS, runs, scenario.runs_a_chunk(min(free // 8, 4 * CHUNK_TABLES)))
     blocks = _blocks(cuda, plan, size, block, shared)
     work = _repeated(cuda, plan.fresh, blocks * block)
     scratch = _repeated(cuda, Scratch.empty(scenario.arm_count), blocks * block)
@@ -103,8 +102,8 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
     spent = 0.0
     for first in range(0, runs, size):
         last = min(first + size, runs)
-        problems, seconds = _problems(cuda, plan, first, last, checkpoints, block)
-        params = _to_device(cuda, with_tables(plan.params, problems.world))
+        world, problems, seconds = _problems(cuda, plan, first, last, checkpoints, block)
+        params = _to_device(cuda, with_tables(plan.params, world))
         rows = [
             cuda.device_array((last - first, *array.shape[1:]), array.dtype) for array in outcome
         ]
@@ -113,7 +112,7 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
             fresh,
             work,
             scratch,
-            problems.world,
+            world,
             problems.models,
             problems.constants,
             plan.keys.noise,
@@ -199,16 +198,16 @@ def _world_on_device(cuda: Any, world: World) -> Any:
 
 def _problems(
     cuda: Any, plan: Plan, first: int, last: int, checkpoints: Any, block: int
-) -> tuple[Problems, float]:
-    """Bandits and baseline of so many runs, made or found, and the seconds in kernels.
+) -> tuple[Any, Problems, float]:
+    """Tables, bandits and baseline of so many runs, made or found, and the seconds in kernels.
 
     A fixed bandit has one baseline.
     """
     fixed = plan.scenario.fixed
     key = (plan.baseline_key(first, last), last - first)
     found = _PROBLEMS.find(key)
-    if found is not None:
-        return found, 0.0
+    if found is not None and plan.world is not None:
+        return _world_on_device(cuda, plan.world), found, 0.0
     tables, bandits = plan.chunk(first, last)
     world = _world_on_device(cuda, tables)
     models, constants = (cuda.to_device(np.asfortranarray(array)) for array in bandits)
@@ -216,10 +215,10 @@ def _problems(
     baseline, seconds = _baseline(
         cuda, plan, world, models[:own], constants[:own], checkpoints, block
     )
-    made = Problems(world, models, constants, baseline)
-    if plan.scenario.shared_tables:
+    made = Problems(models, constants, baseline)
+    if plan.world is not None:
         _PROBLEMS.keep(key, made)
-    return made, seconds
+    return world, made, seconds
 
 
 def _baseline(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from rotting.arrays import IntArray
 from rotting.compilable import seldom, shared
-from rotting.state import Counts
+from rotting.state import AtMost, Counts
 
 # Places in the clock. One array, not three: every array that a loop works on takes a register.
 TIME = 0  # rounds played
@@ -22,7 +23,7 @@ class Arms(NamedTuple):
     """
 
     pulls: Counts  # of each arm
-    observed: Counts  # rewards of each arm that have come, and count
+    observed: Annotated[IntArray, AtMost("pulls")]  # rewards of each arm that have come, and count
     clock: Counts  # three numbers that belong to no arm: TIME, WAITING and TRIED
 
 

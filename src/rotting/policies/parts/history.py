@@ -19,7 +19,7 @@ import numpy as np
 
 from rotting.arrays import IntArray
 from rotting.compilable import seldom, shared
-from rotting.state import Counts, Numbers, Place
+from rotting.state import AtMost, Counts, Numbers, Place
 
 CHUNK = 64
 NOWHERE = -1
@@ -46,7 +46,7 @@ class Starts(NamedTuple):
     """
 
     chunk: Annotated[IntArray, Place("history.before")]  # where the window's first reward lies
-    start: Counts  # the arm's rewards before the window
+    start: Annotated[IntArray, AtMost("arms.observed")]  # the arm's rewards before the window
 
 
 def empty_history(arms: int, capacity: int) -> History:

@@ -57,9 +57,12 @@ def misfit(fit: Fit, arm: Any, k: Any, n: Any, constants: Any) -> Any:
 
 
 @shared
-def negligible(least: Any, variance: Any) -> Any:
-    """The misfit beyond which a model's weight is lost to rounding; `least` is the best one's."""
-    return least + _NEGLIGIBLE * variance
+def negligible(least: Any, variance: Any, prior: Any) -> Any:
+    """The misfit beyond which a model's weight is lost to rounding; `least` is the best one's.
+
+    `prior` is 2 ln of the ratio of the largest prior weight to the smallest, 0 for uniform ones.
+    """
+    return least + (_NEGLIGIBLE + prior) * variance
 
 
 @shared

@@ -75,10 +75,10 @@ def sum_window(window: Window, arms: Arms, arm: Any, length: Any) -> None:
 
 
 @shared
-def observe(window: Window, arms: Arms, arm: Any, pull: Any, reward: Any, length: Any) -> None:
-    """Put a reward into its place among the arm's observed ones; the window is the last of them."""
+def observe(window: Window, arms: Arms, arm: Any, pull: Any, reward: Any, length: Any) -> Any:
+    """Put a reward into its place among the arm's observed ones; returns `window_mean`."""
     if pull <= window.base[arm]:
-        return
+        return window_mean(window, arms, arm, length)
     ring = window.ring_reward.shape[1]
     mask = ring - 1
     length = min(length, ring)
@@ -90,12 +90,12 @@ def observe(window: Window, arms: Arms, arm: Any, pull: Any, reward: Any, length
         while place > 0 and place > n - ring and window.ring_pull[arm, (place - 1) & mask] > pull:
             place -= 1
         if place <= n - ring:
-            return  # older than all that is kept
+            return window_mean(window, arms, arm, length)  # older than all that is kept
     for k in range(n, place, -1):
         window.ring_pull[arm, k & mask] = window.ring_pull[arm, (k - 1) & mask]
         window.ring_reward[arm, k & mask] = window.ring_reward[arm, (k - 1) & mask]
-    # a shift in a full ring has overwritten the oldest reward; but after a shift the sum is made
-    # afresh, and `leaving` is not used
+    # with a full ring the shift has overwritten the oldest reward, which leaves the window if
+    # that is as long as the ring; the sum is then made from what is there
     leaving = window.ring_reward[arm, (n - length) & mask] if n >= length else 0.0
     window.ring_pull[arm, place & mask] = pull
     window.ring_reward[arm, place & mask] = reward
@@ -104,3 +104,4 @@ def observe(window: Window, arms: Arms, arm: Any, pull: Any, reward: Any, length
         sum_window(window, arms, arm, length)
     else:
         window.total[arm] += reward - leaving
+    return window.total[arm] / min(n + 1, length)
