@@ -83,8 +83,11 @@ class Player:
         if self.compiled:
             from rotting.engines.compiled.stepper import Stepper
 
-            stepper = Stepper(params, state, draw, turn)
-            self._stepper = stepper  # keeps the arrays in place
+            stepper = self.__dict__.get("_stepper")  # it keeps the arrays in place
+            if stepper is None:
+                stepper = self._stepper = Stepper(params, state, draw, turn)
+            else:
+                stepper.move(params, state, draw, turn)
             self._block = stepper.block
             self._decide: Callable[..., Any] = stepper.decide
             self._learn: Callable[..., Any] = stepper.learn

@@ -57,11 +57,15 @@ class Stepper:
 
     def __init__(self, params: Any, state: Any, draw: Any, turn: Any) -> None:
         _register()
-        self._kept = params, state, draw, turn
         layout = _layout_of(params, state)
-        self.block = _pack(params, state, draw, turn)
         self.decide = compiled(make_decide(layout), params, state, layout)
         self.learn = compiled(make_learn(layout), params, state, layout)
+        self.move(params, state, draw, turn)
+
+    def move(self, params: Any, state: Any, draw: Any, turn: Any) -> None:
+        """Go on with other arrays of the same policy and the same types: a player has grown."""
+        self._kept = params, state, draw, turn
+        self.block = _pack(params, state, draw, turn)
 
 
 def _is_array(x: Any) -> bool:
