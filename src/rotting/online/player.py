@@ -83,7 +83,8 @@ class Player:
         if self.compiled:
             from rotting.engines.compiled.stepper import Stepper
 
-            stepper = self.__dict__.get("_stepper")  # it keeps the arrays in place
+            # it keeps the arrays in place; not by __dict__, which would slow all attributes down
+            stepper = getattr(self, "_stepper", None)
             if stepper is None:
                 stepper = self._stepper = Stepper(params, state, draw, turn)
             else:
