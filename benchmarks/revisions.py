@@ -43,10 +43,9 @@ from record import record
 
 LIMIT = 1.05  # what the upper end of an interval must not exceed
 SLICE = 0.03  # seconds of one measurement, about: short, so that some fall between disturbances
-SLICES = 16  # measurements of each revision in a round
 HORIZON, RUNS, PAIRS = 30_000, 64, 20_000  # at most
 GPU_RUNS = 1 << 16
-WIDTH, MORE = 1.08, 3  # wider intervals (upper over lower end) get up to so many times the rounds
+WIDTH = 1.08  # wider intervals (upper over lower end) get more rounds, up to three times as many
 WHATS = ("decisions", "online", "compiling", "instructions", "gpu")
 UNITS = {"compiling": "s", "instructions": "each"}  # nanoseconds else
 WORKER = Path(__file__).with_name("revisions_worker.py")
@@ -138,26 +137,28 @@ def per_decision(ask: dict[str, Any], spent: float) -> float:
     return spent / made if ask["what"] == "instructions" else 1e9 * spent / made
 
 
-def least(pair: tuple[Worker, Worker], ask: dict[str, Any]) -> tuple[float, float]:
+def least(pair: tuple[Worker, Worker], ask: dict[str, Any], slices: int) -> tuple[float, float]:
     """What each worker of a pair needs at the least, asked in turn: one other other one ..."""
     compiling = ask["what"] == "compiling"  # there is only one first time
     found: tuple[list[float], list[float]] = ([], [])
     if not compiling:
         for worker in pair:
             worker.spend(ask)
-    for turn in range(1 if compiling else SLICES):
+    for turn in range(1 if compiling else slices):
         for side in (0, 1) if turn % 2 == 0 else (1, 0):
             found[side].append(pair[side].spend(ask))
     return min(found[0]), min(found[1])
 
 
-def play(trees: list[Path], cases: list[Case], rounds: int) -> dict[Case, list[Any]]:
+def play(
+    trees: list[Path], cases: list[Case], rounds: int, most: int, slices: int
+) -> dict[Case, list[Any]]:
     """What a decision of old and new takes for each case, a pair for every round."""
     found: dict[Case, list[Any]] = {case: [] for case in cases}
     sizes: dict[Case, dict[str, Any]] = {}
     workers: list[Worker] = []
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(MORE * rounds):
+        for number in range(most):
             left = [case for case in cases if number < rounds or vague(found[case])]
             if not left:
                 break
@@ -167,7 +168,7 @@ def play(trees: list[Path], cases: list[Case], rounds: int) -> dict[Case, list[A
                     where = Path(folder) / (f"round{number}" if kind == "compiling" else "kept")
                     if kind != "gpu" or not workers:
                         workers = [Worker(tree, where / str(k)) for k, tree in enumerate(trees)]
-                    play_round(workers, some, number % 2, sizes, found)
+                    play_round(workers, some, number % 2, slices, sizes, found)
                     if kind != "gpu":
                         close_all(workers)
             print(f"round {number + 1}: {len(left)} cases", file=sys.stderr, flush=True)
@@ -193,6 +194,7 @@ def play_round(
     workers: list[Worker],
     cases: list[Case],
     first: int,
+    slices: int,
     sizes: dict[Case, dict[str, Any]],
     found: dict[Case, list[Any]],
 ) -> None:
@@ -200,7 +202,7 @@ def play_round(
     for case in cases:
         if case not in sizes:
             sizes[case] = size_of(case, workers[0])
-        spent = least((workers[first], workers[1 - first]), sizes[case])
+        spent = least((workers[first], workers[1 - first]), sizes[case], slices)
         both = [per_decision(sizes[case], spent[side]) for side in (first, 1 - first)]
         found[case].append(tuple(both))
 
@@ -281,11 +283,16 @@ def main() -> int:
     parser.add_argument("--policies", nargs="+", default=[], help="keys; all, if not given")
     parser.add_argument("--arms", nargs="+", type=int, default=[2, 10], help="of `decisions`")
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument(
+        "--most", type=int, default=0, help="rounds at most; else thrice as many"
+    )
+    parser.add_argument("--slices", type=int, default=16, help="measurements of each in a round")
     parser.add_argument("--name", default="revisions", help="of the file in benchmarks/results")
     wanted = parser.parse_args()
     with tree_of(wanted.old) as (old, old_said), tree_of(wanted.new) as (new, new_said):
         cases = cases_of(wanted, [old, new])
-        found = play([old, new], cases, wanted.rounds)
+        most = wanted.most or 3 * wanted.rounds
+        found = play([old, new], cases, wanted.rounds, most, wanted.slices)
     rows = []
     table = Table("what", "policy", "K", "old", "", "new / old", "95 % interval", "")
     for (what, policy, arms), pairs in found.items():
@@ -300,6 +307,11 @@ def main() -> int:
         table.add_row(what, policy, str(arms), *shown, f"{low:.3f} to {high:.3f}", mark)
     print(f"old: {old_said}\nnew: {new_said}")
     Console(width=100).print(table)
+    for what in dict.fromkeys(row["what"] for row in rows):
+        some = [row for row in rows if row["what"] == what and row["ratio"]]
+        middle = math.exp(sum(math.log(row["ratio"]) for row in some) / len(some))
+        total = sum(row["old"] * row["ratio"] for row in some) / sum(row["old"] for row in some)
+        print(f"{what}: geometric mean {middle:.2f}, all together {total:.2f} of the old time")
     record("revisions", rows, name=wanted.name, old=old_said, new=new_said)
     return int(any(row["high"] is None or row["high"] > LIMIT for row in rows))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -117,3 +118,19 @@ def run_script(folder: Path, script: str, cache: Path | None = None) -> dict[str
     assert done.returncode == 0, done.stderr
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return result
+
+
+class Copycat:
+    """A user's own player: it plays round robin and checks what it is told."""
+
+    def __init__(self, arms: int) -> None:
+        self.turn = 0
+        self.count = arms
+
+    def select(self) -> int:
+        self.turn += 1
+        return (self.turn - 1) % self.count
+
+    def update(self, decision: int, reward: float) -> None:
+        assert decision == (self.turn - 1) % self.count
+        assert math.isfinite(reward)

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cases import scenarios
+from cases import Copycat, scenarios
 from rotting import policies, simulate
-
-
-class Copycat:
-    """A user's own player: it plays round robin and checks what it is told."""
-
-    def __init__(self, arms: int) -> None:
-        self.turn = 0
-        self.count = arms
-
-    def select(self) -> int:
-        self.turn += 1
-        return (self.turn - 1) % self.count
-
-    def update(self, decision: int, reward: float) -> None:
-        assert decision == (self.turn - 1) % self.count
-        assert math.isfinite(reward)
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,11 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from rotting import checks, plain, random
+from rotting import checks, random
 from rotting.arrays import IntArray
 from rotting.engines import steps
 from rotting.online import saving
-from rotting.policies.base import POLICIES, Policy
+from rotting.policies.base import Policy
 from rotting.state import check as check_state
 from rotting.state import grown, leaves, rebuild
 
@@ -228,7 +226,7 @@ class Player:
     def _restored(
         cls, saved: saving.Saved, arms: Iterable[Hashable] | None, policy: Policy | None
     ) -> Player:
-        policy = _policy_of(saved, policy)
+        policy = saving.policy_of(saved, policy)
         if arms is None:
             if saved.arms is None:
                 raise ValueError("arms must be given: the labels could not be saved")
@@ -246,7 +244,7 @@ class Player:
             raise ValueError(f"saved state does not fit this version of {policy.title}")
         state = rebuild(fresh, iter([saved.state[path] for path in paths]))
         check_state(state, fresh)
-        _check_counts(saved, state)
+        saving.check_counts(saved, state)
         player._counts = list(saved.counts)
         player._decided = saved.decided
         player._outstanding = {(number, pull) for number, pull in saved.outstanding}
@@ -269,45 +267,6 @@ class Player:
 
     def __repr__(self) -> str:
         return f"<Player of {self.policy.label}: {len(self.arms)} arms, {self._decided} decisions>"
-
-
-def _policy_of(saved: saving.Saved, policy: Policy | None) -> Policy:
-    """The policy of a saved player: as it was saved, or the one given if that could not be."""
-    if policy is not None:
-        if not isinstance(policy, Policy) or policy.label != saved.policy_name:
-            raise ValueError(f"policy must be the saved {saved.policy_name}, got {policy!r}")
-        return policy
-    if saved.policy is None:
-        raise ValueError(
-            f"policy must be given: {saved.policy_name} holds a Python function, which is not saved"
-        )
-    key = saved.policy.get("policy")
-    if key not in POLICIES:
-        raise ValueError(
-            f"policy must be given, or its module imported first: {key!r} is not registered"
-        )
-    made: Policy = plain.from_plain(saved.policy)
-    return made
-
-
-def _check_counts(saved: saving.Saved, state: Any) -> None:
-    """Refuse counts that contradict each other: compiled code trusts them."""
-    counts = saved.counts
-    draw, turn = saved.draw, saved.turn
-    if draw.dtype != np.uint64 or draw.shape != (3,):
-        raise ValueError("saved state is damaged: its random stream must be three 64-bit words")
-    if turn.dtype != np.int64 or turn.shape != (2,) or turn[steps.ARMS] != len(counts):
-        raise ValueError(f"saved state is damaged: its turn must be of {len(counts)} arms")
-    if not steps.NOBODY <= turn[steps.LATE] < len(counts):
-        raise ValueError(f"saved state is damaged: nobody can wait for arm {turn[steps.LATE]}")
-    if sum(counts) != saved.decided or not all(0 <= n <= saved.reach for n in counts):
-        raise ValueError(f"saved state is damaged: pulls {counts} of {saved.decided} decisions")
-    for leaf in leaves(state):
-        if leaf.path.endswith("arms.pulls") and leaf.value.tolist() != counts:
-            raise ValueError(f"saved state is damaged: {leaf.path} must be {counts}")
-    for number, pull in saved.outstanding:
-        if not (0 <= number < len(counts) and 1 <= pull <= counts[number]):
-            raise ValueError(f"saved state is damaged: pull {pull} of arm {number} was not made")
 
 
 def _some(labels: tuple[Any, ...]) -> str:

@@ -19,7 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting import plain
+from rotting.engines import steps
+from rotting.policies.base import POLICIES, Policy
 from rotting.provenance import VERSION
+from rotting.state import leaves
 
 FORMAT = 2
 _MAGIC = b"rotting\x01"
@@ -143,3 +146,42 @@ def _freeze(label: Any) -> Any:
 def thaw(label: Any) -> Any:
     """A label as it was before it was written."""
     return tuple(thaw(item) for item in label["tuple"]) if isinstance(label, dict) else label
+
+
+def policy_of(saved: Saved, policy: Policy | None) -> Policy:
+    """The policy of a saved player: as it was saved, or the one given if that could not be."""
+    if policy is not None:
+        if not isinstance(policy, Policy) or policy.label != saved.policy_name:
+            raise ValueError(f"policy must be the saved {saved.policy_name}, got {policy!r}")
+        return policy
+    if saved.policy is None:
+        raise ValueError(
+            f"policy must be given: {saved.policy_name} holds a Python function, which is not saved"
+        )
+    key = saved.policy.get("policy")
+    if key not in POLICIES:
+        raise ValueError(
+            f"policy must be given, or its module imported first: {key!r} is not registered"
+        )
+    made: Policy = plain.from_plain(saved.policy)
+    return made
+
+
+def check_counts(saved: Saved, state: Any) -> None:
+    """Refuse counts that contradict each other: compiled code trusts them."""
+    counts = saved.counts
+    draw, turn = saved.draw, saved.turn
+    if draw.dtype != np.uint64 or draw.shape != (3,):
+        raise ValueError("saved state is damaged: its random stream must be three 64-bit words")
+    if turn.dtype != np.int64 or turn.shape != (2,) or turn[steps.ARMS] != len(counts):
+        raise ValueError(f"saved state is damaged: its turn must be of {len(counts)} arms")
+    if not steps.NOBODY <= turn[steps.LATE] < len(counts):
+        raise ValueError(f"saved state is damaged: nobody can wait for arm {turn[steps.LATE]}")
+    if sum(counts) != saved.decided or not all(0 <= n <= saved.reach for n in counts):
+        raise ValueError(f"saved state is damaged: pulls {counts} of {saved.decided} decisions")
+    for leaf in leaves(state):
+        if leaf.path.endswith("arms.pulls") and leaf.value.tolist() != counts:
+            raise ValueError(f"saved state is damaged: {leaf.path} must be {counts}")
+    for number, pull in saved.outstanding:
+        if not (0 <= number < len(counts) and 1 <= pull <= counts[number]):
+            raise ValueError(f"saved state is damaged: pull {pull} of arm {number} was not made")

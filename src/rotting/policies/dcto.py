@@ -21,10 +21,10 @@ from rotting.policies.parts.halves import (
     HalfTables,
     Halves,
     add_reward,
-    constant_of,
     detect,
     empty_halves,
     half_tables,
+    worth_of,
 )
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
 from rotting.state import Numbers, Values
@@ -84,9 +84,7 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
     n = state.arms.observed[arm]
     if n < params.start:
         return -math.inf
-    closest = state.halves.closest[arm]
-    constant = constant_of(params.tables, state.halves, arm, n, closest)
-    return constant + params.tables.mu[pull, closest]
+    return worth_of(params.tables, state.halves, arm, n, pull)
 
 
 @shared

@@ -265,3 +265,10 @@ def constant_of(tables: HalfTables, kept: Halves, arm: Any, rewards: Any, closes
     if kept.settled[arm] != PROMPT:
         expected = kept.expected[arm, closest] / rewards
     return kept.total[arm] / rewards - expected
+
+
+@shared
+def worth_of(tables: HalfTables, kept: Halves, arm: Any, rewards: Any, pull: Any) -> Any:
+    """mu^c-hat + mu(pull; theta-hat), the sum of Eq. 12 without its padding."""
+    closest = kept.closest[arm]
+    return constant_of(tables, kept, arm, rewards, closest) + tables.mu[pull, closest]
