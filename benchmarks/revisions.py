@@ -283,9 +283,7 @@ def main() -> int:
     parser.add_argument("--policies", nargs="+", default=[], help="keys; all, if not given")
     parser.add_argument("--arms", nargs="+", type=int, default=[2, 10], help="of `decisions`")
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument(
-        "--most", type=int, default=0, help="rounds at most; else thrice as many"
-    )
+    parser.add_argument("--most", type=int, default=0, help="rounds at most; else thrice as many")
     parser.add_argument("--slices", type=int, default=16, help="measurements of each in a round")
     parser.add_argument("--name", default="revisions", help="of the file in benchmarks/results")
     wanted = parser.parse_args()
@@ -312,7 +310,8 @@ def main() -> int:
         middle = math.exp(sum(math.log(row["ratio"]) for row in some) / len(some))
         total = sum(row["old"] * row["ratio"] for row in some) / sum(row["old"] for row in some)
         print(f"{what}: geometric mean {middle:.2f}, all together {total:.2f} of the old time")
-    record("revisions", rows, name=wanted.name, old=old_said, new=new_said)
+    command = " ".join(["python benchmarks/revisions.py OLD NEW", *sys.argv[3:]])
+    record("revisions", rows, name=wanted.name, command=command, old=old_said, new=new_said)
     return int(any(row["high"] is None or row["high"] > LIMIT for row in rows))
 
 
