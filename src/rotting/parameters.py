@@ -7,8 +7,9 @@
         restart: Annotated[str, OneOf("forget", "keep")] = "forget"
 
 Making a `Window` checks every field whose type carries a rule, stores it converted (1e3 becomes
-the integer 1000) and then calls `check`, where a class writes the rules between its fields. Every
-refusal is a ValueError of `rotting.checks`, naming the argument, its value and its range.
+the integer 1000, "unknown" becomes None where None is allowed) and then calls `check`, where a
+class writes the rules between its fields. Every refusal is a ValueError of `rotting.checks`, naming
+the argument, its value and its range.
 """
 
 from __future__ import annotations
@@ -93,6 +94,18 @@ Count = Annotated[int, Whole(least=1)]
 Switch = Annotated[bool, Flag()]
 
 
+UNKNOWN = ("unknown", "none")  # None in words, for files and command lines, in any case
+
+
+def is_unknown(value: Any) -> bool:
+    """Whether a value says that a parameter is not known: None, or a word for it.
+
+    >>> [is_unknown(value) for value in (None, "unknown", "None", "", 0)]
+    [True, True, True, False, False]
+    """
+    return value is None or (isinstance(value, str) and value.lower() in UNKNOWN)
+
+
 class Checked:
     """Base of frozen dataclasses whose fields are checked by the rules in their types.
 
@@ -106,6 +119,8 @@ class Checked:
     ...         checks.number("high", self.high, above=self.low)
     >>> Range(0, 1, nodes=1e3)
     Range(low=0.0, high=1.0, nodes=1000)
+    >>> Range(0, 1, nodes="unknown")
+    Range(low=0.0, high=1.0, nodes=None)
     >>> Range(0, 1, nodes=0)
     Traceback (most recent call last):
     ValueError: nodes must be an integer >= 1, got 0
@@ -117,7 +132,9 @@ class Checked:
     def __post_init__(self) -> None:
         for name, rule, optional in _rules(type(self)):  # type: ignore[arg-type]
             value = getattr(self, name)
-            if value is not None or not optional:
+            if optional and is_unknown(value):
+                self._set(name, None)
+            else:
                 self._set(name, rule.check(self.argument(name), value))
         self.check()
 
@@ -146,6 +163,16 @@ def _rules(cls: type) -> tuple[tuple[str, Rule, bool], ...]:
         if rule is not None:
             found.append((field.name, rule, _allows_none(hint)))
     return tuple(found)
+
+
+def may_be_unknown(cls: type, field: str) -> bool:
+    """Whether a field may be None.
+
+    >>> from rotting.policies import RAWUCB, SteadyUCB
+    >>> may_be_unknown(SteadyUCB, "sigma"), may_be_unknown(RAWUCB, "sigma")
+    (True, False)
+    """
+    return any(name == field and optional for name, _, optional in _rules(cls))
 
 
 def _hint(cls: type, field: str) -> Any:

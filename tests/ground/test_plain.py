@@ -65,7 +65,7 @@ def test_every_model_is_registered() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({"type": "Popen"}, "unknown type or policy 'Popen'; known: Arm, "),
+        ({"type": "Popen"}, "unknown type or policy 'Popen'; known: Amplitude, Arm, "),
         ({"type": ["Step"]}, "unknown type or policy"),
         ({"policy": "Step"}, "unknown type or policy 'Step'; known: "),
         ({"at": 3}, r"plain data must name its type or policy, got \['at'\]"),

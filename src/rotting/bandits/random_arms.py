@@ -6,7 +6,6 @@ it, in whichever chunk or process.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -100,8 +99,7 @@ class RandomArms(Checked):
         models: list[Model]
         if isinstance(self.family, Interval):
             thetas = self.family.low + (self.family.high - self.family.low) * which
-            shape: Any = self.family.model
-            models = [dataclasses.replace(shape, theta=theta) for theta in thetas.tolist()]
+            models = [self.family.model.with_theta(theta) for theta in thetas.tolist()]
         else:
             models = [self.family.members[k] for k in _places(self.family, which)]
         if self.amplitudes is not None:

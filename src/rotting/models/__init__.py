@@ -6,8 +6,8 @@ known before playing: a finite set of models, most often one shape with theta in
 """
 
 from rotting.arrays import FloatArray as FloatArray
-from rotting.models.base import MODELS, Model, check_means, function_name
-from rotting.models.families import Family, MixedFamily, check_positive
+from rotting.models.base import MODELS, Amplitude, Model, Scaled, check_means, function_name
+from rotting.models.families import Family, Grid, MixedFamily, check_positive
 from rotting.models.interval import Interval
 from rotting.models.shapes import (
     Constant,
@@ -15,17 +15,18 @@ from rotting.models.shapes import (
     Function,
     Plateau,
     Polynomial,
-    Scaled,
     Step,
     Table,
 )
 
 __all__ = [
     "MODELS",
+    "Amplitude",
     "Constant",
     "Exponential",
     "Family",
     "Function",
+    "Grid",
     "Interval",
     "MixedFamily",
     "Model",

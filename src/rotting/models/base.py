@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from rotting import checks, plain
 from rotting.arrays import FloatArray
-from rotting.models.families import CACHED, Family
+from rotting.models.families import CACHED, Family, Grid, as_numbers
 from rotting.models.interval import Interval
-from rotting.parameters import Checked
+from rotting.parameters import Checked, NonNegative, Positive
 
 PROBE = 4096  # how far a Python function is checked when the model is made
 
@@ -68,24 +69,134 @@ class Model(Checked):
         length = checks.integer("length", length, least=1)
         return _cached_table(self, length) if length <= CACHED else uncached_table(self, length)
 
-    def over(self, thetas: Any, weights: Sequence[float] | None = None) -> Family:
+    def times(self, factor: float) -> Scaled:
+        """This model with an amplitude: `factor` times its means, as a `Scaled`.
+
+        >>> from rotting.models import Exponential
+        >>> Exponential(0.01).times(0.05).mean(1)
+        array(0.05)
+        """
+        return Scaled(self, factor)
+
+    def over(
+        self,
+        thetas: Any = None,
+        weights: Sequence[float] | None = None,
+        *,
+        amplitudes: Any = None,
+    ) -> Family:
         """This model with theta running over a finite set Theta, as a `Family`.
 
-        `weights` are the prior probabilities of the thetas, up to a factor; None for uniform.
+        `amplitudes` are factors of its means: with thetas every theta with every amplitude, without
+        them a model whose theta is known with every amplitude. `weights` are the members' prior
+        probabilities, up to a factor, each theta's amplitudes in turn; None for uniform.
+
+        >>> from rotting.models import Exponential
+        >>> Exponential(0.01).over(amplitudes=[0.02, 0.05]).table(1).tolist()
+        [[0.02], [0.05]]
+        >>> len(Exponential().over([0.001, 0.01], amplitudes=[0.02, 0.05, 0.1]))
+        6
         """
+        if amplitudes is None:
+            self._check_has_theta("a family")
+            return Family(self, as_numbers("Theta", thetas), weights)
+        if thetas is None:
+            return Family(Amplitude(self), as_numbers("amplitudes", amplitudes), weights)
         self._check_has_theta("a family")
-        if isinstance(thetas, str) or not isinstance(thetas, Iterable):
-            raise ValueError(f"Theta must be a list of numbers, got {thetas!r}")
-        return Family(self, tuple(thetas), weights)
+        return Grid(self, thetas, amplitudes, weights)
 
     def between(self, low: float, high: float, nodes: int = 33) -> Interval:
         """This model with theta anywhere between two numbers, as an `Interval`."""
         self._check_has_theta("an interval")
         return Interval(self, low, high, nodes)
 
+    @property
+    def has_theta(self) -> bool:
+        """Whether the model has a theta, known or still open."""
+        return any(field.name == "theta" for field in dataclasses.fields(self))  # type: ignore[arg-type]
+
+    def with_theta(self, theta: float | None) -> Self:
+        """The same model with another theta; None leaves it open."""
+        changed: Self = dataclasses.replace(self, theta=theta)  # type: ignore[type-var]
+        return changed
+
     def _check_has_theta(self, what: str) -> None:
-        if not any(field.name == "theta" for field in dataclasses.fields(self)):  # type: ignore[arg-type]
+        if not self.has_theta:
             raise ValueError(f"{type(self).__name__} has no theta to put {what} over")
+
+
+@dataclass(frozen=True)
+class Scaled(Model):
+    """mu(n) = factor times another model's: a click rate that starts at 3 %, say.
+
+    `model.times(factor)` makes one. Its theta is the other model's, so that it has families and
+    intervals as that has them.
+
+    >>> from rotting.models import Exponential
+    >>> Scaled(Exponential(0.001), factor=0.03).mean([1, 1001])
+    array([0.03      , 0.01103638])
+    >>> Exponential().times(0.03).over([0.001, 0.01]).members[1]
+    Scaled(model=Exponential(theta=0.01), factor=0.03)
+    """
+
+    model: Model
+    factor: Positive
+
+    def check(self) -> None:
+        """What is scaled is a model."""
+        if not isinstance(self.model, Model):
+            raise ValueError(f"model of Scaled must be a model, got {self.model!r}")
+
+    @property
+    def has_theta(self) -> bool:
+        """Whether the scaled model has one."""
+        return self.model.has_theta
+
+    @property
+    def theta(self) -> Any:
+        """The scaled model's."""
+        return self.model.theta  # type: ignore[attr-defined]  # where it has one
+
+    def with_theta(self, theta: float | None) -> Self:
+        """The scaled model with another theta, and the same factor."""
+        return type(self)(self.model.with_theta(theta), self.factor)
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return self.factor * self.model.mean(n)
+
+
+@dataclass(frozen=True)
+class Amplitude(Model):
+    """mu(n) = theta times another model's: the amplitude is what is not known.
+
+    `model.over(amplitudes=[...])` makes a family of it. An arm of amplitude 0 never pays.
+
+    >>> from rotting.models import Exponential
+    >>> Amplitude(Exponential(0.01)).between(0.02, 0.1, nodes=3).table(1).tolist()
+    [[0.02], [0.06], [0.1]]
+    """
+
+    model: Model
+    theta: NonNegative | None = None
+
+    def check(self) -> None:
+        """A complete model."""
+        if not isinstance(self.model, Model):
+            raise ValueError(f"model of Amplitude must be a model, got {self.model!r}")
+        self.model.mean(1)  # one without its theta is refused here
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        return theta_of(self, "model, ") * self.model.mean(n)
+
+
+def theta_of(model: Any, first: str = "") -> float:
+    """The theta of a model that needs one; `first` is what its other arguments are called."""
+    if model.theta is None:
+        raise ValueError(
+            f"{type(model).__name__} needs a theta, as {type(model).__name__}({first}theta=0.3) "
+            "or a family with .over([...])"
+        )
+    return float(model.theta)
 
 
 def uncached_table(model: Model, length: int) -> FloatArray:

@@ -7,7 +7,6 @@ models.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Iterable, Sequence
@@ -63,13 +62,15 @@ class Family(Checked):
         found = _as_members(members)
         shapes = {_without_theta(member) for member in found}
         shape = next(iter(shapes))
-        if len(shapes) == 1 and shape is not None:
+        # a scaled model's theta is not its own field: such families were always listed, and streams
+        # of random numbers are keyed by how a family is written
+        if len(shapes) == 1 and "theta" in getattr(shape, "__dataclass_fields__", {}):
             return Family(shape, tuple(member.theta for member in found), weights)  # type: ignore[attr-defined]
         return MixedFamily(found, weights)
 
     def check(self) -> None:
         """Different thetas, each of which the model takes."""
-        if not hasattr(self.model, "theta"):
+        if not getattr(self.model, "has_theta", False):
             raise ValueError(f"model of Family must have a theta, got {self.model!r}")
         thetas = tuple(checks.number("theta", theta) for theta in self.thetas)
         if not thetas:
@@ -96,7 +97,7 @@ class Family(Checked):
     @functools.cached_property
     def members(self) -> tuple[Model, ...]:
         """The models of the family, in Theta's order."""
-        return tuple(dataclasses.replace(self.model, theta=t) for t in self.thetas)  # type: ignore[type-var]
+        return tuple(self.model.with_theta(theta) for theta in self.thetas)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -178,17 +179,62 @@ class MixedFamily(Family):
     @property
     def _differences(self) -> str:
         for member in self.members:
-            if not hasattr(member, "theta"):
+            if not member.has_theta:
                 return f"{member!r} has no theta"
-        other = next(
-            m for m in self.members if _without_theta(m) != _without_theta(self.members[0])
-        )
+        first = _without_theta(self.members[0])
+        other = next((m for m in self.members if _without_theta(m) != first), None)
+        if other is None:
+            return f"these are a list; a family over thetas is {first!r}.over([...])"
         return f"{self.members[0]!r} and {other!r} differ in more than theta"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The models themselves."""
         return tuple(map(repr, self.members))
+
+
+@plain.register
+class Grid(MixedFamily):
+    """One model with every theta of a list and every amplitude of another: both are unknown.
+
+    Made by `model.over(thetas, amplitudes=[...])`. It has no `thetas`: one theta is several models.
+
+    >>> from rotting.models import Exponential
+    >>> family = Exponential().over([0.001, 0.01], amplitudes=[0.02, 0.1])
+    >>> family
+    Grid(model=Exponential(theta=None), thetas=(0.001, 0.01), amplitudes=(0.02, 0.1))
+    >>> family.members[1]
+    Scaled(model=Exponential(theta=0.001), factor=0.1)
+    """
+
+    def __init__(
+        self, model: Model, thetas: Any, amplitudes: Any, weights: Sequence[float] | None = None
+    ) -> None:
+        rows = Family(model, as_numbers("Theta", thetas))
+        factors = tuple(
+            checks.number("amplitudes", factor, above=0)
+            for factor in as_numbers("amplitudes", amplitudes)
+        )
+        if len(set(factors)) < len(factors):
+            raise ValueError(f"amplitudes must be different numbers, got {list(factors)}")
+        self._set("_axes", {"model": model, "thetas": rows.thetas, "amplitudes": factors})
+        super().__init__([m.times(factor) for m in rows.members for factor in factors], weights)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.plain_fields().items())
+        return f"Grid({shown})"
+
+    def plain_fields(self) -> dict[str, Any]:
+        """What `rotting.plain` writes."""
+        axes: dict[str, Any] = self.__dict__["_axes"]
+        return axes if self.weights is None else {**axes, "weights": self.weights}
+
+
+def as_numbers(name: str, values: Any) -> tuple[Any, ...]:
+    """The values of a list; what is no list is refused, and the values are checked later."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list of numbers, got {values!r}")
+    return tuple(values)
 
 
 def _as_members(members: Any) -> tuple[Model, ...]:
@@ -199,7 +245,7 @@ def _as_members(members: Any) -> tuple[Model, ...]:
     if not found:
         raise ValueError("members must hold at least one model, got none")
     for place, member in enumerate(found):
-        if not callable(getattr(member, "table", None)) or isinstance(member, (Family, type)):
+        if not hasattr(member, "has_theta") or isinstance(member, type):
             raise ValueError(f"members must be models, as Exponential(0.1), got {member!r}")
         member.mean(1)  # a model without its theta is refused here
         if member in found[:place]:
@@ -209,7 +255,7 @@ def _as_members(members: Any) -> tuple[Model, ...]:
 
 def _without_theta(model: Any) -> Any:
     """The model with theta left open, or None if it has no theta."""
-    return dataclasses.replace(model, theta=None) if hasattr(model, "theta") else None
+    return model.with_theta(None) if model.has_theta else None
 
 
 def _normalised(weights: Any, count: int) -> tuple[float, ...] | None:
@@ -230,4 +276,12 @@ def _normalised(weights: Any, count: int) -> tuple[float, ...] | None:
     return tuple(found)
 
 
-__all__ = ["CACHED", "Family", "MixedFamily", "check_positive", "ordered_rows"]
+__all__ = [
+    "CACHED",
+    "Family",
+    "Grid",
+    "MixedFamily",
+    "as_numbers",
+    "check_positive",
+    "ordered_rows",
+]

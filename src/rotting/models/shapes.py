@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting.arrays import FloatArray
-from rotting.models.base import PROBE, Model, check_means, function_name
-from rotting.parameters import Count, Positive, Real
-
-
-def _exponent(model: Any) -> float:
-    if model.theta is None:
-        raise ValueError(
-            f"{type(model).__name__} needs a theta, as {type(model).__name__}(theta=0.3) "
-            "or a family with .over([...])"
-        )
-    return float(model.theta)
+from rotting.models.base import PROBE, Model, check_means, function_name, theta_of
+from rotting.parameters import Count, Real
 
 
 def _check_theta(model: Any, first_change: int = 2) -> None:
@@ -46,7 +38,7 @@ class Polynomial(Model):
         _check_theta(self)
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        return np.asarray(n, dtype=np.float64) ** -_exponent(self)
+        return np.asarray(n, dtype=np.float64) ** -theta_of(self)
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,7 @@ class Plateau(Model):
         _check_theta(self, first_change=max(2, self.length))
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        return (n // self.length + 1).astype(np.float64) ** -_exponent(self)
+        return (n // self.length + 1).astype(np.float64) ** -theta_of(self)
 
 
 @dataclass(frozen=True)
@@ -85,7 +77,7 @@ class Exponential(Model):
         _check_theta(self)
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        return np.exp(-_exponent(self) * (np.asarray(n, dtype=np.float64) - 1.0))
+        return np.exp(-theta_of(self) * (np.asarray(n, dtype=np.float64) - 1.0))
 
 
 @dataclass(frozen=True)
@@ -127,26 +119,6 @@ class Step(Model):
 
 
 @dataclass(frozen=True)
-class Scaled(Model):
-    """mu(n) = factor times another model's: a click rate that starts at 3 %, say.
-
-    >>> Scaled(Exponential(0.001), factor=0.03).mean([1, 1001])
-    array([0.03      , 0.01103638])
-    """
-
-    model: Model
-    factor: Positive
-
-    def check(self) -> None:
-        """What is scaled is a model."""
-        if not isinstance(self.model, Model):
-            raise ValueError(f"model of Scaled must be a model, got {self.model!r}")
-
-    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        return self.factor * self.model.mean(n)
-
-
-@dataclass(frozen=True)
 class Table(Model):
     """mu(n) = values[n - 1]; pulls beyond the table keep its last value.
 
@@ -177,30 +149,70 @@ class Table(Model):
 
 @dataclass(frozen=True)
 class Function(Model):
-    """mu(n) = function(n), any vectorised Python function of the pull numbers.
+    """mu(n) = function(n) or function(n, theta), any vectorised function of the pull numbers.
 
-    Its first 4,096 values are checked here; all that a run can reach, when its tables are made.
+    Its first 4,096 values are checked here, or when theta is known; all that a run can reach, when
+    its tables are made.
 
     >>> Function(lambda n: 1 / (1 + np.log(n))).mean(1)
     array(1.)
+    >>> Function(lambda n, theta: 1 / (1 + theta * n)).over([0.25, 1.0]).table(1).tolist()
+    [[0.8], [0.5]]
     """
 
-    function: Callable[[Any], Any]
+    function: Callable[..., Any]
+    theta: Real | None = None
 
     def check(self) -> None:
         """Callable, and its first values are those of a model."""
         if not callable(self.function):
             raise ValueError(f"function of Function must be callable, got {self.function!r}")
-        check_means(repr(self), self.mean(np.arange(1, PROBE + 1)))
+        if not _takes(self.function):
+            raise ValueError(
+                "function of Function must take the pull numbers n, or n and theta, got "
+                f"{function_name(self.function)}"
+            )
+        if self.theta is not None and not self.has_theta:
+            raise ValueError(
+                f"theta of Function must be None for a function of the pull numbers alone, as "
+                f"{function_name(self.function)}, got {self.theta}"
+            )
+        if self.theta is not None or not self.has_theta:
+            check_means(repr(self), self.mean(np.arange(1, PROBE + 1)))
+
+    @property
+    def has_theta(self) -> bool:
+        """Whether the function takes one."""
+        return _takes(self.function) == 2
 
     def __repr__(self) -> str:
         # a stable name: addresses would change the random streams from one process to the next
-        return f"Function({function_name(self.function)})"
+        theta = f", theta={self.theta!r}" if self.has_theta else ""
+        return f"Function({function_name(self.function)}{theta})"
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        means = np.asarray(self.function(n), dtype=np.float64)
+        further = (theta_of(self, "function, "),) if self.has_theta else ()
+        means = np.asarray(self.function(n, *further), dtype=np.float64)
         if means.shape != n.shape:
             raise ValueError(
                 f"{self!r} must be vectorised: for n of shape {n.shape} it returned {means.shape}"
             )
         return means
+
+
+def _takes(function: Any) -> int:
+    """How many arguments a function is called with: 1, or 2 if it needs both; 0 if neither will do.
+
+    1 where Python cannot tell.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return 1
+    for count in (1, 2):
+        try:
+            signature.bind(*range(count))
+        except TypeError:
+            continue
+        return count
+    return 0

@@ -26,6 +26,7 @@ import numpy as np
 
 from rotting import checks
 from rotting.models import (
+    Amplitude,
     Constant,
     Exponential,
     Family,
@@ -104,10 +105,10 @@ def _last_mean(model: Model) -> float | None:
             return last
         case Table(values=values):
             return values[-1]
-        case Scaled(model=inner, factor=factor):
+        case Scaled(model=inner, factor=factor) | Amplitude(model=inner, theta=factor):
             flat = isinstance(inner, _PROVED) and inner.theta == 0
             unscaled = 1.0 if flat else _last_mean(inner)
-            return None if unscaled is None else factor * unscaled
+            return None if unscaled is None or factor is None else factor * unscaled
     return None
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from rotting.arrays import FloatArray
 from rotting.models import (
+    Amplitude,
     Constant,
     Exponential,
     Function,
@@ -87,6 +88,11 @@ def _(model: Constant, n: Any) -> Any:
 @_sum.register
 def _(model: Scaled, n: Any) -> Any:
     return model.factor * _sum(model.model, n)
+
+
+@_sum.register
+def _(model: Amplitude, n: Any) -> Any:
+    return _theta(model) * _sum(model.model, n)
 
 
 @_sum.register
