@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from rotting.bandits.arms import Arm
 from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
 from rotting.bandits.random_arms import RandomArms
 from rotting.bandits.world import Bandits, World, chunk_bytes, chunk_tables, world_tables
-from rotting.models import Model
+from rotting.models import Family, Interval, Model
 from rotting.parameters import Checked, Count
 
 
@@ -22,6 +22,8 @@ class Scenario(Checked):
     """Arms, noise and horizon: everything about a problem but the policy that plays it.
 
     `arms` is a list of `Arm` (the same bandit every run) or a `RandomArms` (a new one every run).
+    `belief` is what policies that need a family are told unless they are given one, by name on the
+    command line and in experiment files; without it, the family of random arms. It may be wrong.
 
     >>> import dataclasses
     >>> from rotting import models
@@ -35,6 +37,8 @@ class Scenario(Checked):
     noise: Noise
     horizon: Count
     name: str = ""
+    # no part of what is played: not shown, and no other scenario with another belief
+    belief: Family | Interval | None = field(default=None, repr=False, compare=False)
 
     def check(self) -> None:
         """At least one arm, a known noise, and probabilities where rewards are zeros and ones."""
@@ -42,6 +46,8 @@ class Scenario(Checked):
             self._set("arms", _as_arms(self.arms))
         if not isinstance(self.noise, (Gaussian, Bernoulli, NoNoise)):
             raise ValueError(f"noise must be Gaussian, Bernoulli or NoNoise, got {self.noise!r}")
+        if self.belief is not None and not isinstance(self.belief, (Family, Interval)):
+            raise ValueError(f"belief must be a Family or an Interval, got {self.belief!r}")
         if isinstance(self.noise, Bernoulli):
             if isinstance(self.arms, RandomArms):
                 self._check_probabilities(self.arms.extremes(self.horizon))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rotting import checks, models
 from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, RandomArms, Scenario
-from rotting.catalogue.models import make_model, parameters
-from rotting.catalogue.names import make_policy, make_scenario
+from rotting.catalogue.models import RANGES, make_belief, make_model, parameters
+from rotting.catalogue.names import filled_in, make_policy
+from rotting.catalogue.scenarios import make_scenario, parse_scenario
 from rotting.experiments.comparison import name_policies
 from rotting.experiments.simulation import NOISES
 from rotting.policies.base import Policy
@@ -21,11 +22,15 @@ runs = 100
 seed = 0
 noise = "independent"          # or "common"
 
-# The scenario: a named one (name = "av", perhaps with a horizon), arms one by one as here, or
-# drawn anew for every run:
+# The scenario: a named one (name = "av", perhaps with a horizon; rotting scenarios lists them),
+# arms one by one as here, or drawn anew for every run:
 #   random_arms = { model = "plateau", thetas = [0.1, 0.3], count = 5, constants = [0.0, 0.5] }
 # Models: polynomial(theta), plateau(theta, length), exponential(theta), constant(value),
-# step(at, before, after), table(values); an arm adds its own constant.
+# step(at, before, after), table(values). Each takes an amplitude, a factor of its means; an arm
+# adds its own constant. What is drawn or believed is a list or a range, of theta, of the amplitude
+# or of both: thetas, theta_between, amplitudes, amplitude_between. Eight click rates that fade:
+#   random_arms = { model = "exponential", theta = 0.01, amplitude_between = [0.02, 0.1],
+#                   count = 8 }   # on one line
 [scenario]
 horizon = 5000
 noise = { kind = "gaussian", sigma = 0.5 }
@@ -63,6 +68,7 @@ class ExperimentFile:
     seed: int
     noise: str
     folder: str
+    filled_in: Sequence[str] = ()  # lines on what the scenario said of policies' parameters
 
 
 def read_experiment(path: str | Path) -> ExperimentFile:
@@ -74,16 +80,18 @@ def read_experiment(path: str | Path) -> ExperimentFile:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     keys = _Keys(data, "")
     keys.only("scenario", "policies", "runs", "seed", "noise", "outputs")
-    scenario = _scenario(keys.table("scenario"))
+    scenario = _scenario(keys)
     outputs = keys.table("outputs", optional=True)
     outputs.only("folder")
+    policies, filled = _policies(keys, scenario)
     return ExperimentFile(
         scenario=scenario,
-        policies=_policies(keys, scenario),
+        policies=policies,
         runs=keys.value("runs", int, 100),
         seed=keys.value("seed", int, 0),
         noise=checks.choice("noise", keys.value("noise", str, "independent"), NOISES),
         folder=outputs.value("folder", str, "") or f"out/{Path(path).stem}",
+        filled_in=filled,
     )
 
 
@@ -136,7 +144,11 @@ class _Keys:
 _WORDS = {int: "a whole number", float: "a number", str: "a text", dict: "a table", list: "a list"}
 
 
-def _scenario(keys: _Keys) -> Scenario:
+def _scenario(file: _Keys) -> Scenario:
+    if isinstance(file.data.get("scenario"), str):
+        named: Scenario = file.attempt(lambda: parse_scenario(file.data["scenario"]))
+        return named
+    keys = file.table("scenario")
     if "name" in keys.data:
         if "arms" in keys.data or "random_arms" in keys.data:
             raise ValueError(f"{keys.path}.name is for a named scenario, which has its own arms")
@@ -159,34 +171,43 @@ def _scenario(keys: _Keys) -> Scenario:
     return made
 
 
-def _model(keys: _Keys, *others: str) -> models.Model:
+def _settings(keys: _Keys, *others: str) -> dict[str, Any]:
+    """What is said of a model, and of what it runs over."""
     name = keys.value("model", str)
     fields = keys.attempt(lambda: parameters(name))
     keys.only("model", *fields, *others)
-    settings = {field: keys.data[field] for field in fields if field in keys.data}
-    model: models.Model = keys.attempt(lambda: make_model(name, settings))
-    return model
+    return {key: keys.data[key] for key in (*fields, *RANGES) if key in keys.data}
 
 
 def _arm(keys: _Keys) -> Arm:
-    model = _model(keys, "constant")
+    settings = _settings(keys, "constant")
+    model: models.Model = keys.attempt(lambda: make_model(keys.data["model"], settings))
     arm: Arm = keys.attempt(lambda: Arm(model, keys.value("constant", float, 0.0)))
     return arm
 
 
 def _random_arms(keys: _Keys) -> RandomArms:
-    thetas = keys.value("thetas", list)
     count = keys.value("count", int)
     constants = keys.value("constants", list, [0.0, 0.0])
-    model = _model(keys, "thetas", "count", "constants")
-    made: RandomArms = keys.attempt(lambda: RandomArms(model.over(thetas), count, tuple(constants)))
+    belief = _settings(keys, *RANGES, "count", "constants")
+    # with a theta that is drawn, too, the amplitude is drawn beside it
+    beside = "amplitude_between" in belief and {"thetas", "theta_between"} & belief.keys()
+    amplitudes = tuple(keys.value("amplitude_between", list)) if beside else None
+    if beside:
+        del belief["amplitude_between"]
+    made: RandomArms = keys.attempt(
+        lambda: RandomArms(
+            make_belief(keys.data["model"], belief), count, tuple(constants), amplitudes
+        )
+    )
     return made
 
 
-def _family(keys: _Keys) -> models.Family:
-    thetas = keys.value("thetas", list)
-    model = _model(keys, "thetas")
-    family: models.Family = keys.attempt(lambda: model.over(thetas))
+def _family(keys: _Keys) -> models.Family | models.Interval:
+    settings = _settings(keys, *RANGES)
+    family: models.Family | models.Interval = keys.attempt(
+        lambda: make_belief(keys.data["model"], settings)
+    )
     return family
 
 
@@ -200,8 +221,10 @@ def _noise(keys: _Keys) -> Noise:
     return Bernoulli() if kind == "bernoulli" else NoNoise()
 
 
-def _policies(keys: _Keys, scenario: Scenario) -> dict[str, Policy]:
+def _policies(keys: _Keys, scenario: Scenario) -> tuple[dict[str, Policy], list[str]]:
+    """The policies by name, and what the scenario filled in."""
     named: dict[str, Policy] = {}
+    asked: list[tuple[str, dict[str, Any]]] = []
     for table in keys.tables("policies"):
         key = table.value("policy", str)
         name = table.value("name", str, "") if "name" in table.data else ""
@@ -213,4 +236,5 @@ def _policies(keys: _Keys, scenario: Scenario) -> dict[str, Policy]:
         if label in named:
             raise ValueError(f"{table.path} must have another name: there is a {label!r} already")
         named[label] = policy
-    return name_policies(named)
+        asked.append((key, settings))
+    return name_policies(named), filled_in(asked, scenario)

@@ -1,51 +1,22 @@
-"""Policies and scenarios by name, as the command line and experiment files know them."""
+"""Policies by name, as the command line and experiment files know them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from rotting import checks, papers
-from rotting.bandits import Bernoulli, Gaussian, RandomArms, Scenario
+from rotting import checks
+from rotting.bandits import Bernoulli, DrawnArms, Gaussian, RandomArms, Scenario
+from rotting.catalogue.scenarios import describe_scenarios as describe_scenarios
+from rotting.catalogue.scenarios import make_scenario as make_scenario
+from rotting.catalogue.scenarios import parse_scenario as parse_scenario
+from rotting.catalogue.scenarios import scenarios as scenarios
+from rotting.catalogue.words import first_line as first_line
+from rotting.catalogue.words import read_value as read_value
+from rotting.catalogue.words import split as split
+from rotting.parameters import may_be_unknown
 from rotting.policies.base import POLICIES, Policy
-
-
-def scenarios() -> dict[str, Callable[[], Scenario]]:
-    """The named scenarios of all papers.
-
-    >>> "av" in scenarios()
-    True
-    """
-    found: dict[str, Callable[[], Scenario]] = {}
-    for paper in papers.names():
-        for name, make in papers.find(paper).scenarios.items():
-            if name in found:
-                raise ValueError(
-                    f"scenario {name!r} of {paper} must have another name: an earlier "
-                    "paper has one of that name"
-                )
-            found[name] = make
-    return found
-
-
-def parse_scenario(text: str) -> Scenario:
-    """A scenario from words such as "av" or "av:horizon=3000".
-
-    >>> parse_scenario("av:horizon=3000").horizon
-    3000
-    """
-    name, settings = split("scenario", text)
-    return make_scenario(name, settings)
-
-
-def make_scenario(name: str, settings: Mapping[str, Any]) -> Scenario:
-    """A named scenario, perhaps with another horizon."""
-    known = scenarios()
-    scenario = known[checks.known("scenario", name, known)]()
-    for key in settings:
-        checks.known("setting of a scenario", key, ["horizon"])
-    return dataclasses.replace(scenario, **settings)
 
 
 def parse_policy(text: str, scenario: Scenario) -> Policy:
@@ -53,6 +24,8 @@ def parse_policy(text: str, scenario: Scenario) -> Policy:
 
     >>> parse_policy("wswa:alpha=0.2", parse_scenario("av")).label
     'wSWA(alpha=0.2, sigma=0.4472135954999579)'
+    >>> parse_policy("steadyucb:sigma=unknown", parse_scenario("av")).label
+    'SteadyUCB(sigma=None)'
     """
     key, settings = split("policy", text)
     return make_policy(key, settings, scenario)
@@ -78,69 +51,86 @@ def parse_policies(texts: Sequence[str], scenario: Scenario) -> dict[str, Policy
 def make_policy(key: str, settings: Mapping[str, Any], scenario: Scenario) -> Policy:
     """A policy by key; sigma and the family, where it needs them, are the scenario's if not given.
 
-    The sigma of Bernoulli rewards is 1/2, the least for which they are all sub-Gaussian.
+    `filled_in` says which were not given.
     """
+    found = _found(key, settings, scenario)
+    policy: Policy = POLICIES[key](**settings, **{name: each.value for name, each in found.items()})
+    return policy
+
+
+class _Found(NamedTuple):
+    """What a scenario says of a parameter, and the words for it."""
+
+    value: Any
+    words: str
+
+
+def filled_in(
+    asked: Sequence[str | tuple[str, Mapping[str, Any]]], scenario: Scenario
+) -> list[str]:
+    """A line for each parameter that the scenario fills in; policies in words, or with settings.
+
+    >>> filled_in(["wswa:alpha=0.2", ("rawucb", {})], parse_scenario("clicks"))
+    ['sigma = 0.5 filled in from Bernoulli rewards: wSWA, RAW-UCB']
+    """
+    lines: dict[str, list[str]] = {}
+    for each in asked:
+        key, settings = split("policy", each) if isinstance(each, str) else each
+        for found in _found(key, settings, scenario).values():
+            titles = lines.setdefault(found.words, [])
+            if POLICIES[key].title not in titles:
+                titles.append(POLICIES[key].title)
+    return [f"{words}: {', '.join(titles)}" for words, titles in lines.items()]
+
+
+def _found(key: str, settings: Mapping[str, Any], scenario: Scenario) -> dict[str, _Found]:
+    """What the scenario says of the parameters that a policy needs and that are not given."""
     kind: Any = POLICIES[checks.known("policy", key, POLICIES)]
     fields = {field.name: field for field in dataclasses.fields(kind)}
     for name in settings:
         checks.known(f"parameter of {key}", name, fields)
-    given = dict(settings)
+    found: dict[str, _Found] = {}
     for name, field in fields.items():
-        if name in given or field.default is not dataclasses.MISSING:
+        if name in settings or field.default is not dataclasses.MISSING:
             continue
-        found = _from_scenario(name, scenario)
-        if found is None and name == "family":
+        if name == "sigma":
+            from_scenario = _sigma(scenario, may_be_unknown(kind, name))
+        else:
+            from_scenario = _family(scenario) if name == "family" else None
+        if from_scenario is None and name == "family":
             raise ValueError(
                 f"family of {key} must be given, in Python or an experiment file; scenarios with "
                 "random arms (av, anv) have one"
             )
-        if found is None:
+        if from_scenario is None:
             raise ValueError(f"{name} of {key} must be given")
-        given[name] = found
-    policy: Policy = kind(**given)
-    return policy
+        found[name] = from_scenario
+    return found
 
 
-def _from_scenario(name: str, scenario: Scenario) -> Any:
-    if name == "sigma" and isinstance(scenario.noise, Gaussian):
-        return scenario.noise.sigma if not callable(scenario.noise.sigma) else None
-    if name == "sigma" and isinstance(scenario.noise, Bernoulli):
-        return 0.5
-    if name == "family" and isinstance(scenario.arms, RandomArms):
-        return scenario.arms.family
+def _sigma(scenario: Scenario, may_be_unknown: bool) -> _Found | None:
+    """The noise's sigma; unknown where a policy can do without and rewards have no one sigma.
+
+    Policies that cannot are told 1/2 of Bernoulli rewards, the least for which they are all
+    sub-Gaussian. Where click rates are low that is far too much, so it is not told to others.
+    """
+    noise = scenario.noise
+    if isinstance(noise, Gaussian) and not callable(noise.sigma):
+        return _Found(noise.sigma, f"sigma = {noise.sigma:.4g} filled in from Gaussian rewards")
+    if may_be_unknown:
+        return _Found(None, f"sigma left unknown for {type(noise).__name__} rewards")
+    if isinstance(noise, Bernoulli):
+        return _Found(0.5, "sigma = 0.5 filled in from Bernoulli rewards")
     return None
 
 
-def split(what: str, text: str) -> tuple[str, dict[str, Any]]:
-    """A name and its settings from words; `what` is what a refusal calls them.
-
-    >>> split("policy", "wswa:alpha=0.2,restart=keep")
-    ('wswa', {'alpha': 0.2, 'restart': 'keep'})
-    """
-    name, _, rest = text.partition(":")
-    settings: dict[str, Any] = {}
-    for part in filter(None, rest.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals or not key or not value:
-            raise ValueError(f"{what} must read like name:parameter=value, got {text!r}")
-        if key in settings:
-            raise ValueError(f"{what} must set {key} once, got {text!r}")
-        settings[key] = read_value(value)
-    return name, settings
-
-
-def read_value(text: str) -> int | float | str:
-    """A whole number, a number, or a word.
-
-    >>> [read_value(word) for word in ("4000", "4e3", "keep")]
-    [4000, 4000.0, 'keep']
-    """
-    for reader in (int, float):
-        try:
-            return reader(text)
-        except ValueError:
-            continue
-    return text
+def _family(scenario: Scenario) -> _Found | None:
+    """What is believed of the scenario's arms, or the family that they are drawn from."""
+    if scenario.belief is not None:
+        return _Found(scenario.belief, "family filled in from the scenario")
+    if isinstance(scenario.arms, RandomArms) and not isinstance(scenario.arms, DrawnArms):
+        return _Found(scenario.arms.family, "family filled in from the scenario's random arms")
+    return None
 
 
 def describe_policies() -> list[dict[str, str]]:
@@ -151,23 +141,8 @@ def describe_policies() -> list[dict[str, str]]:
     ]
 
 
-def describe_scenarios() -> list[dict[str, str]]:
-    """Every named scenario: its key, size and a line about it."""
-    found = []
-    for key, make in scenarios().items():
-        scenario = make()
-        size = f"K = {scenario.arm_count}, T = {scenario.horizon}"
-        found.append({"scenario": key, "size": size, "about": first_line(make)})
-    return found
-
-
 def _parameters(kind: Any) -> list[str]:
     return [
         field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default}"
         for field in dataclasses.fields(kind)
     ]
-
-
-def first_line(thing: Any) -> str:
-    """The first sentence of a docstring."""
-    return " ".join((thing.__doc__ or "").strip().split("\n\n")[0].split())

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rotting.catalogue import names as catalogue
-from rotting.cli import show
+from rotting.cli import console, show
 from rotting.cli.base import (
     Address,
     AsJson,
@@ -43,6 +43,7 @@ def compare_command(
     """
     chosen = catalogue.parse_scenario(scenario)
     named = catalogue.parse_policies(policies, chosen)
+    console.note(catalogue.filled_in(policies, chosen))
     show.play_and_show(
         named,
         chosen,

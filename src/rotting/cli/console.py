@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import signal
+import sys
 import textwrap
 import threading
 from collections.abc import Iterator, Sequence
@@ -48,6 +49,12 @@ def noting_interrupts() -> Iterator[None]:
 def say(text: str) -> None:
     """Print a line as it is; brackets are no markup."""
     out.print(text, markup=False, soft_wrap=True)
+
+
+def note(lines: Sequence[str]) -> None:
+    """Say what was decided for the user, beside the output proper: also where that is JSON."""
+    for line in lines:
+        print(line, file=sys.stderr)
 
 
 def print_json(data: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rotting.catalogue.experiment_file import EXAMPLE, read_experiment
-from rotting.cli import show
+from rotting.cli import console, show
 from rotting.cli.base import AsJson, Force, command
 
 
@@ -32,6 +32,7 @@ def run_command(
     if file is None:
         raise ValueError("file must be given; rotting run --example prints one to start from")
     asked = read_experiment(file)
+    console.note(asked.filled_in)
     show.play_and_show(
         asked.policies,
         asked.scenario,

@@ -46,6 +46,7 @@ def simulate_command(
     named = catalogue.parse_policies([policy], chosen)
     if out is not None:
         _check_result_file(out, force)
+    console.note(catalogue.filled_in([policy], chosen))
     found = show.play(
         named,
         chosen,

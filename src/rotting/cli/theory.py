@@ -26,9 +26,12 @@ def theory_command(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="plateau:length=100, polynomial or exponential, with --thetas."),
+        typer.Option(help="plateau:length=100 or exponential:amplitude=0.05, with --thetas."),
     ] = None,
     thetas: Annotated[str | None, typer.Option(help="Theta, as 0.1,0.15,0.2.")] = None,
+    amplitudes: Annotated[
+        str | None, typer.Option(help="Factors of the model's means, as 0.02,0.05,0.1.")
+    ] = None,
     constants: Annotated[
         float, typer.Option(help="Arms keep unknown constants up to this; 0: they vanish.")
     ] = 0.0,
@@ -67,8 +70,8 @@ def theory_command(
         asked |= _of_scenario(played)
     given = {"arms": arms, "sigma": sigma, "horizon": horizon, "max_mean": max_mean}
     asked |= {name: value for name, value in given.items() if value is not None}
-    if model is not None or thetas is not None:
-        asked["family"] = _family(model, thetas)
+    if model is not None or thetas is not None or amplitudes is not None:
+        asked["family"] = _family(model, thetas, amplitudes)
         if played is None:
             asked["constants"] = constants > 0
             asked.setdefault("max_mean", float(asked["family"].table(1).max()) + constants)
@@ -133,13 +136,17 @@ def _with_changes(scenario: Scenario, advice: Any) -> Scenario | None:
     return dataclasses.replace(changed, arms=dataclasses.replace(scenario.arms, count=advice.arms))
 
 
-def _family(model: str | None, thetas: str | None) -> models.Family:
-    if model is None or thetas is None:
+def _family(model: str | None, thetas: str | None, amplitudes: str | None) -> models.Family:
+    if model is None or (thetas is None and amplitudes is None):
         raise ValueError(
             "model and thetas must be given together, as --model polynomial --thetas 0.1,0.4"
         )
     name, settings = catalogue.split("model", model)
-    return make_family(name, settings, [catalogue.read_value(word) for word in thetas.split(",")])
+    return make_family(name, settings, _numbers(thetas), _numbers(amplitudes))
+
+
+def _numbers(text: str | None) -> list[Any] | None:
+    return None if text is None else [catalogue.read_value(word) for word in text.split(",")]
 
 
 def _measure(

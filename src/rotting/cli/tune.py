@@ -31,7 +31,9 @@ def tune_command(
     chosen = catalogue.parse_scenario(scenario)
     values = dict(_grid_values(part) for part in grid)
     first = ",".join(f"{name}={choices[0]}" for name, choices in values.items())
-    made = catalogue.parse_policy(policy + ("," if ":" in policy else ":") + first, chosen)
+    text = policy + ("," if ":" in policy else ":") + first
+    made = catalogue.parse_policy(text, chosen)
+    console.note(catalogue.filled_in([text], chosen))
     settings = math.prod(len(choices) for choices in values.values())
     with console.progress(settings * runs, quiet=as_json) as advance:
         found = tune(

@@ -7,10 +7,12 @@ perhaps a family of models, which may be wrong.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rotting.bandits import Arm, Bernoulli, Gaussian, RandomArms, Scenario
+from rotting.league.candy import FAMILY as CANDY_FAMILY
+from rotting.league.candy import candy_cane
 from rotting.models import Constant, Exponential, Family, Plateau, Scaled, Step, Table
 from rotting.papers import levine2017, seznec2019
 
@@ -175,3 +177,17 @@ _HELD_OUT_MAKERS: dict[str, Callable[[], Entry]] = {
 
 SCENARIOS: dict[str, Entry] = {name: make() for name, make in _MAKERS.items()}
 HELD_OUT: dict[str, Entry] = {name: make() for name, make in _HELD_OUT_MAKERS.items()}
+CONTESTS: dict[str, Entry] = {
+    "candy_cane": Entry(
+        "Kaggle 2020: a hundred machines pay with probability theta 0.97^(n-1), theta uniform",
+        candy_cane(),
+        CANDY_FAMILY,
+    ),
+}
+
+# all that have a name on the command line and in experiment files
+GROUPS: dict[str, Mapping[str, Entry]] = {
+    "league": SCENARIOS,
+    "held out": HELD_OUT,
+    "contests": CONTESTS,
+}

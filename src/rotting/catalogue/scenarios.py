@@ -1,0 +1,92 @@
+"""Scenarios by name: those of all papers, of the league, and of contests."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from rotting import checks, papers
+from rotting.bandits import Scenario
+from rotting.catalogue.words import first_line, split
+
+
+class Named(NamedTuple):
+    """A scenario, a line about it, and where it is from."""
+
+    scenario: Scenario
+    about: str
+    source: str
+
+
+def scenarios() -> dict[str, Named]:
+    """The named scenarios: first those of the papers, then the league's groups.
+
+    >>> {"av", "clicks", "other_clicks", "candy_cane"} <= set(scenarios())
+    True
+    """
+    found: dict[str, Named] = {}
+    for name, named in _all():
+        before = found.setdefault(name, named)
+        if before.scenario != named.scenario:  # the league plays the papers' own, too
+            raise ValueError(
+                f"scenario {name!r} of {named.source} must have another name: {before.source} "
+                "has one of that name"
+            )
+    return found
+
+
+def _all() -> Iterator[tuple[str, Named]]:
+    from rotting.league import GROUPS  # late: most commands need none of its scenarios
+
+    for paper in papers.names():
+        for name, make in papers.find(paper).scenarios.items():
+            yield name, Named(make(), first_line(make), paper)
+    for group, entries in GROUPS.items():
+        for title, entry in entries.items():
+            name = typeable(title)
+            scenario = dataclasses.replace(
+                entry.scenario, name=entry.scenario.name or name, belief=entry.family
+            )
+            yield name, Named(scenario, entry.about, group)
+
+
+def typeable(title: str) -> str:
+    """A name as it is typed: without spaces.
+
+    >>> typeable("ten falls")
+    'ten_falls'
+    """
+    return title.replace(" ", "_")
+
+
+def parse_scenario(text: str) -> Scenario:
+    """A scenario from words such as "av" or "av:horizon=3000".
+
+    >>> parse_scenario("av:horizon=3000").horizon
+    3000
+    """
+    name, settings = split("scenario", text)
+    return make_scenario(name, settings)
+
+
+def make_scenario(name: str, settings: Mapping[str, Any]) -> Scenario:
+    """A named scenario, perhaps with another horizon."""
+    known = scenarios()
+    scenario = known[checks.known("scenario", typeable(name), known)].scenario
+    for key in settings:
+        checks.known("setting of a scenario", key, ["horizon"])
+    return dataclasses.replace(scenario, **settings)
+
+
+def describe_scenarios() -> list[dict[str, str]]:
+    """Every named scenario: its name, size, origin and a line about it."""
+    return [
+        {
+            "scenario": name,
+            "size": f"K = {named.scenario.arm_count}, T = {named.scenario.horizon}",
+            "of": named.source,
+            "about": named.about,
+        }
+        for name, named in scenarios().items()
+    ]
