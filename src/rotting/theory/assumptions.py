@@ -91,7 +91,7 @@ def check_rotting_models(family: Family, limit: int = 1 << 16) -> Verdict:
         if last is not None:
             why = f"the mean of {member!r} stays at {last:g} and does not vanish"
             return Verdict("4.1", False, why, witness=member)
-    if all(isinstance(member, _PROVED) for member in family.members):
+    if all(isinstance(_unscaled(member), _PROVED) for member in family.members):
         return Verdict("4.1", True, "every model is positive, never rises, and tends to zero")
     last = max(float(member.mean(limit)) for member in family.members)
     why = f"means are positive and do not rise up to n = {limit}, where the largest is {last:.4g}"
@@ -110,6 +110,16 @@ def _last_mean(model: Model) -> float | None:
             unscaled = 1.0 if flat else _last_mean(inner)
             return None if unscaled is None or factor is None else factor * unscaled
     return None
+
+
+def _unscaled(model: Model) -> Model:
+    """A model without its amplitude, which makes no mean zero and no order of growth another."""
+    match model:
+        case Scaled(model=inner):
+            return _unscaled(inner)
+        case Amplitude(model=inner, theta=factor) if factor:
+            return _unscaled(inner)
+    return model
 
 
 def check_simultaneous(family: Family) -> Verdict:
@@ -142,13 +152,19 @@ def check_assumptions(family: Family) -> list[Verdict]:
     ]
 
 
+def _shape_of_all(model: Model) -> Model:
+    """What a family's members share but for theta, where theta is no amplitude."""
+    return _shape_of_all(model.model) if isinstance(model, Scaled) else model
+
+
 def _positive(name: str, models: tuple[Model, ...], constant: float, limit: int) -> Verdict:
     limit = checks.integer("limit", limit, least=1, most=LIMIT)
     decided = True
     for model in models:
         pulls = _telling_pulls(model, limit)
         means = np.asarray(model.mean(pulls)) + constant
-        proved = isinstance(model, _PROVED) and constant >= 0.0  # positive, whatever underflows
+        shape = _unscaled(model)
+        proved = isinstance(shape, _PROVED) and constant >= 0.0  # positive, whatever underflows
         low = np.flatnonzero((means <= 0.0) & (not proved))
         rising = np.flatnonzero(means[1:] > means[:-1])
         if rising.size:
@@ -158,8 +174,8 @@ def _positive(name: str, models: tuple[Model, ...], constant: float, limit: int)
             n = int(pulls[low[0]])
             why = f"{model!r} plus {constant:g} is not positive: mu({n}) = {means[low[0]]:.4g}"
             return Verdict(name, False, why, witness=(model, n))
-        if isinstance(model, _PROVED):
-            if constant < 0.0 and model.theta:
+        if isinstance(shape, _PROVED):
+            if constant < 0.0 and shape.theta:
                 why = f"{model!r} plus {constant:g} is not positive in the end"
                 return Verdict(name, False, why, witness=(model, None))
         elif not isinstance(model, (Constant, Step, Table)):
@@ -181,7 +197,8 @@ def _telling_pulls(model: Model, limit: int) -> Any:
 
 
 def _detectable(name: str, family: Family, what: str) -> Verdict:
-    if isinstance(family, MixedFamily) or not isinstance(family.model, _PROVED):
+    shape = None if isinstance(family, MixedFamily) else _shape_of_all(family.model)
+    if not isinstance(shape, _PROVED):
         separation, n = (det if what == "det" else ddet), 1 << 16
         pairs = itertools.combinations(family.members, 2)
         largest = max([float(separation(a, b, 1.0, n)) for a, b in pairs], default=0.0)
@@ -192,7 +209,7 @@ def _detectable(name: str, family: Family, what: str) -> Verdict:
     if name == "4.2" and 0.0 in family.thetas:
         return Verdict(name, False, "bal is infinite: theta = 0 never fades", witness=0.0)
     for pair in itertools.combinations(sorted(family.thetas), 2):
-        if isinstance(family.model, Exponential):
+        if isinstance(shape, Exponential):
             if name == "4.3" or pair[0] > 0:
                 why = f"sums of exponentials are bounded, so {what} grows with n"
                 return Verdict(
