@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from rotting import models, policies
+from rotting.bandits import Arm, RandomArms
+from rotting.catalogue.experiment_file import ExperimentFile, read_experiment
+from rotting.models import Amplitude, Exponential, Plateau
+
 GOOD = '[scenario]\nname = "av"\nhorizon = 50\n[[policies]]\npolicy = "ucb1"\n'
+
+MODEL = (
+    "[scenario]\nhorizon = 5\nnoise = {{kind = 'none'}}\n"
+    "arms = [{{model = 'constant', {}}}]\n" + GOOD[GOOD.index("[[") :]
+)
+FAMILY = GOOD.replace("ucb1", "cto") + "family = {{model = 'plateau', {}}}\n"
 
 
 FILES = [
@@ -40,14 +51,97 @@ FILES = [
         "scenario.arms[0]: unknown model 'stp'; did you mean 'step'?",
     ),
     ("runs = \n", "is not valid TOML"),
+    ('scenario = "aw"\n' + GOOD[GOOD.index("[[") :], "unknown scenario 'aw'; did you mean 'av'?"),
+    (MODEL.format("value = 1, amplitude = 0"), "scenario.arms[0]: amplitude must be a number > 0"),
+    (MODEL.format("value = 1, amplitud = 2"), "did you mean 'scenario.arms[0].amplitude'?"),
+    (FAMILY.format("length = 5"), "policies[0].family: one of thetas, theta_between, amplitudes"),
+    (FAMILY.format("thetas = [0.1], theta = 1"), "theta must not be given together with thetas"),
+    (
+        FAMILY.format("theta = 1, amplitude = 2, amplitudes = [0.1]"),
+        "amplitude must not be given together with amplitudes",
+    ),
+    (
+        FAMILY.format("theta = 1, amplitude_between = [0.1]"),
+        "amplitude_between must be a pair [low, high], got [0.1]",
+    ),
+    (FAMILY.format("amplitudes = [0.1]"), "Plateau needs a theta"),
+    (FAMILY.format("thetas = 0.1"), "Theta must be a list of numbers, got 0.1"),
+    (GOOD.replace("ucb1", "rawucb") + 'sigma = "unknown"\n', "sigma must be a number > 0"),
 ]
 
 
 @pytest.mark.parametrize(("text", "words"), FILES, ids=[words for _, words in FILES])
 def test_bad_experiment_files(text: str, words: str, tmp_path: Path) -> None:
-    from rotting.catalogue.experiment_file import read_experiment
-
     path = tmp_path / "experiment.toml"
     path.write_text(text)
     with pytest.raises(ValueError, match=re.escape(words)):
         read_experiment(path)
+
+
+def read(text: str, folder: Path) -> ExperimentFile:
+    path = folder / "experiment.toml"
+    path.write_text(text)
+    return read_experiment(path)
+
+
+BELIEFS = [
+    ("thetas = [0.1, 0.3]", Plateau().over([0.1, 0.3])),
+    ("thetas = [0.1, 0.3], amplitude = 0.05", Plateau().times(0.05).over([0.1, 0.3])),
+    ("theta = 0.1, amplitudes = [0.02, 0.1]", Plateau(0.1).over(amplitudes=[0.02, 0.1])),
+    (
+        "length = 7, thetas = [0.1, 0.3], amplitudes = [0.02, 0.1]",
+        Plateau(length=7).over([0.1, 0.3], amplitudes=[0.02, 0.1]),
+    ),
+    ("theta_between = [0.1, 0.3], amplitude = 2", Plateau().times(2).between(0.1, 0.3)),
+    ("theta = 0.1, amplitude_between = [0.02, 1]", Amplitude(Plateau(0.1)).between(0.02, 1)),
+]
+
+
+@pytest.mark.parametrize(("words", "belief"), BELIEFS, ids=[words for words, _ in BELIEFS])
+def test_families_and_intervals_with_amplitudes(
+    words: str, belief: models.Family | models.Interval, tmp_path: Path
+) -> None:
+    text = FAMILY.format(words).replace("'cto'", "'posterior'").replace('"cto"', '"posterior"')
+    (found,) = read(text, tmp_path).policies.values()
+    assert found == policies.Posterior(belief)
+
+
+DRAWN = [
+    ("theta = 0.01, amplitude_between = [0, 1]", Amplitude(Exponential(0.01)).between(0, 1), None),
+    ("thetas = [0.01], amplitude_between = [0.02, 0.1]", Exponential().over([0.01]), (0.02, 0.1)),
+    ("theta_between = [0.1, 1], amplitude = 0.5", Exponential().times(0.5).between(0.1, 1), None),
+    ("theta = 0.01, amplitudes = [0.1, 0.2]", Exponential(0.01).over(amplitudes=[0.1, 0.2]), None),
+]
+
+
+@pytest.mark.parametrize(("words", "belief", "amplitudes"), DRAWN, ids=[row[0] for row in DRAWN])
+def test_random_arms_with_amplitudes(
+    words: str,
+    belief: models.Family | models.Interval,
+    amplitudes: tuple[float, float] | None,
+    tmp_path: Path,
+) -> None:
+    text = (
+        "[scenario]\nhorizon = 5\nnoise = {kind = 'bernoulli'}\n"
+        f"random_arms = {{model = 'exponential', count = 3, {words}}}\n" + GOOD[GOOD.index("[[") :]
+    )
+    found = read(text, tmp_path).scenario.arms
+    assert found == RandomArms(belief, 3, amplitudes=amplitudes)
+
+
+def test_arms_with_an_amplitude(tmp_path: Path) -> None:
+    found = read(MODEL.format("value = 1, amplitude = 0.3, constant = 0.1"), tmp_path)
+    assert found.scenario.arms == (Arm(models.Constant(1.0).times(0.3), 0.1),)
+
+
+def test_a_named_scenario_and_an_unknown_sigma(tmp_path: Path) -> None:
+    text = 'scenario = "clicks:horizon=50"\n[[policies]]\npolicy = "steadyucb"\n'
+    found = read(text + 'sigma = "unknown"\n', tmp_path)
+    assert found.scenario.horizon == 50
+    assert list(found.policies.values()) == [policies.SteadyUCB(None)]
+    assert found.filled_in == []
+    found = read(text + '[[policies]]\npolicy = "rawucb"\n', tmp_path)
+    assert found.filled_in == [
+        "sigma left unknown for Bernoulli rewards: SteadyUCB",
+        "sigma = 0.5 filled in from Bernoulli rewards: RAW-UCB",
+    ]

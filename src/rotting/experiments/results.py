@@ -52,6 +52,11 @@ class Result:
         return self.regret[:, -1]
 
     @property
+    def share(self) -> FloatArray:
+        """Each run's part of the reward that pi_max collects by the horizon."""
+        return np.asarray(self.total_reward / (self.total_reward + self.final_regret))
+
+    @property
     def mean_regret(self) -> FloatArray:
         """The mean over runs, at each checkpoint."""
         return np.asarray(self.regret.mean(axis=0))

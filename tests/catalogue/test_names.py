@@ -1,0 +1,129 @@
+"""Policies and scenarios by name: every league scenario, unknown parameters, what is filled in."""
+
+from __future__ import annotations
+
+import pytest
+
+from rotting import plain, policies
+from rotting.bandits import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario
+from rotting.catalogue import names
+from rotting.catalogue.scenarios import scenarios, typeable
+from rotting.league import GROUPS
+from rotting.models import Constant, Exponential
+from rotting.papers import levine2017
+
+ENTRIES = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+
+
+def test_every_scenario_of_the_league_has_a_name() -> None:
+    assert sum(map(len, GROUPS.values())) == len(ENTRIES) >= 38
+    for name, entry in ENTRIES.items():
+        found = names.parse_scenario(name)
+        assert (found.arms, found.noise, found.horizon) == (
+            entry.scenario.arms,
+            entry.scenario.noise,
+            entry.scenario.horizon,
+        )
+        assert found.name
+        assert names.parse_scenario(f"{typeable(name)}:horizon=7").horizon == 7
+        assert not set(typeable(name)) & set(" :,=")
+    described = {row["scenario"]: row for row in names.describe_scenarios()}
+    assert set(described) == set(map(typeable, ENTRIES))
+    assert all(row["about"] for row in described.values())
+    assert described["candy_cane"]["size"] == "K = 100, T = 2000"
+
+
+def test_two_scenarios_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GROUPS, "another", {"av": ENTRIES["clicks"]})
+    with pytest.raises(ValueError, match=r"'av' of another must have .* levine2017 has one"):
+        scenarios()
+
+
+def test_spaces_are_typed_as_underscores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GROUPS, "another", {"five falls": ENTRIES["sudden"]})
+    assert names.parse_scenario("five falls").arms == names.parse_scenario("five_falls").arms
+
+
+def test_parametric_policies_are_told_what_is_believed() -> None:
+    wrong = names.parse_scenario("wrong_theta")
+    cto = names.parse_policy("cto", wrong)
+    assert isinstance(cto, policies.CTO)
+    assert cto.family == levine2017.FAMILY
+    assert isinstance(wrong.arms, RandomArms)
+    assert cto.family != wrong.arms.family
+    candy = names.parse_scenario("candy_cane")
+    for policy in ("cto", "lcto", "dcto", "ldcto", "posterior", "guarded"):
+        assert names.parse_policy(policy, candy).family == ENTRIES["candy_cane"].family  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("word", ["unknown", "none", "None", "UNKNOWN"])
+def test_a_parameter_that_may_be_unknown_can_be_left_unknown(word: str) -> None:
+    av = names.parse_scenario("av")
+    assert names.parse_policy(f"steadyucb:sigma={word}", av) == policies.SteadyUCB(None)
+    assert names.parse_policy(f"glrucb:sigma={word}", av) == policies.GLRUCB(None)
+    assert names.make_policy("posterior", {"sigma": word}, av) == policies.Posterior(
+        levine2017.FAMILY
+    )
+    data = {"policy": "steadyucb", "sigma": word}
+    assert plain.from_plain(data) == plain.from_plain({**data, "sigma": None})
+    assert names.parse_policy(f"steadyucb:sigma={word}", av).label == "SteadyUCB(sigma=None)"
+    with pytest.raises(ValueError, match=f"sigma must be a number > 0, got '{word}'"):
+        names.parse_policy(f"rawucb:sigma={word}", av)
+
+
+FADING = Scenario(
+    [
+        Arm(
+            Exponential(
+                0.01,
+            ).times(0.1)
+        ),
+        Arm(Constant(0.05)),
+    ],
+    Bernoulli(),
+    100,
+)
+DRAWN = RandomArms.drawn(lambda draw: Arm(Constant(draw.uniform())), 3)
+FILLED = [
+    ("steadyucb", FADING, ["sigma left unknown for Bernoulli rewards: SteadyUCB"]),
+    ("rawucb", FADING, ["sigma = 0.5 filled in from Bernoulli rewards: RAW-UCB"]),
+    ("ucb1", FADING, []),
+    ("steadyucb:sigma=unknown", FADING, []),
+    (
+        "steadyucb",
+        Scenario(FADING.arms, Gaussian(0.25), 9),
+        ["sigma = 0.25 filled in from Gaussian rewards: SteadyUCB"],
+    ),
+    (
+        "steadyucb",
+        Scenario(FADING.arms, Gaussian(lambda n: 1.0 / n), 9),
+        ["sigma left unknown for Gaussian rewards: SteadyUCB"],
+    ),
+    ("cto", levine2017.av(), ["family filled in from the scenario's random arms: CTO"]),
+]
+
+
+@pytest.mark.parametrize(("text", "scenario", "lines"), FILLED)
+def test_what_is_filled_in_is_said(text: str, scenario: Scenario, lines: list[str]) -> None:
+    assert names.filled_in([text], scenario) == lines
+    made = names.parse_policy(text, scenario)
+    if lines and "unknown" in lines[0]:
+        assert made == policies.SteadyUCB(None)
+    if lines and "0.5" in lines[0]:
+        assert made == policies.RAWUCB(0.5)
+
+
+REFUSED = [
+    ("rawucb", Scenario(FADING.arms, NoNoise(), 9), "sigma of rawucb must be given"),
+    ("cto", FADING, "family of cto must be given"),
+    ("cto", Scenario(DRAWN, NoNoise(), 9), "family of cto must be given"),
+    ("wswa", FADING, "alpha of wswa must be given"),
+]
+
+
+@pytest.mark.parametrize(("text", "scenario", "words"), REFUSED)
+def test_what_cannot_be_filled_in(text: str, scenario: Scenario, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        names.parse_policy(text, scenario)
+    with pytest.raises(ValueError, match=words):
+        names.filled_in([text], scenario)
