@@ -145,3 +145,25 @@ def test_a_named_scenario_and_an_unknown_sigma(tmp_path: Path) -> None:
         "sigma left unknown for Bernoulli rewards: SteadyUCB",
         "sigma = 0.5 filled in from Bernoulli rewards: RAW-UCB",
     ]
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text()
+
+
+def test_the_files_in_the_documentation_can_be_read(tmp_path: Path) -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    assert blocks
+    for block in blocks:
+        found = read(block, tmp_path)
+        first = found.scenario.arms
+        assert isinstance(first, RandomArms)
+        assert first.family == Amplitude(Exponential(0.01)).between(0.02, 0.1)
+        assert policies.SteadyUCB(None) in found.policies.values()
+
+
+def test_the_ways_to_say_a_family_in_the_documentation(tmp_path: Path) -> None:
+    rows = re.findall(r"^\| `(theta.*?)` \|", PAGE, re.MULTILINE)
+    assert len(rows) == 5
+    for row in rows:
+        text = FAMILY.format(row).replace("plateau", "exponential").replace("cto", "posterior")
+        assert read(text, tmp_path).policies
