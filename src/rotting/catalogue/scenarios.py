@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rotting import checks, papers
@@ -25,30 +25,31 @@ def scenarios() -> dict[str, Named]:
     >>> {"av", "clicks", "other_clicks", "candy_cane"} <= set(scenarios())
     True
     """
+    from rotting.league import GROUPS  # late: a paper's reproduction needs none of it
+
     found: dict[str, Named] = {}
-    for name, named in _all():
-        before = found.setdefault(name, named)
-        if before.scenario != named.scenario:  # the league plays the papers' own, too
-            raise ValueError(
-                f"scenario {name!r} of {named.source} must have another name: {before.source} "
-                "has one of that name"
-            )
-    return found
-
-
-def _all() -> Iterator[tuple[str, Named]]:
-    from rotting.league import GROUPS  # late: most commands need none of its scenarios
-
     for paper in papers.names():
         for name, make in papers.find(paper).scenarios.items():
-            yield name, Named(make(), first_line(make), paper)
+            _add(found, name, Named(make(), first_line(make), paper))
     for group, entries in GROUPS.items():
         for title, entry in entries.items():
             name = typeable(title)
+            if name in found and found[name].scenario == entry.scenario:
+                continue  # the league plays the papers' own, too
             scenario = dataclasses.replace(
                 entry.scenario, name=entry.scenario.name or name, belief=entry.family
             )
-            yield name, Named(scenario, entry.about, group)
+            _add(found, name, Named(scenario, entry.about, group))
+    return found
+
+
+def _add(found: dict[str, Named], name: str, named: Named) -> None:
+    if name in found:
+        raise ValueError(
+            f"scenario {name!r} of {named.source} must have another name: {found[name].source} "
+            "has one of that name"
+        )
+    found[name] = named
 
 
 def typeable(title: str) -> str:
@@ -80,12 +81,11 @@ def make_scenario(name: str, settings: Mapping[str, Any]) -> Scenario:
 
 
 def describe_scenarios() -> list[dict[str, str]]:
-    """Every named scenario: its name, size, origin and a line about it."""
+    """Every named scenario: its name, size and a line about it."""
     return [
         {
             "scenario": name,
             "size": f"K = {named.scenario.arm_count}, T = {named.scenario.horizon}",
-            "of": named.source,
             "about": named.about,
         }
         for name, named in scenarios().items()
