@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 
@@ -88,3 +89,15 @@ def test_random_arms_are_uniform_and_fresh() -> None:
     np.testing.assert_array_equal(part.constants, bandits.constants[100:102])
     other = scenario.bandits(seed=4, first=0, last=10)
     assert np.any(other.constants != bandits.constants[:10])
+
+
+def test_what_is_believed_of_a_scenario_is_no_part_of_it() -> None:
+    plain = Scenario([Arm(models.Constant(0.5))], NoNoise(), 10)
+    family = models.Exponential().over([0.1, 0.2])
+    told = dataclasses.replace(plain, belief=family)
+    assert told.belief == family
+    assert told == plain
+    assert repr(told) == repr(plain)
+    assert dataclasses.replace(told, horizon=5).belief == family
+    with pytest.raises(ValueError, match="belief must be a Family or an Interval, got 3"):
+        dataclasses.replace(plain, belief=3)  # type: ignore[arg-type]

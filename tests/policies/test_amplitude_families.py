@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
-from rotting import Arm, Gaussian, NoNoise, Scenario, policies, simulate, theory
+from rotting import Arm, Gaussian, NoNoise, Player, Scenario, policies, simulate, theory
 from rotting.models import Amplitude, Exponential, Family, Interval, Model, Plateau
 from rotting.policies import Policy
 
@@ -89,6 +91,31 @@ def test_an_amplitude_changes_no_verdict(model: Model, thetas: list[float]) -> N
     ]
     negative = theory.check_rotting(model.with_theta(0.3).times(0.05), constant=-1e-9)
     assert negative.holds is False
+
+
+def test_guarantees_do_not_depend_on_the_unit() -> None:
+    """Model, noise and constant in another unit, a power of two: the same numbers of pulls."""
+    plateau, thetas, sigma = Plateau(length=100), [0.1, 0.4], 0.5
+    family, small, unit = plateau.over(thetas), plateau.times(0.5).times(0.25).over(thetas), 0.125
+    wanted = theory.t_sim([0.1, 0.4], family, sigma)
+    assert 1000 < wanted < 10**7
+    assert theory.t_sim([0.1, 0.4], small, unit * sigma) == wanted
+    assert theory.t_sim_by_balance(2, small, unit * sigma) == theory.t_sim_by_balance(
+        2, family, sigma
+    )
+    for rule in ("sum", "difference"):
+        np.testing.assert_array_equal(
+            theory.m_star(small, 0.01, unit * sigma, rule, constant=unit * 0.3),
+            theory.m_star(family, 0.01, sigma, rule, constant=0.3),
+        )
+
+
+@pytest.mark.parametrize("family", OVER.values(), ids=OVER)
+def test_players_and_pickles_keep_them(family: Family) -> None:
+    player = policies.Guarded(family, 0.1).online(["a", "b"], compiled=False)
+    player.update(player.select(), 0.3)
+    assert Player.from_json(player.to_json()).select() == player.select()
+    assert pickle.loads(pickle.dumps(family)) == family
 
 
 def test_an_amplitude_of_zero_is_not_positive() -> None:

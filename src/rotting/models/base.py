@@ -120,6 +120,11 @@ class Model(Checked):
         changed: Self = dataclasses.replace(self, theta=theta)  # type: ignore[type-var]
         return changed
 
+    @property
+    def unscaled(self) -> tuple[Model, float]:
+        """The model without a known amplitude, and that amplitude."""
+        return self, 1.0
+
     def _check_has_theta(self, what: str) -> None:
         if not self.has_theta:
             raise ValueError(f"{type(self).__name__} has no theta to put {what} over")
@@ -156,6 +161,12 @@ class Scaled(Model):
     def theta(self) -> Any:
         """The scaled model's."""
         return self.model.theta  # type: ignore[attr-defined]  # where it has one
+
+    @property
+    def unscaled(self) -> tuple[Model, float]:
+        """The scaled model, and the factor."""
+        inner, factor = self.model.unscaled
+        return inner, factor * self.factor
 
     def with_theta(self, theta: float | None) -> Self:
         """The scaled model with another theta, and the same factor."""

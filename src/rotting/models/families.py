@@ -100,6 +100,19 @@ class Family(Checked):
         return tuple(self.model.with_theta(theta) for theta in self.thetas)
 
     @property
+    def unscaled(self) -> tuple[Family, float]:
+        """The same family in the unit in which its model has no amplitude, and that unit.
+
+        Noise sigma is sigma / unit there. So what is proved of a model holds for its multiples.
+
+        >>> from rotting.models import Polynomial
+        >>> Polynomial().times(0.05).over([0.1, 0.4]).unscaled
+        (Family(model=Polynomial(theta=None), thetas=(0.1, 0.4)), 0.05)
+        """
+        model, factor = self.model.unscaled
+        return (self if model is self.model else Family(model, self.thetas, self.weights)), factor
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What tells the members apart, for messages: their thetas, or the models themselves."""
         return tuple(f"{theta:g}" for theta in self.thetas)
@@ -177,6 +190,11 @@ class MixedFamily(Family):
         raise ValueError(f"thetas must be those of one model, but {self._differences}")
 
     @property
+    def unscaled(self) -> tuple[Family, float]:
+        """Itself, in its own unit: the members may have amplitudes of their own."""
+        return self, 1.0
+
+    @property
     def _differences(self) -> str:
         for member in self.members:
             if not member.has_theta:
@@ -227,7 +245,7 @@ class Grid(MixedFamily):
     def plain_fields(self) -> dict[str, Any]:
         """What `rotting.plain` writes."""
         axes: dict[str, Any] = self.__dict__["_axes"]
-        return axes if self.weights is None else {**axes, "weights": self.weights}
+        return {**axes, **({} if self.weights is None else {"weights": self.weights})}
 
 
 def as_numbers(name: str, values: Any) -> tuple[Any, ...]:

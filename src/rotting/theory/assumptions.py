@@ -114,12 +114,8 @@ def _last_mean(model: Model) -> float | None:
 
 def _unscaled(model: Model) -> Model:
     """A model without its amplitude, which makes no mean zero and no order of growth another."""
-    match model:
-        case Scaled(model=inner):
-            return _unscaled(inner)
-        case Amplitude(model=inner, theta=factor) if factor:
-            return _unscaled(inner)
-    return model
+    shape, _ = model.unscaled
+    return _unscaled(shape.model) if isinstance(shape, Amplitude) and shape.theta else shape
 
 
 def check_simultaneous(family: Family) -> Verdict:
@@ -150,11 +146,6 @@ def check_assumptions(family: Family) -> list[Verdict]:
         check_simultaneous(family),
         check_difference_detection(family),
     ]
-
-
-def _shape_of_all(model: Model) -> Model:
-    """What a family's members share but for theta, where theta is no amplitude."""
-    return _shape_of_all(model.model) if isinstance(model, Scaled) else model
 
 
 def _positive(name: str, models: tuple[Model, ...], constant: float, limit: int) -> Verdict:
@@ -197,7 +188,7 @@ def _telling_pulls(model: Model, limit: int) -> Any:
 
 
 def _detectable(name: str, family: Family, what: str) -> Verdict:
-    shape = None if isinstance(family, MixedFamily) else _shape_of_all(family.model)
+    shape = None if isinstance(family, MixedFamily) else family.model.unscaled[0]
     if not isinstance(shape, _PROVED):
         separation, n = (det if what == "det" else ddet), 1 << 16
         pairs = itertools.combinations(family.members, 2)

@@ -33,6 +33,8 @@ def t_sim(
     240630
     """
     count, places = _places(arms, family)
+    family, unit = family.unscaled
+    sigma = checks.number("sigma", sigma, above=0) / unit
     if not 2 <= farthest <= 10**140:
         raise ValueError(f"farthest must be an integer from 2 to 10**140, got {farthest}")
 
@@ -62,6 +64,8 @@ def t_sim_by_balance(arms: int, family: Family, sigma: float, farthest: int = 10
     819000
     """
     arms = checks.integer("arms", arms, least=1)
+    family, unit = family.unscaled
+    sigma = checks.number("sigma", sigma, above=0) / unit
     epsilon = 1.0 / (arms * math.sqrt(2.0 * arms))
 
     def needed(n: int) -> float:

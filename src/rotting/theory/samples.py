@@ -57,6 +57,8 @@ def m_star(
     limit = checks.integer("limit", limit, least=2)
     checks.choice("rule", rule, RULES)
     checks.choice("method", method, METHODS)
+    family, unit = family.unscaled
+    sigma, constant = sigma / unit, constant / unit
     step = 2 if even else 1
     start = settled_from(family, rule, constant)
     places = range(len(family))
