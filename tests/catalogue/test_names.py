@@ -94,11 +94,6 @@ FILLED = [
         Scenario(FADING.arms, Gaussian(0.25), 9),
         ["sigma = 0.25 filled in from Gaussian rewards: SteadyUCB"],
     ),
-    (
-        "steadyucb",
-        Scenario(FADING.arms, Gaussian(lambda n: 1.0 / n), 9),
-        ["sigma left unknown for Gaussian rewards: SteadyUCB"],
-    ),
     ("cto", levine2017.av(), ["family filled in from the scenario's random arms: CTO"]),
 ]
 
@@ -114,7 +109,12 @@ def test_what_is_filled_in_is_said(text: str, scenario: Scenario, lines: list[st
 
 
 REFUSED = [
-    ("rawucb", Scenario(FADING.arms, NoNoise(), 9), "sigma of rawucb must be given"),
+    ("rawucb", Scenario(FADING.arms, NoNoise(), 9), "sigma of rawucb must be given$"),
+    (
+        "steadyucb",
+        Scenario(FADING.arms, Gaussian(lambda n: 1.0 / n), 9),
+        "sigma of steadyucb must be given; sigma=unknown is allowed",
+    ),
     ("cto", FADING, "family of cto must be given"),
     ("cto", Scenario(DRAWN, NoNoise(), 9), "family of cto must be given"),
     ("wswa", FADING, "alpha of wswa must be given"),

@@ -103,25 +103,26 @@ def _found(key: str, settings: Mapping[str, Any], scenario: Scenario) -> dict[st
                 "random arms (av, anv) have one"
             )
         if from_scenario is None:
-            raise ValueError(f"{name} of {key} must be given")
+            unknown = f"; {name}=unknown is allowed" if may_be_unknown(kind, name) else ""
+            raise ValueError(f"{name} of {key} must be given{unknown}")
         found[name] = from_scenario
     return found
 
 
 def _sigma(scenario: Scenario, may_be_unknown: bool) -> _Found | None:
-    """The noise's sigma; unknown where a policy can do without and rewards have no one sigma.
+    """The noise's sigma; unknown for Bernoulli rewards where a policy can do without.
 
-    Policies that cannot are told 1/2 of Bernoulli rewards, the least for which they are all
-    sub-Gaussian. Where click rates are low that is far too much, so it is not told to others.
+    Policies that cannot are told 1/2, the least for which all Bernoulli rewards are sub-Gaussian.
+    Where click rates are low that is far too much, so it is not told to others.
     """
     noise = scenario.noise
     if isinstance(noise, Gaussian) and not callable(noise.sigma):
         return _Found(noise.sigma, f"sigma = {noise.sigma:.4g} filled in from Gaussian rewards")
+    if not isinstance(noise, Bernoulli):
+        return None
     if may_be_unknown:
-        return _Found(None, f"sigma left unknown for {type(noise).__name__} rewards")
-    if isinstance(noise, Bernoulli):
-        return _Found(0.5, "sigma = 0.5 filled in from Bernoulli rewards")
-    return None
+        return _Found(None, "sigma left unknown for Bernoulli rewards")
+    return _Found(0.5, "sigma = 0.5 filled in from Bernoulli rewards")
 
 
 def _family(scenario: Scenario) -> _Found | None:
