@@ -28,9 +28,8 @@ noise = "independent"          # or "common"
 # Models: polynomial(theta), plateau(theta, length), exponential(theta), constant(value),
 # step(at, before, after), table(values). Each takes an amplitude, a factor of its means; an arm
 # adds its own constant. What is drawn or believed is a list or a range, of theta, of the amplitude
-# or of both: thetas, theta_between, amplitudes, amplitude_between. Eight click rates that fade:
-#   random_arms = { model = "exponential", theta = 0.01, amplitude_between = [0.02, 0.1],
-#                   count = 8 }   # on one line
+# or of both: thetas, theta_between, amplitudes, amplitude_between. Click rates of 2 or 10 %:
+#   random_arms = { model = "exponential", theta = 0.01, amplitudes = [0.02, 0.1], count = 8 }
 [scenario]
 horizon = 5000
 noise = { kind = "gaussian", sigma = 0.5 }

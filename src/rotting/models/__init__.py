@@ -7,7 +7,8 @@ known before playing: a finite set of models, most often one shape with theta in
 
 from rotting.arrays import FloatArray as FloatArray
 from rotting.models.base import MODELS, Amplitude, Model, Scaled, check_means, function_name
-from rotting.models.families import Family, Grid, MixedFamily, check_positive
+from rotting.models.families import Family, MixedFamily, check_positive
+from rotting.models.grid import Grid
 from rotting.models.interval import Interval
 from rotting.models.shapes import (
     Constant,

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from rotting import checks, plain
 from rotting.arrays import FloatArray
-from rotting.models.families import CACHED, Family, Grid, as_numbers
+from rotting.models.families import CACHED, Family, as_numbers
+from rotting.models.grid import Grid
 from rotting.models.interval import Interval
 from rotting.parameters import Checked, NonNegative, Positive
 
