@@ -45,7 +45,7 @@ def test_a_wrong_family_costs_at_most_twice(name: str) -> None:
 
 
 def test_a_family_right_but_for_small_constants_costs_little() -> None:
-    """Two arms of n^-0.01, off by +-0.02: 5.8 times SteadyUCB's regret before arms were compared."""
+    """Two arms of n^-0.01, off by +-0.02: it was 5.8 times SteadyUCB's regret."""
     family = models.Plateau(length=100).over([0.01, 0.3])
     arms = [Arm(models.Plateau(0.01), off) for off in (0.02, -0.02)]
     scenario = Scenario(arms, Gaussian(SIGMA), 20_000)
