@@ -207,6 +207,7 @@ TWINS: list[Twin] = [
             (SMOOTH, 0.4, False, 2.0),
             (SMOOTH, 0.4, True, 2.0),
             (SMALL, 0.3, False, 0.3),
+            (SMALL, 0.2, False, 500.0),  # hardly ever given up: arms differ for a while, and again
             (SMOOTH, 0.2, True, 0.3),
         )
     ],

@@ -2,10 +2,10 @@
 
 import math
 
-from twins.common import History, Model, pull_counts, rewards_of
+from twins.common import TOLERANCE, History, Model, pull_counts, rewards_of
 from twins.lcto import likelihood_dcto
 from twins.posterior import posterior
-from twins.steady import steady_ucb
+from twins.steady import steady_scores, steady_ucb
 
 
 def likeliest_first(rewards: list[float], thetas: list[float], mu: Model, constants: bool) -> float:
@@ -46,6 +46,68 @@ def is_doubted(
     return False
 
 
+def is_unsure(history: History, arms: int, thetas: list[float], mu: Model, sigma: float) -> bool:
+    """Whether at the latest 16th reward of an arm some arm stood apart from all the others.
+
+    It is "each arm is off by its own Normal(0, sigma^2 / 200)" against "none is", for every arm in
+    turn, in the mean residual d of its n rewards minus that of the others' N - n, whose variance is
+    v = sigma^2 (1/n + 1/(N - n)): density of d under Normal(0, v + sigma^2 / 200) over that under
+    Normal(0, v), beyond 2 K.
+    """
+    looks = [t for t in range(1, len(history) + 1) if is_16th(history[:t])]
+    if not looks:
+        return False
+    seen = history[: looks[-1]]
+    residuals: list[list[float]] = []
+    for arm in range(arms):
+        rewards = rewards_of(seen, arm)
+        theta = likeliest_first(rewards, thetas, mu, False) if rewards else thetas[0]
+        residuals.append([r - mu(j, theta) for j, r in enumerate(rewards, start=1)])
+    for arm in range(arms):
+        own = residuals[arm]
+        others = [x for k, found in enumerate(residuals) if k != arm for x in found]
+        if not own or not others:
+            continue
+        d = sum(own) / len(own) - sum(others) / len(others)
+        narrow = sigma**2 * (1 / len(own) + 1 / len(others))
+        wide = narrow + sigma**2 / 200
+        odds = math.sqrt(narrow / wide) * math.exp(d**2 / 2 * (1 / narrow - 1 / wide))
+        if odds > 2 * arms:
+            return True
+    return False
+
+
+def is_16th(history: History) -> bool:
+    """Whether the latest reward is the 16th, 32nd, ... of its arm."""
+    return len(rewards_of(history, history[-1][0])) % 16 == 0
+
+
+def hopeful(
+    history: History, arms: int, thetas: list[float], mu: Model, sigma: float, leader: int
+) -> set[int]:
+    """The leader, or the neglected arm with hopes whose SteadyUCB index is highest."""
+    counts = pull_counts(history, arms)
+    found = likeliest_first(rewards_of(history, leader), thetas, mu, False)
+    allowed = {leader}
+    for arm in range(arms):
+        rewards = rewards_of(history, arm)
+        fits = {
+            theta: sum((r - mu(j, theta)) ** 2 for j, r in enumerate(rewards, start=1))
+            for theta in thetas
+        }
+        likely = [
+            theta
+            for theta in thetas
+            if math.exp((min(fits.values()) - fits[theta]) / (2 * sigma**2)) >= 1 / 1000
+        ]
+        hope = max(mu(2 * (counts[arm] + 1), theta) for theta in likely)
+        if 2 * counts[arm] < counts[leader] and hope >= mu(counts[leader] + 1, found):
+            allowed.add(arm)
+    scores = steady_scores(history, arms, sigma)
+    sure = max(scores[arm][0] for arm in allowed)
+    return {arm for arm in allowed if scores[arm][1] >= sure - TOLERANCE}
+
+
 def guarded(
     history: History,
     arms: int,
@@ -56,7 +118,7 @@ def guarded(
     c: float = 1.0,
     doubt: float = 2.0,
 ) -> set[int]:
-    """By the family while nothing clear speaks against it, else as steady_ucb."""
+    """By the family while nothing speaks against it, else as steady_ucb; see the parts above."""
     need = 2 if constants else 1
     counts = pull_counts(history, arms)
     if min(counts) < need:
@@ -65,4 +127,7 @@ def guarded(
         return steady_ucb(history, arms, sigma)
     if constants:
         return likelihood_dcto(history, arms, thetas, mu, sigma, c)
-    return posterior(history, arms, thetas, mu, sigma)
+    if is_unsure(history, arms, thetas, mu, sigma):
+        return steady_ucb(history, arms, sigma)
+    leaders = posterior(history, arms, thetas, mu, sigma)
+    return set().union(*(hopeful(history, arms, thetas, mu, sigma, arm) for arm in leaders))

@@ -27,14 +27,28 @@ def steady_ucb(
     c: float = 0.87,
     few: float = 0.3,
 ) -> set[int]:
-    """Each arm once; then mean(h) + (1 + few/h) sqrt(2 c s^2 ln(t+10) / h), s = sigma.
+    """Each arm once; then the highest index, or any of those that rounding cannot tell apart."""
+    start = unpulled(history, arms)
+    if start:
+        return start
+    scores = steady_scores(history, arms, sigma, alpha, c, few)
+    sure = max(low for low, _ in scores)
+    return {arm for arm, (_, high) in enumerate(scores) if high >= sure - TOLERANCE}
+
+
+def steady_scores(
+    history: History,
+    arms: int,
+    sigma: float | None,
+    alpha: float = 3.0,
+    c: float = 0.87,
+    few: float = 0.3,
+) -> list[tuple[float, float]]:
+    """Each arm's mean(h) + (1 + few/h) sqrt(2 c s^2 ln(t+10) / h), s = sigma: the least, the most.
 
     h minimises mean(h) + sqrt(2 alpha s^2 ln(t' + 10) / h), as it was at the arm's last reward,
     in round t', with what was known of s then. Where windows tie, any of them may have been taken.
     """
-    start = unpulled(history, arms)
-    if start:
-        return start
     t = len(history) + 1
     now = sigma if sigma is not None else noise_of(history, arms)
     scores = []
@@ -52,5 +66,4 @@ def steady_ucb(
             padding = math.sqrt(2 * c * now**2 * math.log(t + 10) / window)
             found.append(sum(rewards[-window:]) / window + (1 + few / window) * padding)
         scores.append((min(found), max(found)))
-    sure = max(low for low, _ in scores)
-    return {arm for arm, (_, high) in enumerate(scores) if high >= sure - TOLERANCE}
+    return scores

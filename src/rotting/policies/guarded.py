@@ -11,21 +11,22 @@ import numpy as np
 
 from rotting import verbs
 from rotting.arrays import FloatArray
-from rotting.compilable import shared
+from rotting.compilable import seldom, shared
 from rotting.models import Family, Plateau, Polynomial
 from rotting.parameters import Positive, Switch
 from rotting.policies import ldcto, posterior, steady
 from rotting.policies.base import Policy
 from rotting.policies.ldcto import LDCTO
 from rotting.policies.parts.arms import TIME, next_untried
+from rotting.policies.parts.doubt import EVERY, complete, differs, misses
 from rotting.policies.parts.family import check_family
-from rotting.policies.parts.history import CHUNK
 from rotting.policies.posterior import Posterior
-from rotting.policies.steady import LATER, SteadyUCB
-from rotting.state import Flags
+from rotting.policies.steady import LATER, SteadyUCB, exploring, index_of
+from rotting.state import Flags, Values
 from rotting.verbs import Verbs
 
-EVERY = 16  # rewards of an arm between two looks at its residuals
+AHEAD = 2  # an arm is neglected if another has more than so many times its pulls
+RULED_OUT = 1000.0  # times as likely must another theta be
 
 
 class Params(NamedTuple):
@@ -36,6 +37,7 @@ class Params(NamedTuple):
     sums: FloatArray  # [n, theta]: the sum of mu(j; theta) over j <= n
     need: int  # rewards that the family's fit needs
     limit: float  # sqrt(2 doubt) sigma
+    plausible: float  # how much worse than the likeliest a theta may fit, in squares
 
 
 class State(NamedTuple):
@@ -44,6 +46,8 @@ class State(NamedTuple):
     trusted: posterior.State | ldcto.State  # of the policy that knows the family
     fallback: steady.State  # of the policy that needs none
     doubted: Flags  # whether the family has been given up
+    unsure: Flags  # whether arms differ, for now, by what the family does not explain
+    hope: Values  # the most that each arm may be worth, for all the family knows
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -52,16 +56,41 @@ def init(params: Params, arms: int, capacity: int) -> State:
         trusted=verbs.verbs_of(params.trusted).init(params.trusted, arms, capacity),
         fallback=verbs.verbs_of(params.fallback).init(params.fallback, arms, capacity),
         doubted=np.zeros(1, dtype=np.int64),
+        unsure=np.zeros(1, dtype=np.int64),
+        hope=np.full(arms, math.inf),
     )
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
-    """By the family while it is trusted; else as SteadyUCB does."""
-    if state.doubted[0] == 0:
-        return verbs.choose(params.trusted, state.trusted, draw)
+    """By the family while it is trusted, unless another arm has hopes; else as SteadyUCB does."""
     arm = next_untried(state.trusted.arms, params.need)
-    if arm < 0:
-        arm = verbs.choose(params.fallback, state.fallback, draw)
+    if arm >= 0:
+        return arm
+    if state.doubted[0] + state.unsure[0] > 0:
+        return verbs.choose(params.fallback, state.fallback, draw)
+    arm = verbs.choose(params.trusted, state.trusted, draw)
+    if params.need == 1:  # with constants the family's own rule explores
+        arm = _hopeful(params, state, arm)
+    return arm
+
+
+@shared
+def _hopeful(params: Params, state: State, leader: Any) -> Any:
+    """The leader, or what SteadyUCB prefers to it among the neglected arms that may be better.
+
+    Greed never pulls again an arm that looked worse by chance.
+    """
+    padding = exploring(params.fallback, state.fallback)
+    pulls = state.trusted.arms.pulls
+    least = params.trusted.mu[pulls[leader] + 1, state.trusted.closest[leader]]
+    arm = leader
+    highest = index_of(state.fallback, arm, padding)
+    for i in range(pulls.size):
+        if AHEAD * pulls[i] < pulls[leader] and state.hope[i] >= least:
+            index = index_of(state.fallback, i, padding)
+            if index > highest:
+                highest = index
+                arm = i
     return arm
 
 
@@ -75,33 +104,44 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Both learn; now and then it is asked whether the family holds."""
     verbs.update(params.trusted, state.trusted, arm, pull, reward)
     verbs.update(params.fallback, state.fallback, arm, pull, reward)
+    if params.need == 1:
+        state.hope[arm] = _hope(params, state, arm)
     n = state.fallback.arms.observed[arm]
-    if n % EVERY == 0 and state.doubted[0] == 0 and _doubtful(params, state, arm, n):
-        state.doubted[0] = 1
+    if n % EVERY == 0 and state.doubted[0] == 0:
+        _look(params, state, arm, n)
 
 
 @shared
-def _doubtful(params: Params, state: State, arm: Any, n: Any) -> Any:
-    """Whether the likeliest model misses the last h rewards by too much, h = 16, 32, ... or all."""
-    history = state.fallback.history
-    if history.pull[history.last[arm], (n - 1) & (CHUNK - 1)] != n:
-        return False  # rewards are missing: sums over pulls 1..n are not what was seen
-    k = state.trusted.closest[arm]
-    constant = state.trusted.fit.residual[arm, k] / n  # zero without constants
-    limit = params.limit * math.sqrt(math.log(state.fallback.arms.clock[TIME] + LATER))
-    chunk = history.last[arm]
-    start = ((n - 1) // CHUNK) * CHUNK
-    h = EVERY
-    while h <= n:
-        while n - h < start:
-            chunk = history.before[chunk]
-            start -= CHUNK
-        seen = history.total[arm] - history.sums[chunk, n - h - start]
-        expected = params.sums[n, k] - params.sums[n - h, k] + constant * h
-        if abs(seen - expected) > limit * math.sqrt(h):
-            return True
-        h *= 2
-    return False
+def _hope(params: Params, state: State, arm: Any) -> Any:
+    """The most that the arm may be worth after as many pulls again, by a theta not ruled out.
+
+    So far ahead, because an arm that would stay good for a few pulls only is not worth a try.
+    """
+    squares, mu = state.trusted.fit.squares, params.trusted.mu
+    # beyond the table nobody asks: the leader has more than twice the pulls of a neglected arm
+    pull = min(AHEAD * (state.trusted.arms.pulls[arm] + 1), mu.shape[0] - 1)
+    limit = squares[arm, state.trusted.closest[arm]] + params.plausible
+    hope = -math.inf
+    for k in range(mu.shape[1]):
+        if squares[arm, k] <= limit and mu[pull, k] > hope:
+            hope = mu[pull, k]
+    return hope
+
+
+@shared
+@seldom
+def _look(params: Params, state: State, arm: Any, n: Any) -> None:
+    """Compare what was seen with what the likeliest models expect, at the arm's n-th reward."""
+    history, arms, closest = state.fallback.history, state.fallback.arms, state.trusted.closest
+    if complete(history, arm, n):
+        constant = state.trusted.fit.residual[arm, closest[arm]] / n  # zero without constants
+        limit = params.limit * math.sqrt(math.log(arms.clock[TIME] + LATER))
+        if misses(params.sums, history, arm, n, closest[arm], constant, limit):
+            state.doubted[0] = 1
+    if params.need == 1:
+        variance = params.fallback.sigma * params.fallback.sigma
+        off = differs(params.sums, history, arms, closest, variance)
+        state.unsure[0] = 1 if off else 0
 
 
 def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
@@ -120,11 +160,24 @@ class Guarded(Policy):
 
     While trusted: without constants the arm with the highest posterior mean of mu(N_i + 1)
     (`Posterior`); with constants the highest constant + mu(N_i + 1; theta-hat_i) +
-    sqrt(c ln t sigma^2 / N_i) (`LDCTO`). At every 16th reward of an arm the sums of its last 16,
-    32, 64, ... rewards are compared with what its likeliest model expects; a difference beyond
-    sqrt(2 doubt sigma^2 ln(t + 10) h) shows the family to be wrong, and it is not used again. With
-    doubt = 2 a right family is given up about once in t^2 looks. No bound is proved. While
-    the family is trusted ties go to the first arm.
+    sqrt(c ln t sigma^2 / N_i) (`LDCTO`). Three guards stand around it.
+
+    Misfit: at every 16th reward of an arm the sums of its last 16, 32, 64, ... rewards are compared
+    with what its likeliest model expects; a difference beyond sqrt(2 doubt sigma^2 ln(t + 10) h)
+    shows the family to be wrong, and it is not used again. With doubt = 2 a right family is given
+    up about once in t^2 looks.
+
+    Without constants, differences: at the same times each arm's mean residual is compared with
+    that of all others (`parts.doubt.differs`). While they differ by what chance hardly explains,
+    SteadyUCB decides; chance passes, and the family is then trusted again.
+
+    Without constants, hope: greed never pulls again an arm that looked worse by chance. An arm with
+    less than half the leader's pulls has hopes if after twice its own it would still be worth what
+    the leader's likeliest model is worth now, by a theta no more than 1,000 times as unlikely as
+    its likeliest. It is chosen instead if SteadyUCB's index of it is higher than the leader's.
+
+    No bound is proved; what wrong families cost is measured by `benchmarks/misfit.py`. While the
+    family is trusted ties go to the first arm.
 
     >>> from rotting import models
     >>> family = models.Plateau(length=100).over([0.1, 0.2])
@@ -157,6 +210,7 @@ class Guarded(Policy):
             sums=self.family.sums_by_pull(reach + 1),
             need=2 if self.constants else 1,
             limit=math.sqrt(2.0 * self.doubt) * self.sigma,
+            plausible=2.0 * math.log(RULED_OUT) * self.sigma**2,
         )
 
     @classmethod

@@ -81,18 +81,30 @@ def _noise(params: Params, state: State) -> Any:
     return math.sqrt(state.scattered[0] / spare)
 
 
+@shared
+def exploring(params: Params, state: State) -> Any:
+    """sqrt(2 c sigma^2 ln(t + 10)) in the round t that is to be decided."""
+    later = state.arms.clock[TIME] + 1 + LATER
+    return params.explore * _noise(params, state) * math.sqrt(math.log(later))
+
+
+@shared
+def index_of(state: State, arm: Any, padding: Any) -> Any:
+    """What an arm is ranked by; `padding` is what `exploring` gives."""
+    return state.mean[arm] + padding * state.width[arm]
+
+
 def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then the window's mean plus its padding; the least pulled arm if several."""
     arm = next_untried(state.arms, 1)
     if arm >= 0:
         return arm
-    later = state.arms.clock[TIME] + 1 + LATER
-    padding = params.explore * _noise(params, state) * math.sqrt(math.log(later))
+    padding = exploring(params, state)
     pulls = state.arms.pulls
     highest = -math.inf
     arm = 0
     for i in range(pulls.size):
-        index = state.mean[i] + padding * state.width[i]
+        index = index_of(state, i, padding)
         # while nothing scatters, as with clicks before the first, all arms tie: share the turns
         fewer = index == highest and pulls[i] < pulls[arm]
         if index > highest or fewer:
