@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from rotting import league, policies
@@ -44,3 +45,38 @@ def test_every_policy_is_in_the_league() -> None:
     assert ours - playing == {policies.Oracle, policies.DCTO_UCB}
     for name in ("non_parametric", "av", "anv"):
         assert name in league.SCENARIOS
+
+
+def test_groups(tmp_path: Path) -> None:
+    """Names are unique over all groups but those of two arms; unknown groups are refused."""
+    refused = CliRunner().invoke(app, ["league", "--group", "easy", "--out", str(tmp_path / "x")])
+    assert refused.exit_code == 2
+    assert "unknown group 'easy'" in refused.stderr
+    assert {"late_falls", "below_zero", "deep_fall"} <= set(league.ADVERSARIAL)
+    assert not (set(league.ADVERSARIAL) & set(league.SCENARIOS))
+
+
+def test_worst_and_significantly_above() -> None:
+    def cell(mean: float, error: float) -> dict[str, float]:
+        return {"mean": mean, "standard_error": error, "p95": mean, "max": mean, "nanoseconds": 1.0}
+
+    cells = {
+        "sure": {"RAWUCB": cell(10.0, 0.1), "A": cell(13.0, 0.1)},
+        "unsure": {"RAWUCB": cell(10.0, 1.0), "A": cell(14.0, 2.0)},
+        "below": {"RAWUCB": cell(10.0, 0.1), "A": cell(9.0, 0.1)},
+    }
+    found = league.League(cells, {}, runs=2, seed=0, seconds=1.0)
+    assert found.worst("A") == ("unsure", pytest.approx(1.4))
+    assert found.above("A", 1.1) == ["sure"]
+    # the first order of a ratio: 1.4 sqrt(0.1^2 + (2/14)^2)
+    assert found.ratio_error("A", "unsure") == pytest.approx(1.4 * (0.01 + 1 / 49) ** 0.5)
+
+
+def test_what_a_click_policy_is_told() -> None:
+    """RAW-UCB plays clicks twice: with 1/2, and with the sigma of the arms' first rates."""
+    from rotting.league.playing import contestants
+
+    told = contestants(league.SCENARIOS["clicks"])["RAWUCB told"]
+    assert isinstance(told, policies.RAWUCB)
+    assert told.sigma == pytest.approx((0.0221875 * (1 - 0.0221875)) ** 0.5)
+    assert "RAWUCB told" not in contestants(league.SCENARIOS["av"])

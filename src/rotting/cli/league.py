@@ -16,9 +16,10 @@ from rotting.reports.folders import output_folder
 def league_command(
     runs: Annotated[int, typer.Option("--runs", "-r", help="Runs of each cell.")] = 200,
     seed: Seed = 0,
-    held_out: Annotated[
-        bool, typer.Option("--held-out", help="Scenarios that no policy was designed on.")
-    ] = False,
+    group: Annotated[
+        str,
+        typer.Option(help="league, held_out (unseen by design), adversarial or contests."),
+    ] = "league",
     scenario: Annotated[
         list[str] | None, typer.Option("--scenario", "-s", help="Only these of its scenarios.")
     ] = None,
@@ -32,12 +33,13 @@ def league_command(
     """
     from rotting.league import playing, report
 
-    folder = out or Path("out/league-held-out" if held_out else "out/league")
-    words = f"rotting league --runs {runs} --seed {seed}" + (" --held-out" if held_out else "")
+    folder = out or Path("out/league" if group == "league" else f"out/league-{group}")
+    words = f"rotting league --runs {runs} --seed {seed}"
+    words += "" if group == "league" else f" --group {group}"
     words += "".join(f" --scenario {name}" for name in scenario or [])
-    total = playing.matches(held_out, scenario)
+    total = playing.matches(playing.entries_of(group, scenario))
     with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
-        found = playing.play(runs, seed, held_out=held_out, scenarios=scenario, progress=advance)
+        found = playing.play(runs, seed, group=group, scenarios=scenario, progress=advance)
         report.write(found, work, words)
     if as_json:
         console.print_json(report.as_data(found, words))

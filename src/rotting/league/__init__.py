@@ -1,9 +1,12 @@
 """The league: every policy on every scenario, with nothing tuned per scenario."""
 
+from rotting.league.adversarial import ADVERSARIAL
+from rotting.league.entry import Entry
 from rotting.league.playing import League, geometric_mean, play
-from rotting.league.scenarios import CONTESTS, GROUPS, HELD_OUT, SCENARIOS, Entry
+from rotting.league.scenarios import CONTESTS, GROUPS, HELD_OUT, SCENARIOS
 
 __all__ = [
+    "ADVERSARIAL",
     "CONTESTS",
     "GROUPS",
     "HELD_OUT",

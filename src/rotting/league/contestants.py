@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from rotting import policies
-from rotting.bandits import Gaussian
-from rotting.league.scenarios import Entry
+from rotting.bandits import Bernoulli, Gaussian
+from rotting.league.entry import Entry
 from rotting.policies import Policy
 
 Maker = Callable[[Entry], Policy]
@@ -25,9 +26,17 @@ def _sigma_if_gaussian(entry: Entry) -> float | None:
     return sigma_of(entry) if isinstance(entry.scenario.noise, Gaussian) else None
 
 
+def _told(entry: Entry) -> float:
+    """The sigma of Bernoulli rewards at the arms' first means, on average: more than users know."""
+    world = entry.scenario.world()
+    rate = float(world.means[:, 0].mean())
+    return math.sqrt(rate * (1.0 - rate))
+
+
 # for scenarios of any kind
 NON_PARAMETRIC: dict[str, Maker] = {
     "SteadyUCB": lambda e: policies.SteadyUCB(_sigma_if_gaussian(e)),
+    "SteadyUCB None": lambda e: policies.SteadyUCB(None),  # sigma unknown everywhere
     "RAWUCB": lambda e: policies.RAWUCB(sigma_of(e)),
     "RAWUCBPP": lambda e: policies.RAWUCBPP(sigma_of(e)),
     "EFFRAWUCB": lambda e: policies.EFFRAWUCB(sigma_of(e)),
@@ -47,6 +56,10 @@ NON_PARAMETRIC: dict[str, Maker] = {
     "Uniform": lambda e: policies.Uniform(),
     "RoundRobin": lambda e: policies.RoundRobin(),
 }
+
+
+# for click rates, where sigma = 1/2 is far more than there is
+BERNOULLI: dict[str, Maker] = {"RAWUCB told": lambda e: policies.RAWUCB(_told(e))}
 
 
 def _parametric(make: Callable[..., Policy]) -> Maker:
@@ -69,3 +82,13 @@ PARAMETRIC: dict[str, Maker] = {
     ),
     "Guarded": _parametric(lambda f, e: policies.Guarded(f, sigma_of(e), constants=e.constants)),
 }
+
+
+def makers(entry: Entry) -> dict[str, Maker]:
+    """Who can play a scenario."""
+    found = dict(NON_PARAMETRIC)
+    if isinstance(entry.scenario.noise, Bernoulli):
+        found |= BERNOULLI
+    if entry.family is not None:
+        found |= PARAMETRIC
+    return found

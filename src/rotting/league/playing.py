@@ -12,8 +12,9 @@ import numpy as np
 
 from rotting import checks
 from rotting.experiments.simulation import simulate
-from rotting.league.contestants import NON_PARAMETRIC, PARAMETRIC
-from rotting.league.scenarios import HELD_OUT, SCENARIOS, Entry
+from rotting.league.contestants import makers
+from rotting.league.entry import Entry
+from rotting.league.scenarios import GROUPS
 from rotting.policies import Policy, RoundRobin
 from rotting.progress import Report, silent
 
@@ -47,6 +48,26 @@ class League:
             if policy in row
         }
 
+    def ratio_error(self, policy: str, scenario: str) -> float:
+        """The standard error of the ratio of means (delta method; the runs are independent)."""
+        ours, theirs = self.cells[scenario][policy], self.cells[scenario][REFERENCE]
+        parts = [cell["standard_error"] / max(abs(cell["mean"]), 1e-9) for cell in (ours, theirs)]
+        return self.ratio(policy)[scenario] * math.hypot(*parts)
+
+    def worst(self, policy: str, what: str = "mean") -> tuple[str, float]:
+        """The scenario with the policy's highest ratio to the reference, and that ratio."""
+        ratios = self.ratio(policy, what)
+        name = max(ratios, key=ratios.__getitem__)
+        return name, ratios[name]
+
+    def above(self, policy: str, limit: float) -> list[str]:
+        """The scenarios whose ratio of means is above a limit by two standard errors or more."""
+        return [
+            scenario
+            for scenario, ratio in self.ratio(policy).items()
+            if ratio - 2.0 * self.ratio_error(policy, scenario) > limit
+        ]
+
     def ranks(self) -> dict[str, float]:
         """The mean rank of each policy over the scenarios that it plays."""
         places: dict[str, list[int]] = {}
@@ -69,28 +90,24 @@ def geometric_mean(values: Any) -> float:
 
 def contestants(entry: Entry) -> dict[str, Policy]:
     """The policies that can play a scenario."""
-    makers = {**NON_PARAMETRIC, **(PARAMETRIC if entry.family is not None else {})}
-    return {name: make(entry) for name, make in makers.items()}
+    return {name: make(entry) for name, make in makers(entry).items()}
 
 
 def play(
     runs: int = 200,
     seed: int = 0,
     *,
-    held_out: bool = False,
+    group: str = "league",
     scenarios: list[str] | None = None,
     progress: Report = silent,
 ) -> League:
-    """Play every policy on every scenario (or on the named ones, or on those held out).
+    """Play every policy on every scenario of a group of `GROUPS`, or on the named ones of it.
 
     `progress` is called with (what, cells done). Policies are simulated one by one and not with
     `compare`, because the processor time of each is measured.
     """
     runs = checks.integer("runs", runs, least=2)
-    chosen = dict(HELD_OUT if held_out else SCENARIOS)
-    for name in scenarios or []:
-        checks.known("scenario", name, chosen)
-    entries = {name: entry for name, entry in chosen.items() if not scenarios or name in scenarios}
+    entries = entries_of(group, scenarios)
     started = time.perf_counter()
     cells: dict[str, dict[str, Cell]] = {}
     for name, entry in entries.items():
@@ -104,14 +121,18 @@ def play(
     return League(cells, entries, runs, seed, time.perf_counter() - started)
 
 
-def matches(held_out: bool = False, scenarios: list[str] | None = None) -> int:
+def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entry]:
+    """The scenarios of a group by name, or the named ones of them."""
+    checks.known("group", group, GROUPS)
+    chosen = GROUPS[group]
+    for name in scenarios or []:
+        checks.known("scenario", name, chosen)
+    return {name: entry for name, entry in chosen.items() if not scenarios or name in scenarios}
+
+
+def matches(entries: Mapping[str, Entry]) -> int:
     """How many cells `play` fills: pairs of a policy and a scenario."""
-    chosen = HELD_OUT if held_out else SCENARIOS
-    return sum(
-        len(NON_PARAMETRIC) + (len(PARAMETRIC) if entry.family is not None else 0)
-        for name, entry in chosen.items()
-        if not scenarios or name in scenarios
-    )
+    return sum(len(makers(entry)) for entry in entries.values())
 
 
 def _cell(policy: Policy, entry: Entry, runs: int, seed: int) -> Cell:

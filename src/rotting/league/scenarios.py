@@ -8,27 +8,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from rotting.bandits import Arm, Bernoulli, Gaussian, RandomArms, Scenario
+from rotting.league.adversarial import ADVERSARIAL
 from rotting.league.candy import FAMILY as CANDY_FAMILY
 from rotting.league.candy import candy_cane
+from rotting.league.entry import Entry
 from rotting.models import Constant, Exponential, Family, Plateau, Scaled, Step, Table
 from rotting.papers import levine2017, seznec2019
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A scenario and what policies are told about it.
-
-    `family` is what parametric policies believe, `constants` whether they believe that arms keep
-    constants.
-    """
-
-    about: str
-    scenario: Scenario
-    family: Family | None = None
-    constants: bool = False
 
 
 def _stationary(gap: float, arms: int = 2, horizon: int = 5000) -> Entry:
@@ -188,6 +175,7 @@ CONTESTS: dict[str, Entry] = {
 # all that have a name on the command line and in experiment files
 GROUPS: dict[str, Mapping[str, Entry]] = {
     "league": SCENARIOS,
-    "held out": HELD_OUT,
+    "held_out": HELD_OUT,
+    "adversarial": ADVERSARIAL,
     "contests": CONTESTS,
 }
