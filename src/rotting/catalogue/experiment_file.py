@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,11 +11,11 @@ from typing import Any
 
 from rotting import checks, models
 from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, RandomArms, Scenario
-from rotting.catalogue.models import make_model, parameters
+from rotting.catalogue.models import make_model, model_names, parameters
 from rotting.catalogue.names import make_policy, make_scenario
 from rotting.experiments.comparison import name_policies
 from rotting.experiments.simulation import NOISES
-from rotting.policies.base import Policy
+from rotting.policies.base import POLICIES, Policy
 
 EXAMPLE = """\
 runs = 100
@@ -50,6 +51,11 @@ family = { model = "plateau", length = 100, thetas = [0.1, 0.3] }
 
 [outputs]
 folder = "out/my-experiment"
+
+# What `rotting tune --file` tries on this scenario: lists of values; other parameters beside them
+[tune]
+policy = "wswa"
+grid = { alpha = [0.1, 0.2, 0.4] }
 """
 
 
@@ -63,9 +69,10 @@ class ExperimentFile:
     seed: int
     noise: str
     folder: str
+    tuning: tuple[Policy, dict[str, list[Any]]] | None = None  # what [tune] asks for
 
 
-def read_experiment(path: str | Path) -> ExperimentFile:
+def read_experiment(path: str | Path, *, need_policies: bool = True) -> ExperimentFile:
     """Read and check an experiment file; a refusal names the key's path."""
     try:
         with Path(path).open("rb") as file:
@@ -73,17 +80,18 @@ def read_experiment(path: str | Path) -> ExperimentFile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     keys = _Keys(data, "")
-    keys.only("scenario", "policies", "runs", "seed", "noise", "outputs")
+    keys.only("scenario", "policies", "runs", "seed", "noise", "outputs", "tune")
     scenario = _scenario(keys.table("scenario"))
     outputs = keys.table("outputs", optional=True)
     outputs.only("folder")
     return ExperimentFile(
         scenario=scenario,
-        policies=_policies(keys, scenario),
+        policies=_policies(keys, scenario) if need_policies or "policies" in data else {},
         runs=keys.value("runs", int, 100),
         seed=keys.value("seed", int, 0),
         noise=checks.choice("noise", keys.value("noise", str, "independent"), NOISES),
         folder=outputs.value("folder", str, "") or f"out/{Path(path).stem}",
+        tuning=_tuning(keys.table("tune"), scenario) if "tune" in data else None,
     )
 
 
@@ -145,7 +153,7 @@ def _scenario(keys: _Keys) -> Scenario:
         settings = {"horizon": keys.value("horizon", int)} if "horizon" in keys.data else {}
         found: Scenario = keys.attempt(lambda: make_scenario(name, settings))
         return found
-    keys.only("arms", "random_arms", "noise", "horizon")
+    keys.only("name", "arms", "random_arms", "noise", "horizon")
     if ("arms" in keys.data) == ("random_arms" in keys.data):
         raise ValueError(f"{keys.path} must have a name, arms or random_arms (one of them)")
     arms: Any
@@ -160,6 +168,10 @@ def _scenario(keys: _Keys) -> Scenario:
 
 
 def _model(keys: _Keys, *others: str) -> models.Model:
+    if "model" not in keys.data:  # misspelt, perhaps: then that is what is wrong
+        keys.only(
+            "model", *(field for name in model_names() for field in parameters(name)), *others
+        )
     name = keys.value("model", str)
     fields = keys.attempt(lambda: parameters(name))
     keys.only("model", *fields, *others)
@@ -175,22 +187,24 @@ def _arm(keys: _Keys) -> Arm:
 
 
 def _random_arms(keys: _Keys) -> RandomArms:
+    model = _model(keys, "thetas", "count", "constants")
     thetas = keys.value("thetas", list)
     count = keys.value("count", int)
     constants = keys.value("constants", list, [0.0, 0.0])
-    model = _model(keys, "thetas", "count", "constants")
     made: RandomArms = keys.attempt(lambda: RandomArms(model.over(thetas), count, tuple(constants)))
     return made
 
 
 def _family(keys: _Keys) -> models.Family:
-    thetas = keys.value("thetas", list)
     model = _model(keys, "thetas")
+    thetas = keys.value("thetas", list)
     family: models.Family = keys.attempt(lambda: model.over(thetas))
     return family
 
 
 def _noise(keys: _Keys) -> Noise:
+    if "kind" not in keys.data:
+        keys.only("kind", "sigma")
     kind = keys.value("kind", str)
     keys.attempt(lambda: checks.choice("kind", kind, ("gaussian", "bernoulli", "none")))
     keys.only("kind", "sigma") if kind == "gaussian" else keys.only("kind")
@@ -203,14 +217,47 @@ def _noise(keys: _Keys) -> Noise:
 def _policies(keys: _Keys, scenario: Scenario) -> dict[str, Policy]:
     named: dict[str, Policy] = {}
     for table in keys.tables("policies"):
-        key = table.value("policy", str)
+        policy = _policy(table, scenario, "name")
         name = table.value("name", str, "") if "name" in table.data else ""
-        settings = {k: v for k, v in table.data.items() if k not in ("policy", "name")}
-        if isinstance(settings.get("family"), dict):
-            settings["family"] = _family(table.table("family"))
-        policy = table.attempt(lambda k=key, s=settings: make_policy(k, s, scenario))
         label = name or policy.short_label
         if label in named:
             raise ValueError(f"{table.path} must have another name: there is a {label!r} already")
         named[label] = policy
     return name_policies(named)
+
+
+def _policy(
+    table: _Keys, scenario: Scenario, other: str, more: Mapping[str, Any] | None = None
+) -> Policy:
+    """The policy of a table, which may have one `other` key; `more` are parameters from it."""
+    if "policy" not in table.data:
+        fields = {f.name for kind in POLICIES.values() for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+        table.only("policy", other, *sorted(fields))
+    key = table.value("policy", str)
+    settings = {k: v for k, v in table.data.items() if k not in ("policy", other)}
+    if key in POLICIES:
+        known = [f.name for f in dataclasses.fields(POLICIES[key])]  # type: ignore[arg-type]
+        for name in settings:
+            table.attempt(lambda n=name: checks.known(f"parameter of {key}", n, [*known, other]))
+    if isinstance(settings.get("family"), dict):
+        settings["family"] = _family(table.table("family"))
+    settings |= more or {}
+    policy: Policy = table.attempt(lambda: make_policy(key, settings, scenario))
+    return policy
+
+
+def _tuning(table: _Keys, scenario: Scenario) -> tuple[Policy, dict[str, list[Any]]]:
+    """A policy, and the lists of values to try; the first of each makes the policy."""
+    if "grid" not in table.data:  # or it is in what the policy knows, misspelt
+        _policy(table, scenario, "grid")
+    grid = table.table("grid")
+    values = {name: grid.value(name, list) for name in grid.data}
+    for name, choices in values.items():
+        if not choices:
+            raise ValueError(f"{grid.place(name)} must hold at least one value, got none")
+        if name in table.data:
+            raise ValueError(f"{grid.place(name)} must not be given beside {table.place(name)}")
+    if not values:
+        raise ValueError(f"{grid.path} must hold at least one parameter, got none")
+    first = {name: choices[0] for name, choices in values.items()}
+    return _policy(table, scenario, "grid", first), values
