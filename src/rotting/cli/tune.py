@@ -22,7 +22,7 @@ def tune_command(
     policy: Annotated[
         str | None,
         typer.Argument(
-            help="A policy, as wswa or swucb:B=1; what [tune] in the file says, unless given.",
+            help="A policy, as wswa or swucb:B=1; if not given, the file's table tune says it.",
             show_default=False,
             autocompletion=completion.policies,
         ),
