@@ -49,6 +49,7 @@ def test_narrow_help_says_what_wide_help_says(monkeypatch: pytest.MonkeyPatch) -
             shown = CliRunner().invoke(app, [*words, "--help"], prog_name="rotting").output
             texts.append(set(re.findall(r"[A-Za-z0-9_.=-]{3,}", shown.lower())))
         frames = {"arguments", "options", "commands", "bool"}
+        frames |= {"default", "none"}  # as older versions of typer write
         assert texts[0] ^ texts[1] <= frames, command
 
 
