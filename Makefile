@@ -84,7 +84,7 @@ test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allo
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet uv
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python \
-	  --resolution lowest-direct -e . --group dev
+	  --resolution lowest-direct -e ".[frames]" --group dev
 	.venv-lowest/bin/python -m pytest -n 2
 
 clean:  ## remove what was built

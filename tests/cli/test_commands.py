@@ -51,7 +51,8 @@ def test_compare_writes_a_folder(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Holm" in done.stdout
     names = sorted(path.name for path in (tmp_path / "found").iterdir())
-    results = ["result-1.npz", "result-2.npz", "result-3.npz"]
+    kept = "result-wSWA-alpha=0.2"
+    results = ["result-UCB1.npz", f"{kept}-restart=keep.npz", f"{kept}.npz"]
     assert names == ["comparison.json", "regret.png", *results]
     again = rotting(*words, cwd=tmp_path)
     assert again.returncode == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -64,9 +65,64 @@ def test_a_grid_is_a_product() -> None:
     assert {p.restart for p in found.policies} == {"forget", "keep"}  # type: ignore[attr-defined]
 
 
+def test_a_grid_may_be_any_ordered_values() -> None:
+    for values in ((0.1, 2.0), (x for x in (0.1, 2.0)), np.array([0.1, 2.0])):
+        found = tune(policies.UCB1(), {"c": values}, SCENARIO, runs=1, engine="reference")
+        assert found.settings == [{"c": 0.1}, {"c": 2.0}]
+        assert all(type(setting["c"]) is float for setting in found.settings)
+        assert "nan" not in repr(found)
+
+
+def test_a_comparison_as_a_frame() -> None:
+    pytest.importorskip("pandas")
+    found = compare([policies.UCB1(), policies.Uniform()], SCENARIO, runs=4, engine="reference")
+    frame = found.to_frame()
+    assert list(frame["policy"]) == ["UCB1", "Uniform"]
+    summary = found.summary()
+    for row in frame.to_dict("records"):
+        name = row["policy"]
+        assert row["runs"] == 4
+        assert row["mean_regret"] == summary["mean_regret"][name]
+        assert row["standard_error"] == summary["standard_error"][name]
+        assert [row["low_95"], row["high_95"]] == summary["interval_95"][name]
+        assert row["worst_run"] == found[name].final_regret.max()
+        assert row["wins"] == sum(summary["wins"][name].values())
+        assert row["mean_reward"] == found[name].total_reward.mean()
+        assert row["parameters"] == summary["parameters"][name]
+    curves = found.to_frame(curves=True)
+    assert list(curves.columns) == ["policy", "run", "t", "regret"]
+    last = curves[curves["t"] == SCENARIO.horizon]
+    for name in found.results:
+        np.testing.assert_array_equal(
+            last[last["policy"] == name]["regret"], found[name].final_regret
+        )
+    grid = tune(policies.UCB1(), {"c": [0.1, 2.0]}, SCENARIO, runs=2, engine="reference")
+    assert grid.to_frame().to_dict("records") == grid.rows()
+
+
+def test_a_frame_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = compare([policies.UCB1()], SCENARIO, runs=1, engine="reference")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for make in (found.to_frame, found["UCB1"].to_frame):
+        with pytest.raises(ImportError, match=r"pip install 'rotting\[frames\]'"):
+            make()
+
+
 WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: tune(policies.UCB1(), {"d": [1]}, SCENARIO), "unknown parameter of UCB1 'd'"),
     (lambda: tune(policies.UCB1(), {"c": []}, SCENARIO), "at least one value of c"),
+    (lambda: tune(policies.UCB1(), {"c": 0.3}, SCENARIO), r"c a list of values, as {'c': \[0.3\]}"),  # type: ignore[dict-item]
+    (lambda: tune(policies.UCB1(), {"c": "0.3"}, SCENARIO), r"as {'c': \['0.3'\]}, got '0.3'"),
+    (lambda: tune(policies.UCB1(), {"c": {1: 2}}, SCENARIO), r"got {1: 2}"),
+    (lambda: tune(policies.UCB1(), {"c": {1.5}}, SCENARIO), r"got {1.5}"),
+    (lambda: tune(policies.UCB1(), {"c": np.array(0.3)}, SCENARIO), "a list of values"),
+    (lambda: tune(policies.UCB1(), {"c": None}, SCENARIO), "a list of values"),  # type: ignore[dict-item]
+    (lambda: tune(policies.UCB1(), [("c", [1])], SCENARIO), "must be a dict of lists"),  # type: ignore[arg-type]
+    (lambda: tune(policies.UCB1(), {"c": [float("nan")]}, SCENARIO), "number > 0, got nan"),
+    (
+        lambda: tune(policies.WSWA(1.0, 0.5), {"alhpa": [0.3]}, SCENARIO),
+        "unknown parameter of wSWA 'alhpa'; did you mean 'alpha'?",
+    ),
     (lambda: tune(policies.UCB1(), {}, SCENARIO), "at least one parameter"),
     (lambda: tune(policies.UCB1(), {"c": [-1]}, SCENARIO), "c must be a number > 0, got -1"),
     (lambda: tune(3, {"c": [1]}, SCENARIO), "policy must be a Policy"),  # type: ignore[arg-type]

@@ -1,14 +1,21 @@
-"""One rule for where a picture may be saved: the suffix says the format, a folder is refused."""
+"""Pictures are drawn into axes; one rule says where they may be saved."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from cases import scenarios
+from rotting import compare, policies, tune
 from rotting.cli import app
 from rotting.reports import plots
+from rotting.reports.bounds import draw_bounds
+from rotting.theory import advise
 
 COMMANDS = (["demo"], ["theory", "--scenario", "av"])
 
@@ -24,7 +31,7 @@ def test_commands_refuse_before_any_work(
     (tmp_path / "x.png").mkdir()
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / name)])
     assert done.exit_code == 2
-    assert refusal in done.stderr
+    assert refusal in done.output
 
 
 def test_every_format_is_saved_atomically(tmp_path: Path) -> None:
@@ -40,3 +47,47 @@ def test_every_format_is_saved_atomically(tmp_path: Path) -> None:
             plots.save_figure(figure, tmp_path / wrong)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["folder.png", "x.pdf", "x.png", "x.svg"]
+
+
+def test_drawn_into_axes_of_ones_own_or_new_ones(tmp_path: Path) -> None:
+    """What is drawn comes back, whether or not it is saved; a path is wanted by no one."""
+    played: dict[str, Any] = {"runs": 2, "engine": "reference"}
+    scenario = scenarios()["constants"]
+    found = compare([policies.UCB1(), policies.Uniform()], scenario, **played)
+    grid = tune(policies.UCB1(), {"c": [0.1, 2.0]}, scenario, **played)
+    words = tune(policies.WSWA(0.2, 0.5), {"restart": ["keep", "forget"]}, scenario, **played)
+    advice = advise(arms=3, sigma=0.5, horizon=300, max_mean=1.0)
+    ways: list[Callable[..., Any]] = [
+        lambda **where: plots.regret_curves(found, **where),
+        lambda **where: plots.regret_curves(found.results, **where),
+        lambda **where: plots.regret_curves(found["UCB1"], **where),
+        lambda **where: plots.grid_curve(grid, **where),
+        lambda **where: plots.grid_curve(words, **where),
+        lambda **where: draw_bounds(advice, found.results, **where),
+    ]
+    for draw in ways:
+        drawn = draw()
+        assert drawn.lines
+        assert not list(tmp_path.iterdir())
+        _, (left, right) = plots.new_figure(9.0, 4.0, panels=2)
+        assert draw(axes=right) is right
+        assert len(right.lines) == len(drawn.lines)
+        assert not left.lines
+        with pytest.raises(ValueError, match="path must end in"):
+            draw(axes=left, path=tmp_path / "x.gif")
+        assert not left.lines
+    both = tune(policies.WSWA(0.2, 0.5), {"alpha": [1], "restart": ["keep"]}, scenario, **played)
+    with pytest.raises(ValueError, match="one parameter to be drawn, got alpha, restart"):
+        plots.grid_curve(both)
+    figure: Any = plots.new_figure(6.0, 6.0)[0]
+    part = figure.subfigures(1, 1).subplots()
+    plots.regret_curves(found, tmp_path / "part.svg", axes=part)
+    plots.grid_curve(grid, tmp_path / "grid.svg")
+    draw_bounds(advice, {}, tmp_path / "bounds.svg")
+    assert {path.name for path in tmp_path.iterdir()} == {"part.svg", "grid.svg", "bounds.svg"}
+
+
+def test_one_run_is_drawn_without_a_band() -> None:
+    found = compare([policies.UCB1()], scenarios()["constants"], runs=1, engine="reference")
+    (line,) = plots.regret_curves(found).lines
+    assert list(np.asarray(line.get_ydata())) == list(found["UCB1"].mean_regret)

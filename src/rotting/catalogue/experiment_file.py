@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +11,12 @@ from typing import Any
 
 from rotting import checks, models
 from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, RandomArms, Scenario
-from rotting.catalogue.models import RANGES, make_belief, make_model, parameters
+from rotting.catalogue.models import RANGES, make_belief, make_model, model_names, parameters
 from rotting.catalogue.names import filled_in, make_policy
 from rotting.catalogue.scenarios import make_scenario, parse_scenario
 from rotting.experiments.comparison import name_policies
 from rotting.experiments.simulation import NOISES
-from rotting.policies.base import Policy
+from rotting.policies.base import POLICIES, Policy
 
 EXAMPLE = """\
 runs = 100
@@ -54,6 +55,11 @@ family = { model = "plateau", length = 100, thetas = [0.1, 0.3] }
 
 [outputs]
 folder = "out/my-experiment"
+
+# What `rotting tune --file` tries on this scenario: lists of values; other parameters beside them
+[tune]
+policy = "wswa"
+grid = { alpha = [0.1, 0.2, 0.4] }
 """
 
 
@@ -68,9 +74,10 @@ class ExperimentFile:
     noise: str
     folder: str
     filled_in: Sequence[str] = ()  # lines on what the scenario said of policies' parameters
+    tuning: tuple[Policy, dict[str, list[Any]]] | None = None  # what [tune] asks for
 
 
-def read_experiment(path: str | Path) -> ExperimentFile:
+def read_experiment(path: str | Path, *, need_policies: bool = True) -> ExperimentFile:
     """Read and check an experiment file; a refusal names the key's path."""
     try:
         with Path(path).open("rb") as file:
@@ -78,11 +85,12 @@ def read_experiment(path: str | Path) -> ExperimentFile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     keys = _Keys(data, "")
-    keys.only("scenario", "policies", "runs", "seed", "noise", "outputs")
+    keys.only("scenario", "policies", "runs", "seed", "noise", "outputs", "tune")
     scenario = _scenario(keys)
     outputs = keys.table("outputs", optional=True)
     outputs.only("folder")
-    policies, filled = _policies(keys, scenario)
+    wanted = need_policies or "policies" in data
+    policies, filled = _policies(keys, scenario) if wanted else ({}, [])
     return ExperimentFile(
         scenario=scenario,
         policies=policies,
@@ -91,6 +99,7 @@ def read_experiment(path: str | Path) -> ExperimentFile:
         noise=checks.choice("noise", keys.value("noise", str, "independent"), NOISES),
         folder=outputs.value("folder", str, "") or f"out/{Path(path).stem}",
         filled_in=filled,
+        tuning=_tuning(keys.table("tune"), scenario) if "tune" in data else None,
     )
 
 
@@ -156,7 +165,7 @@ def _scenario(file: _Keys) -> Scenario:
         settings = {"horizon": keys.value("horizon", int)} if "horizon" in keys.data else {}
         found: Scenario = keys.attempt(lambda: make_scenario(name, settings))
         return found
-    keys.only("arms", "random_arms", "noise", "horizon")
+    keys.only("name", "arms", "random_arms", "noise", "horizon")
     if ("arms" in keys.data) == ("random_arms" in keys.data):
         raise ValueError(f"{keys.path} must have a name, arms or random_arms (one of them)")
     arms: Any
@@ -172,6 +181,10 @@ def _scenario(file: _Keys) -> Scenario:
 
 def _settings(keys: _Keys, *others: str) -> dict[str, Any]:
     """What is said of a model, and of what it runs over."""
+    if "model" not in keys.data:  # misspelt, perhaps: then that is what is wrong
+        keys.only(
+            "model", *(field for name in model_names() for field in parameters(name)), *others
+        )
     name = keys.value("model", str)
     fields = keys.attempt(lambda: parameters(name))
     keys.only("model", *fields, *others)
@@ -186,9 +199,9 @@ def _arm(keys: _Keys) -> Arm:
 
 
 def _random_arms(keys: _Keys) -> RandomArms:
+    belief = _settings(keys, *RANGES, "count", "constants")
     count = keys.value("count", int)
     constants = keys.value("constants", list, [0.0, 0.0])
-    belief = _settings(keys, *RANGES, "count", "constants")
     # with a theta that is drawn, too, the amplitude is drawn beside it
     beside = "amplitude_between" in belief and {"thetas", "theta_between"} & belief.keys()
     amplitudes = tuple(keys.value("amplitude_between", list)) if beside else None
@@ -211,6 +224,8 @@ def _family(keys: _Keys) -> models.Family | models.Interval:
 
 
 def _noise(keys: _Keys) -> Noise:
+    if "kind" not in keys.data:
+        keys.only("kind", "sigma")
     kind = keys.value("kind", str)
     keys.attempt(lambda: checks.choice("kind", kind, ("gaussian", "bernoulli", "none")))
     keys.only("kind", "sigma") if kind == "gaussian" else keys.only("kind")
@@ -225,15 +240,47 @@ def _policies(keys: _Keys, scenario: Scenario) -> tuple[dict[str, Policy], list[
     named: dict[str, Policy] = {}
     asked: list[tuple[str, dict[str, Any]]] = []
     for table in keys.tables("policies"):
-        key = table.value("policy", str)
+        policy, settings = _policy(table, scenario, "name")
         name = table.value("name", str, "") if "name" in table.data else ""
-        settings = {k: v for k, v in table.data.items() if k not in ("policy", "name")}
-        if isinstance(settings.get("family"), dict):
-            settings["family"] = _family(table.table("family"))
-        policy = table.attempt(lambda k=key, s=settings: make_policy(k, s, scenario))
         label = name or policy.short_label
         if label in named:
             raise ValueError(f"{table.path} must have another name: there is a {label!r} already")
         named[label] = policy
-        asked.append((key, settings))
+        asked.append((table.data["policy"], settings))
     return name_policies(named), filled_in(asked, scenario)
+
+
+def _policy(
+    table: _Keys, scenario: Scenario, other: str, more: Mapping[str, Any] | None = None
+) -> tuple[Policy, dict[str, Any]]:
+    """The policy of a table and its settings; `more` are settings from its one `other` key."""
+    if "policy" not in table.data:
+        fields = {f.name for kind in POLICIES.values() for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+        table.only("policy", other, *sorted(fields))
+    key = table.value("policy", str)
+    settings = {k: v for k, v in table.data.items() if k not in ("policy", other)}
+    if key in POLICIES:
+        known = [f.name for f in dataclasses.fields(POLICIES[key])]  # type: ignore[arg-type]
+        for name in settings:
+            table.attempt(lambda n=name: checks.known(f"parameter of {key}", n, [*known, other]))
+    if isinstance(settings.get("family"), dict):
+        settings["family"] = _family(table.table("family"))
+    settings |= more or {}
+    return table.attempt(lambda: make_policy(key, settings, scenario)), settings
+
+
+def _tuning(table: _Keys, scenario: Scenario) -> tuple[Policy, dict[str, list[Any]]]:
+    """A policy, and the lists of values to try; the first of each makes the policy."""
+    if "grid" not in table.data:  # or it is in what the policy knows, misspelt
+        _policy(table, scenario, "grid")
+    grid = table.table("grid")
+    values = {name: grid.value(name, list) for name in grid.data}
+    for name, choices in values.items():
+        if not choices:
+            raise ValueError(f"{grid.place(name)} must hold at least one value, got none")
+        if name in table.data:
+            raise ValueError(f"{grid.place(name)} must not be given beside {table.place(name)}")
+    if not values:
+        raise ValueError(f"{grid.path} must hold at least one parameter, got none")
+    first = {name: choices[0] for name, choices in values.items()}
+    return _policy(table, scenario, "grid", first)[0], values

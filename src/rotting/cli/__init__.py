@@ -1,7 +1,7 @@
 """The command line, `rotting COMMAND`: one module a command.
 
-`base` has what all commands share, `console` what they print with, `comparing` how several of them
-play policies and show the outcome.
+`base` has what all commands share, `asked` what they are to play, `show` how they play it and show
+the outcome, `console` what they print with, `narrow` their help, `completion` what shells complete.
 """
 
 from rotting.cli import (  # noqa: I001  importing a command registers it; --help keeps this order

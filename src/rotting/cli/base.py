@@ -10,33 +10,37 @@ from typing import Annotated, ParamSpec
 
 import typer
 
-from rotting.cli import console
+from rotting.cli import completion, console, narrow
+from rotting.engines.cluster import BACKENDS
+from rotting.experiments.simulation import ENGINES
 from rotting.provenance import VERSION
 
 P = ParamSpec("P")
 
 app = typer.Typer(
+    cls=narrow.Group,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Rotting bandits: choosing among options whose reward falls each time they are used.",
 )
 
-ScenarioName = Annotated[
-    str, typer.Option("--scenario", "-s", help="A scenario, as av or av:horizon=3000.")
-]
 Runs = Annotated[int, typer.Option("--runs", "-r", help="How many runs of each policy.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same results.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-NoiseKind = Annotated[
-    str, typer.Option(help="independent (as in the paper) or common to all policies.")
-]
 Engine = Annotated[
-    str, typer.Option(help="cpu, cuda (an NVIDIA GPU), or reference (plain Python, slow).")
+    str,
+    typer.Option(
+        help="cpu, cuda (an NVIDIA GPU), or reference (plain Python, slow).",
+        autocompletion=completion.words(*ENGINES),
+    ),
 ]
 Backend = Annotated[
-    str, typer.Option(help="threads of this machine, or a dask or ray cluster of many.")
+    str,
+    typer.Option(
+        help="threads of this machine, or a dask or ray cluster of many.",
+        autocompletion=completion.words(*BACKENDS),
+    ),
 ]
 Address = Annotated[str | None, typer.Option(help="The cluster's address, as tcp://host:8786.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files in a folder that holds some.")]
@@ -76,7 +80,7 @@ def command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
                 print("rotting: stopped", file=sys.stderr)
                 raise typer.Exit(130) from None
 
-        app.command(name)(safe)
+        app.command(name, cls=narrow.Command)(safe)
         return function
 
     return register

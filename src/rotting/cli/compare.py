@@ -6,30 +6,26 @@ from typing import Annotated
 
 import typer
 
-from rotting.catalogue import names as catalogue
-from rotting.cli import console, show
-from rotting.cli.base import (
-    Address,
-    AsJson,
-    Backend,
-    Engine,
-    Force,
-    NoiseKind,
-    OutFolder,
-    Runs,
-    ScenarioName,
-    Seed,
-    command,
-)
+from rotting.cli import completion, show
+from rotting.cli.asked import File, NoiseKind, Runs, ScenarioName, Seed, asked
+from rotting.cli.base import Address, AsJson, Backend, Engine, Force, OutFolder, command
 
 
 @command("compare")
 def compare_command(
-    policies: Annotated[list[str], typer.Argument(help="Policies, as ucb1 wswa:alpha=0.2.")],
-    scenario: ScenarioName = "non_parametric",
-    runs: Runs = 100,
-    seed: Seed = 0,
-    noise: NoiseKind = "independent",
+    policies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Policies, as ucb1 wswa:alpha=0.2; the file's, unless given.",
+            show_default=False,
+            autocompletion=completion.policies,
+        ),
+    ] = None,
+    scenario: ScenarioName = None,
+    file: File = None,
+    runs: Runs = None,
+    seed: Seed = None,
+    noise: NoiseKind = None,
     engine: Engine = "cpu",
     backend: Backend = "threads",
     address: Address = None,
@@ -41,18 +37,16 @@ def compare_command(
 
     Example: rotting compare ucb1 wswa:alpha=0.2 cto --scenario av --runs 100 --out out/av
     """
-    chosen = catalogue.parse_scenario(scenario)
-    named = catalogue.parse_policies(policies, chosen)
-    console.note(catalogue.filled_in(policies, chosen))
+    wanted = asked(scenario, file, runs, seed, noise)
     show.play_and_show(
-        named,
-        chosen,
+        wanted.policies(policies),
+        wanted.scenario,
         as_json,
         out,
         force,
-        runs=runs,
-        seed=seed,
-        noise=noise,
+        runs=wanted.runs,
+        seed=wanted.seed,
+        noise=wanted.noise,
         engine=engine,
         backend=backend,
         address=address,

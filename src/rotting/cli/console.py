@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import signal
 import sys
@@ -20,6 +19,7 @@ from rich.table import Table
 
 from rotting import progress as reporting
 from rotting.experiments.comparison import Comparison
+from rotting.reports.data import json_text
 
 # Set by Ctrl-C. The exception itself can get lost: raised in a call from the compiler's C code,
 # Python only reports it and goes on.
@@ -59,22 +59,14 @@ def note(lines: Sequence[str]) -> None:
 
 def print_json(data: Any) -> None:
     """Print plain data as JSON; NaN and infinity become null."""
-    print(json.dumps(_finite(data), indent=1))
-
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [_finite(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
+    print(json_text(data))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
     """Print a table: the first column flush left, numbers flush right.
 
-    Where it is too wide, headings take several lines. If that is not enough it is printed as it is:
-    a number must not lose its last digits.
+    Where it is too wide, headings take several lines. If that is not enough its rows are printed
+    one below the other, a line a cell: a number must not lose its last digits.
     """
     if title:
         out.print(f"\n{title}", style="bold", markup=False)
@@ -82,10 +74,32 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "")
         shown = _table(header, rows, folded)
         least = Measurement.get(out, out.options.update(width=10_000), shown).minimum
         if least <= out.width:
-            break
-    else:
-        shown.width = least
-    out.print(shown, crop=False)
+            out.print(shown)
+            return
+    for row in rows:
+        _record(header, row)
+    out.print()
+
+
+def _record(header: Sequence[str], row: Sequence[str]) -> None:
+    """Print a row of a table as lines "name: value", below its first cell."""
+    out.print()
+    out.print(_wrapped(row[0], ""), style="bold", markup=False, soft_wrap=True)
+    for name, cell in zip(header[1:], row[1:], strict=True):
+        if cell:
+            say(_wrapped(cell, "  ", f"{name}: " if name else ""))
+
+
+def _wrapped(cell: str, indent: str, name: str = "") -> str:
+    """Lines of a terminal's width; a number is never broken."""
+    return textwrap.fill(
+        name + cell,
+        max(20, out.width),
+        initial_indent=indent,
+        subsequent_indent=2 * indent,
+        break_long_words=not _is_number(cell),
+        break_on_hyphens=False,
+    )
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], folded: bool) -> Table:
@@ -94,12 +108,12 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], folded: bool) -
     for place, name in enumerate(header):
         cells = [row[place] for row in rows]
         numeric = place > 0 and all(_is_number(cell) for cell in cells)
-        widest = max((len(cell) for cell in cells), default=0)
+        heading = name.split() if folded else [name]
+        widest = max((len(text) for text in [*cells, *heading]), default=0)
         if numeric:
-            widest = max([widest, *(len(part) for part in (name.split() if folded else [name]))])
             name = textwrap.fill(name, max(1, widest))
         else:
-            widest = min(24, widest) if place == 0 else 0
+            widest = min(24, widest)  # narrower, texts cannot be read
         shown.add_column(
             name,
             justify="right" if numeric else "left",
@@ -113,18 +127,27 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], folded: bool) -
 
 
 def _is_number(text: str) -> bool:
-    return not text or text[0] in "0123456789-+<." or text == "nan"
+    return not text or text[0] in "0123456789-+<."
+
+
+def figure(value: float, form: str = ".2f") -> str:
+    """A number, short; a hyphen where there is none, as the standard error of a single run.
+
+    >>> figure(3.14159), figure(math.nan)
+    ('3.14', '-')
+    """
+    return "-" if math.isnan(value) else format(value, form)
 
 
 def show_p(value: float) -> str:
-    """A p-value, short; no p-value is zero.
+    """A p-value, short; no p-value is zero, and a single run has none.
 
-    >>> show_p(0.0), show_p(3e-9), show_p(0.2)
-    ('<1e-300', '3.0e-09', '0.200')
+    >>> show_p(0.0), show_p(3e-9), show_p(0.2), show_p(math.nan)
+    ('<1e-300', '3.0e-09', '0.200', '-')
     """
     if value < 1e-300:
         return "<1e-300"
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
+    return figure(value, ".1e" if value < 0.001 else ".3f")
 
 
 def comparison(found: Comparison, title: str = "") -> None:
@@ -136,15 +159,17 @@ def comparison(found: Comparison, title: str = "") -> None:
         [
             [
                 name,
-                f"{summary['mean_regret'][name]:.2f}",
-                f"{summary['standard_error'][name]:.2f}",
-                "{:.2f} to {:.2f}".format(*summary["interval_95"][name]),
-                f"{found[name].final_regret.max():.2f}",
+                figure(summary["mean_regret"][name]),
+                figure(summary["standard_error"][name]),
+                _interval(*summary["interval_95"][name]),
+                figure(found[name].final_regret.max()),
             ]
             for name in names
         ],
         title,
     )
+    if summary["runs"] < 2:
+        say("One run has no standard error, interval or p-value.")
     if len(names) < 2:
         return
     pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
@@ -161,6 +186,10 @@ def comparison(found: Comparison, title: str = "") -> None:
         ],
         "Paired by run",
     )
+
+
+def _interval(low: float, high: float) -> str:
+    return "-" if math.isnan(low) else f"{figure(low)} to {figure(high)}"
 
 
 def records(rows: Sequence[dict[str, str]], as_json: bool) -> None:

@@ -32,5 +32,5 @@ def demo(
     if as_json:
         console.print_json(found.summary())
         return
-    console.comparison(found, f"{scenario.name}: T = {scenario.horizon}, {runs} runs, seed {seed}")
+    console.comparison(found, show.title(scenario, runs, seed))
     console.say(f"Regret curves: {out}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from rotting import checks, papers
-from rotting.cli import console
+from rotting.cli import completion, console
 from rotting.cli.base import Address, AsJson, Backend, Engine, Force, Seed, command
 from rotting.provenance import duration
 from rotting.reports.folders import output_folder
@@ -17,7 +17,11 @@ from rotting.reports.folders import output_folder
 @command("reproduce")
 def reproduce_command(
     paper: Annotated[
-        str, typer.Argument(help=f"Which paper: {' or '.join(papers.names())}.")
+        str,
+        typer.Argument(
+            help=f"Which paper: {' or '.join(papers.names())}.",
+            autocompletion=completion.papers_named,
+        ),
     ] = "levine2017",
     runs: Annotated[
         int | None,

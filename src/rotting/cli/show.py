@@ -50,4 +50,14 @@ def play_and_show(
 def title(scenario: Scenario, runs: int, seed: int) -> str:
     """A line that says what was played."""
     name = scenario.name or "scenario"
-    return f"{name}: K = {scenario.arm_count}, T = {scenario.horizon}, {runs} runs, seed {seed}"
+    size = f"K = {scenario.arm_count}, T = {scenario.horizon}"
+    return f"{name}: {size}, {counted(runs)}, seed {seed}"
+
+
+def counted(runs: int) -> str:
+    """So many runs, in words.
+
+    >>> counted(1), counted(100)
+    ('1 run', '100 runs')
+    """
+    return "1 run" if runs == 1 else f"{runs} runs"

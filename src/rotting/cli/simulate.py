@@ -7,28 +7,27 @@ from typing import Annotated
 
 import typer
 
-from rotting.catalogue import names as catalogue
-from rotting.cli import console, show
-from rotting.cli.base import (
-    Address,
-    AsJson,
-    Backend,
-    Engine,
-    NoiseKind,
-    Runs,
-    ScenarioName,
-    Seed,
-    command,
-)
+from rotting.cli import completion, console, show
+from rotting.cli.asked import Asked, File, NoiseKind, Runs, ScenarioName, Seed, asked
+from rotting.cli.base import Address, AsJson, Backend, Engine, command
+from rotting.policies.base import Policy
 
 
 @command("simulate")
 def simulate_command(
-    policy: Annotated[str, typer.Argument(help="A policy, as wswa:alpha=0.2.")],
-    scenario: ScenarioName = "non_parametric",
-    runs: Runs = 100,
-    seed: Seed = 0,
-    noise: NoiseKind = "independent",
+    policy: Annotated[
+        str | None,
+        typer.Argument(
+            help="A policy, as wswa:alpha=0.2, or the name of one in the file.",
+            show_default=False,
+            autocompletion=completion.policies,
+        ),
+    ] = None,
+    scenario: ScenarioName = None,
+    file: File = None,
+    runs: Runs = None,
+    seed: Seed = None,
+    noise: NoiseKind = None,
     engine: Engine = "cpu",
     backend: Backend = "threads",
     address: Address = None,
@@ -42,18 +41,17 @@ def simulate_command(
 
     Example: rotting simulate wswa:alpha=0.2 --scenario non_parametric --runs 100
     """
-    chosen = catalogue.parse_scenario(scenario)
-    named = catalogue.parse_policies([policy], chosen)
+    wanted = asked(scenario, file, runs, seed, noise)
+    named = _one_policy(wanted, policy)
     if out is not None:
         _check_result_file(out, force)
-    console.note(catalogue.filled_in([policy], chosen))
     found = show.play(
         named,
-        chosen,
+        wanted.scenario,
         as_json,
-        runs=runs,
-        seed=seed,
-        noise=noise,
+        runs=wanted.runs,
+        seed=wanted.seed,
+        noise=wanted.noise,
         engine=engine,
         backend=backend,
         address=address,
@@ -66,9 +64,16 @@ def simulate_command(
         of_pairs = ("wins", "p_values", "p_values_holm")
         console.print_json({key: summary[key] for key in summary if key not in of_pairs})
         return
-    console.comparison(found, show.title(chosen, runs, seed))
+    console.comparison(found, show.title(wanted.scenario, wanted.runs, wanted.seed))
     if out is not None:
         console.say(f"Saved: {out}")
+
+
+def _one_policy(wanted: Asked, policy: str | None) -> dict[str, Policy]:
+    named = wanted.policies([policy] if policy else None)
+    if len(named) > 1:
+        raise ValueError(f"policy must be one of the file's, as {', '.join(map(repr, named))}")
+    return named
 
 
 def _check_result_file(path: Path, force: bool) -> None:

@@ -12,7 +12,7 @@ from rotting import checks, models, policies
 from rotting.bandits import Gaussian, RandomArms, Scenario
 from rotting.catalogue import names as catalogue
 from rotting.catalogue.models import make_family
-from rotting.cli import console, show
+from rotting.cli import completion, console, show
 from rotting.cli.base import AsJson, Runs, Seed, command
 from rotting.experiments.results import Result
 from rotting.reports import plots
@@ -22,7 +22,12 @@ from rotting.reports import plots
 def theory_command(
     scenario: Annotated[
         str | None,
-        typer.Option("--scenario", "-s", help="Take arms, noise and horizon from it, as anv."),
+        typer.Option(
+            "--scenario",
+            "-s",
+            help="Take arms, noise and horizon from it, as anv.",
+            autocompletion=completion.scenarios,
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -102,9 +107,10 @@ def theory_command(
         console.say(str(verdict))
     console.say(f"Use: {advice.use}")
     for name, result in measured.items():
+        error = f" +- {result.standard_error[-1]:.1f}" if runs > 1 else ""
         console.say(
-            f"Measured: mean regret of {name} {result.mean_regret[-1]:.1f} "
-            f"+- {result.standard_error[-1]:.1f} ({runs} runs)"
+            f"Measured: mean regret of {name} {result.mean_regret[-1]:.1f}{error} "
+            f"({show.counted(runs)})"
         )
     if out is not None:
         console.say(f"Picture: {out}")

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from rotting.bandits import Scenario
 from rotting.experiments import stats
+from rotting.experiments.frames import data_frame
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.policies.base import Policy
@@ -72,6 +75,42 @@ class Comparison:
 
     def __getitem__(self, name: str) -> Result:
         return self.results[name]
+
+    def to_frame(self, curves: bool = False) -> Any:
+        """One row a policy, as a pandas data frame (needs pandas).
+
+        Its columns: policy, runs, mean_regret, standard_error, low_95 and high_95 (the interval
+        of the mean), worst_run (the highest final regret), wins (against all others, over all
+        runs), mean_reward and parameters. With `curves` there is a row for every policy, run and
+        checkpoint instead: policy, run, t, regret.
+        """
+        if curves:
+            return self._curves()
+        intervals = [stats.interval(r.final_regret) for r in self.results.values()]
+        each = list(self.results.values())
+        return data_frame(
+            {
+                "policy": list(self.results),
+                "runs": [r.runs for r in each],
+                "mean_regret": [float(r.mean_regret[-1]) for r in each],
+                "standard_error": [float(r.standard_error[-1]) for r in each],
+                "low_95": [low for low, _ in intervals],
+                "high_95": [high for _, high in intervals],
+                "worst_run": [float(r.final_regret.max()) for r in each],
+                "wins": [sum(self.wins[name].values()) for name in self.results],
+                "mean_reward": [float(r.total_reward.mean()) for r in each],
+                "parameters": [r.provenance.get("parameters", "") for r in each],
+            }
+        )
+
+    def _curves(self) -> Any:
+        frames = {name: result.to_frame() for name, result in self.results.items()}
+        columns = {
+            column: np.concatenate([frame[column] for frame in frames.values()])
+            for column in next(iter(frames.values()))
+        }
+        names = [name for name, frame in frames.items() for _ in range(len(frame))]
+        return data_frame({"policy": names, **columns})
 
     def summary(self) -> dict[str, Any]:
         """Everything but the curves, as plain data."""

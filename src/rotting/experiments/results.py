@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rotting.bandits import IntArray
+from rotting.experiments.frames import data_frame
 from rotting.models import FloatArray
 
 _FORMAT = 1
@@ -69,10 +70,12 @@ class Result:
         return np.asarray(self.regret.std(axis=0, ddof=1) / math.sqrt(self.runs))
 
     def __repr__(self) -> str:
+        runs, error = "1 run", ""
+        if self.runs > 1:
+            runs, error = f"{self.runs} runs", f" +- {self.standard_error[-1]:.2g}"
         return (
-            f"<Result of {self.provenance.get('policy', '?')}: {self.runs} runs, "
-            f"T = {int(self.checkpoints[-1])}, regret {self.mean_regret[-1]:.4g} "
-            f"+- {self.standard_error[-1]:.2g}>"
+            f"<Result of {self.provenance.get('policy', '?')}: {runs}, "
+            f"T = {int(self.checkpoints[-1])}, regret {self.mean_regret[-1]:.4g}{error}>"
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -111,10 +114,8 @@ class Result:
 
     def to_frame(self) -> Any:
         """The regret as a pandas data frame with columns run, t, regret (needs pandas)."""
-        import pandas
-
         runs, checkpoints = self.regret.shape
-        return pandas.DataFrame(
+        return data_frame(
             {
                 "run": np.repeat(np.arange(runs), checkpoints),
                 "t": np.tile(self.checkpoints, runs),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rotting import checks
 from rotting.bandits import Scenario
+from rotting.experiments.frames import data_frame
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.policies.base import Policy
@@ -56,6 +59,11 @@ class Tuning:
             for setting, result in zip(self.settings, self.results, strict=True)
         ]
 
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame (needs pandas)."""
+        rows = self.rows()
+        return data_frame({column: [row[column] for row in rows] for column in rows[0]})
+
 
 def tune(
     policy: Policy,
@@ -68,9 +76,10 @@ def tune(
 ) -> Tuning:
     """Try every combination of the grid's values and keep the least mean final regret.
 
-    `policy` gives the parameters that the grid does not run over. The runs are not those that
-    `simulate` and `compare` play with the same seed, so that an evaluation is not done on the
-    data the parameters were chosen on. The options are those of `simulate`.
+    The grid lists the values of one or several parameters, as {"alpha": [0.2, 0.4]}; `policy`
+    gives the others. The runs are not those that `simulate` and `compare` play with the same seed,
+    so that an evaluation is not done on the data the parameters were chosen on. The options are
+    those of `simulate`.
 
     >>> from rotting.papers import levine2017
     >>> import dataclasses
@@ -82,14 +91,7 @@ def tune(
     """
     if not isinstance(policy, Policy):
         raise ValueError(f"policy must be a Policy, got {policy!r}")
-    known = [field.name for field in dataclasses.fields(policy)]  # type: ignore[arg-type]
-    values = {name: list(choices) for name, choices in grid.items()}
-    for name, choices in values.items():
-        checks.known(f"parameter of {policy.title}", name, known)
-        if not choices:
-            raise ValueError(f"grid must hold at least one value of {name}, got none")
-    if not values:
-        raise ValueError("grid must hold at least one parameter, got none")
+    values = _values_of(grid, policy)
     settings = [
         dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
     ]
@@ -99,6 +101,40 @@ def tune(
         for each in policies
     ]
     return Tuning(settings, policies, results)
+
+
+def _values_of(grid: Any, policy: Policy) -> dict[str, list[Any]]:
+    """The grid as lists; what is no grid is refused before anything is played."""
+    if not isinstance(grid, Mapping):
+        raise ValueError(f'grid must be a dict of lists, as {{"alpha": [0.2, 0.4]}}, got {grid!r}')
+    if not grid:
+        raise ValueError("grid must hold at least one parameter, got none")
+    fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(policy)  # type: ignore[arg-type]
+    values: dict[str, list[Any]] = {}
+    for name, choices in grid.items():
+        checks.known(
+            f"parameter of {policy.title}", name, [field.name for field in fields if field.init]
+        )
+        values[name] = _listed(name, choices)
+    return values
+
+
+def _listed(name: str, choices: Any) -> list[Any]:
+    """A parameter's values as a list, if they are some in an order of their own.
+
+    A text would be taken letter by letter, a dict key by key, and a set has no order.
+    """
+    if isinstance(choices, np.ndarray):
+        choices = choices.tolist()  # numbers of Python: they stand in labels and in JSON
+    if isinstance(choices, (str, bytes, Mapping, Set)) or not isinstance(choices, Iterable):
+        example = f"[{choices!r}]" if isinstance(choices, (str, int, float)) else "[...]"
+        raise ValueError(
+            f"grid must give {name} a list of values, as {{{name!r}: {example}}}, got {choices!r}"
+        )
+    found = list(choices)
+    if not found:
+        raise ValueError(f"grid must hold at least one value of {name}, got none")
+    return found
 
 
 def _with(policy: Any, setting: dict[str, Any]) -> Policy:

@@ -75,18 +75,18 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 @shared
-def _hopeful(params: Params, state: State, leader: Any) -> Any:
-    """The leader, or what SteadyUCB prefers to it among the neglected arms that may be better.
+def _hopeful(params: Params, state: State, favourite: Any) -> Any:
+    """The favourite, or what SteadyUCB prefers to it among the neglected arms that may be better.
 
     Greed never pulls again an arm that looked worse by chance.
     """
     padding = exploring(params.fallback, state.fallback)
     pulls = state.trusted.arms.pulls
-    least = params.trusted.mu[pulls[leader] + 1, state.trusted.closest[leader]]
-    arm = leader
+    least = params.trusted.mu[pulls[favourite] + 1, state.trusted.closest[favourite]]
+    arm = favourite
     highest = index_of(state.fallback, arm, padding)
     for i in range(pulls.size):
-        if AHEAD * pulls[i] < pulls[leader] and state.hope[i] >= least:
+        if AHEAD * pulls[i] < pulls[favourite] and state.hope[i] >= least:
             index = index_of(state.fallback, i, padding)
             if index > highest:
                 highest = index
@@ -118,7 +118,7 @@ def _hope(params: Params, state: State, arm: Any) -> Any:
     So far ahead, because an arm that would stay good for a few pulls only is not worth a try.
     """
     squares, mu = state.trusted.fit.squares, params.trusted.mu
-    # beyond the table nobody asks: the leader has more than twice the pulls of a neglected arm
+    # beyond the table nobody asks: the favourite has more than twice the pulls of a neglected arm
     pull = min(AHEAD * (state.trusted.arms.pulls[arm] + 1), mu.shape[0] - 1)
     limit = squares[arm, state.trusted.closest[arm]] + params.plausible
     hope = -math.inf
@@ -172,9 +172,10 @@ class Guarded(Policy):
     SteadyUCB decides; chance passes, and the family is then trusted again.
 
     Without constants, hope: greed never pulls again an arm that looked worse by chance. An arm with
-    less than half the leader's pulls has hopes if after twice its own it would still be worth what
-    the leader's likeliest model is worth now, by a theta no more than 1,000 times as unlikely as
-    its likeliest. It is chosen instead if SteadyUCB's index of it is higher than the leader's.
+    less than half the favourite's pulls has hopes if after twice its own it would still be worth
+    what the favourite's likeliest model is worth now, by a theta no more than 1,000 times as
+    unlikely as its likeliest. It is chosen instead if SteadyUCB's index of it is higher than the
+    favourite's.
 
     No bound is proved; what wrong families cost is measured by `benchmarks/misfit.py`. While the
     family is trusted ties go to the first arm.

@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rotting.experiments.results import Result
-from rotting.reports.plots import COLOURS, new_figure, save_figure
+from rotting.reports.plots import COLOURS, drawing
 from rotting.theory.advice import Advice, number
 from rotting.theory.bounds import best_alpha, swa_regret_bound, wswa_regret_bound
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 def draw_bounds(
-    advice: Advice, measured: Mapping[str, Result], path: str | Path, alpha: float | None = None
-) -> Path:
-    """Draw the bounds over a range of horizons, with the mean regret that was measured."""
-    figure, (axes,) = new_figure(8.0, 5.0)
+    advice: Advice,
+    measured: Mapping[str, Result],
+    path: str | os.PathLike[str] | None = None,
+    alpha: float | None = None,
+    *,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw the bounds over a range of horizons, with the mean regret that was measured.
+
+    Returns the axes; `path` and `axes` are those of `plots.regret_curves`.
+    """
+    with drawing(path, axes, 8.0, 5.0) as panel:
+        _draw(panel, advice, measured, alpha)
+    return panel
+
+
+def _draw(axes: Axes, advice: Advice, measured: Mapping[str, Result], alpha: float | None) -> None:
     alpha = best_alpha(advice.max_mean) if alpha is None else alpha
     horizons = np.unique(
         np.geomspace(10, min(1e17, max(1e7, 100.0 * advice.horizon)), 120).astype(np.int64)
@@ -59,4 +76,3 @@ def draw_bounds(
     axes.set(xscale="log", yscale="log", xlabel="horizon T", ylabel="regret")
     axes.set_ylim(bottom=0.1)
     axes.legend(frameon=False, fontsize=8)
-    return save_figure(figure, path)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rotting.experiments.comparison import Comparison
 from rotting.experiments.results import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from rotting.experiments.tuning import Tuning
 
 # Okabe & Ito's colours, told apart by the colour-blind; dashes tell them apart in print
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
@@ -48,7 +52,7 @@ def new_figure(width: float, height: float, panels: int = 1) -> tuple[Figure, li
     return figure, list(axes)
 
 
-def draw_regret(axes: Axes, results: Mapping[str, Result], title: str = "") -> None:
+def draw_regret(axes: Axes, results: Mapping[str, Result], title: str = "") -> Axes:
     """Mean regret against t, with 95 % bands."""
     for place, (name, result) in enumerate(results.items()):
         mean, half = result.mean_regret, BAND * result.standard_error
@@ -64,6 +68,7 @@ def draw_regret(axes: Axes, results: Mapping[str, Result], title: str = "") -> N
     axes.margins(x=0)
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     axes.legend(frameon=False)
+    return axes
 
 
 def draw_grid(
@@ -72,7 +77,7 @@ def draw_grid(
     parameter: str,
     marks: Mapping[str, Any],
     title: str = "",
-) -> None:
+) -> Axes:
     """Mean regret against a parameter, with 95 % bars; marks are vertical lines at named values.
 
     Values stand at equal distances, in the grid's order.
@@ -94,27 +99,78 @@ def draw_grid(
                 color=COLOURS[3 - 2 * place],
                 linewidth=1.2,
                 linestyle=_DASHES[1 + place],
-                label=f"{name}: {value:g}",
+                label=f"{name}: {_shown(value)}",
             )
     step = max(1, len(values) // 6)
     places = list(range(0, len(values), step))
-    axes.set_xticks(places, [f"{values[place]:g}" for place in places], fontsize=8)
+    axes.set_xticks(places, [_shown(values[place]) for place in places], fontsize=8)
     axes.set_xlabel(parameter)
     axes.set_ylabel("mean regret")
     axes.set_title(title)
     if marks:
         axes.legend(frameon=False, fontsize=8)
+    return axes
+
+
+def _shown(value: Any) -> str:
+    """A parameter's value: numbers short, words as they are."""
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 
 def regret_curves(
-    results: Mapping[str, Result],
-    path: str | os.PathLike[str],
+    results: Comparison | Mapping[str, Result] | Result,
+    path: str | os.PathLike[str] | None = None,
     title: str = "",
-) -> Path:
-    """Draw mean regret against t, with 95 % bands, and save it as a .png, .svg or .pdf file."""
-    figure, (axes,) = new_figure(7.5, 4.5)
-    draw_regret(axes, results, title)
-    return save_figure(figure, path)
+    *,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw mean regret against t, with 95 % bands, and return the axes.
+
+    results  a comparison, a result, or results by name
+    path     where to save the figure, as a .png, .svg or .pdf file, if it is wanted as a file
+    axes     draw into these, of a figure of your own, instead of a new one
+    """
+    if isinstance(results, Comparison):
+        results = results.results
+    elif isinstance(results, Result):
+        results = {str(results.provenance.get("policy", "regret")): results}
+    with drawing(path, axes, 7.5, 4.5) as panel:
+        return draw_regret(panel, results, title)
+
+
+def grid_curve(
+    tuning: Tuning,
+    path: str | os.PathLike[str] | None = None,
+    title: str = "",
+    *,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw mean regret against the parameter that `tune` tried, the best marked; return the axes.
+
+    `path` and `axes` are those of `regret_curves`. A grid over several parameters is refused.
+    """
+    if len(tuning.chosen) != 1:
+        names = ", ".join(tuning.chosen)
+        raise ValueError(f"tuning must have tried one parameter to be drawn, got {names}")
+    ((parameter, value),) = tuning.chosen.items()
+    with drawing(path, axes, 5.0, 3.8) as panel:
+        return draw_grid(panel, tuning.rows(), parameter, {"least": value}, title)
+
+
+@contextlib.contextmanager
+def drawing(
+    path: str | os.PathLike[str] | None, axes: Axes | None, width: float, height: float
+) -> Iterator[Axes]:
+    """Axes to draw into, those given or new ones; at the end they are saved if a path is given.
+
+    A path where no picture can be is refused before anything is drawn.
+    """
+    if path is not None:
+        picture_file("path", path)
+    panel = new_figure(width, height)[1][0] if axes is None else axes
+    yield panel
+    if path is not None:
+        save_figure(panel.figure.canvas.figure, path)  # the whole, if it is a part of a figure
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:

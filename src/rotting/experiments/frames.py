@@ -1,0 +1,15 @@
+"""Results as pandas data frames. pandas is imported only when one is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def data_frame(columns: Mapping[str, Any]) -> Any:
+    """A data frame of these columns; ImportError, saying what to install, without pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("a frame needs pandas: pip install 'rotting[frames]'") from error
+    return pandas.DataFrame(columns)
