@@ -6,6 +6,7 @@ What could end the interpreter runs in a process of its own, so that a crash is 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,44 @@ print(json.dumps({"saved": share(POLICY)}))
 @pytest.mark.parametrize("policy", ["policies.SteadyUCB(None)", "policies.RAWUCB(0.5)"])
 def test_threads_share_a_player_and_save_it_meanwhile(policy: str, tmp_path: Path) -> None:
     assert run_script(tmp_path, SHARED.replace("POLICY", policy))["saved"] >= 4
+
+
+APART = """
+import json, random, sys, threading
+from rotting import policies
+
+sys.setswitchinterval(1e-5)
+kinds = (policies.SteadyUCB(None), policies.RAWUCB(0.5), policies.WSWA(0.2, 0.5), policies.UCB1())
+played, barrier = {}, threading.Barrier(2 * len(kinds))
+
+def play(policy, seed, compiled):
+    player, rng = policy.online(range(20), seed=seed, compiled=compiled), random.Random(seed)
+    for _ in range(2000 if compiled else 400):
+        player.update(player.select(), rng.random())
+        if player._decided == 400:
+            early = player.pulls
+    return early, player.pulls
+
+def job(policy, seed):
+    barrier.wait()  # all are made, and compiled, at once
+    played[policy.key, seed] = play(policy, seed, True)
+
+threads = [threading.Thread(target=job, args=(policy, n)) for policy in kinds for n in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+for policy in kinds:
+    for n in range(2):
+        assert played[policy.key, n] == play(policy, n, True), policy
+        assert played[policy.key, n][0] == play(policy, n, False)[0], policy
+print(json.dumps({"played": len(played)}))
+"""
+
+
+def test_threads_with_a_player_each_do_not_meet(tmp_path: Path) -> None:
+    """Players of one policy share their compiled code, and nothing that it writes."""
+    assert run_script(tmp_path, APART)["played"] == 8
 
 
 INTERRUPTED = """
@@ -178,8 +217,10 @@ def test_a_thread_that_holds_a_player_is_refused_and_does_not_wait_for_itself() 
 def test_refusals_let_go_of_the_player() -> None:
     player = player_of(policies.UCB1())
     decision = player.select()
+    wrong: Any
+    uses: list[Callable[[Any], None]] = [lambda said: player.update(said, 1.0), player.drop]
     for wrong in (("a", 7), ("a", []), ("a", "x"), ("a", float("inf")), ("nobody", 1)):
-        for use in (lambda d: player.update(d, 1.0), player.drop):
+        for use in uses:
             with pytest.raises(ValueError, match=r"pull must be|decision must be"):
                 use(wrong)
             assert hasattr(player, "_free")
