@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-import itertools
 import math
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from rotting import checks, random
-from rotting.arrays import IntArray
 from rotting.engines import steps
 from rotting.online import saving
-from rotting.online.sharing import Shared, holder
+from rotting.online.keeping import Kept
+from rotting.online.sharing import holder
 from rotting.policies.base import Policy
 from rotting.state import check as check_state
-from rotting.state import grown, leaves, rebuild
+from rotting.state import leaves, rebuild
 
 _FIRST = 256  # pulls that tables reach, and decisions that a state has space for, at first
 
@@ -27,7 +25,7 @@ class Decision(NamedTuple):
     pull: int  # from 1
 
 
-class Player(Shared):
+class Player(Kept):
     """Plays a policy online. Made by `policy.online(arms, seed=0)`.
 
     `select()` decides; it counts as a pull at once, for the arm rots whether or not its reward
@@ -44,15 +42,7 @@ class Player(Shared):
     Decision(arm='blue', pull=2)
     """
 
-    # All there is: copies and pickles take it by these names. A look into a `__dict__` would make
-    # every later access to an attribute slower.
-    _KEPT = (
-        *("policy", "arms", "horizon", "seed", "compiled", "_counts", "_outstanding", "_decided"),
-        *("_capacity", "_reach", "_params", "_state", "_draw", "_turn"),
-    )
-    _MADE = ("_numbers", "_grow_at", "_grow_at_pull", "_stepper")
-    _CALLS = ("_block", "_decisions", "_learn")
-    __slots__ = (*_KEPT, *_MADE, *_CALLS)
+    __slots__ = ()
 
     def __init__(
         self,
@@ -74,66 +64,13 @@ class Player(Shared):
                 f".online(arms, horizon=10_000), got None"
             )
         self._counts = [0] * len(self.arms)
-        self._outstanding: dict[tuple[int, int], None] = {}  # keys only
+        self._outstanding = {}
         self._decided = 0
         self._capacity = max(_FIRST, 4 * len(self.arms))
         self._reach = _FIRST
         params = policy.prepare(len(self.arms), self.horizon, self._reach)
         state = policy.verbs.init(params, len(self.arms), self._capacity)
         self._begin(params, state, random.new_draw(self.seed), steps.new_turn(len(self.arms)))
-
-    def _begin(
-        self, params: Any, state: Any, draw: random.Draw, turn: IntArray, *space: int
-    ) -> None:
-        """Put params and state in place and find the fastest way to call the verbs on them.
-
-        `space` is capacity and reach, where they change. All is made first and put in place then,
-        without a call in between, so that Ctrl-C finds the old or the new.
-        """
-        capacity, reach = space or (self._capacity, self._reach)
-        numbers = {label: number for number, label in enumerate(self.arms)}
-        outstanding = dict.fromkeys(self._outstanding)
-        if not hasattr(self, "_gate"):
-            self._share()
-        stepper: Any = None
-        block: Any = None
-        learn: Any = None
-        decisions: Any = None
-        if self.compiled:
-            from rotting.engines.compiled.stepper import Stepper
-
-            before = getattr(self, "_stepper", None)
-            new = before.moved if before else Stepper
-            stepper = new(params, state, draw, turn)  # it keeps the arrays in place
-            block, learn = stepper.block, stepper.learn
-            decisions = map(stepper.decide, itertools.repeat(block))
-        self._params, self._state, self._draw, self._turn = params, state, draw, turn
-        self._capacity, self._reach = capacity, reach
-        # Tables and state have space for twice what was decided: late rewards may force a
-        # policy to keep them all.
-        self._grow_at, self._grow_at_pull = capacity // 2, reach // 2
-        self._numbers, self._outstanding = numbers, outstanding
-        self._stepper, self._block = stepper, block
-        self._decisions, self._learn = decisions, learn
-
-    def _grow(self) -> None:
-        """Twice the space where it is needed: tables go by pulls, the state by decisions."""
-        params, arms, capacity, reach = self._params, len(self.arms), self._capacity, self._reach
-        if max(self._counts) >= self._grow_at_pull:
-            reach *= 2
-            params = self.policy.prepare(arms, self.horizon, reach)
-        if 2 * self._decided >= capacity:
-            capacity *= 2
-        larger = grown(self._state, self.policy.verbs.init(params, arms, capacity))
-        self._begin(params, larger, self._draw, self._turn, capacity, reach)
-
-    def _redraw(self, draw: random.Draw) -> None:
-        """Go on with other random numbers, in place: compiled code knows the array's address."""
-
-        def redraw() -> None:
-            self._draw[:] = draw
-
-        self._alone(redraw)
 
     @holder
     def select(self) -> Decision:
@@ -267,17 +204,6 @@ class Player(Shared):
         """A player that continues where `to_bytes` was called; see `from_json`."""
         return cls._restored(saving.read_bytes(data), arms, policy)
 
-    def _snapshot(self) -> dict[str, Any]:
-        """What is kept, by name, at one moment: no other thread changes these arrays."""
-
-        def take() -> dict[str, Any]:
-            kept = {name: getattr(self, name) for name in self._KEPT}
-            arrays = (leaf.value.copy() for leaf in leaves(self._state))
-            changing = {name: kept[name].copy() for name in _CHANGING}
-            return {**kept, **changing, "_state": rebuild(self._state, arrays)}
-
-        return self._alone(take)
-
     def _saved(self) -> saving.Saved:
         kept = self._snapshot()
         return saving.Saved(
@@ -328,25 +254,8 @@ class Player(Shared):
         player._begin(params, state, saved.draw, saved.turn)
         return player
 
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the lock and the compiled calls, which hold addresses of this player's arrays."""
-        more = getattr(self, "__dict__", {})  # of a subclass
-        return {**more, **self._snapshot()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        self._begin(self._params, self._state, self._draw, self._turn)
-
-    def __copy__(self) -> Player:
-        """A copy shares nothing with the original: two players on one state would be no copy."""
-        return copy.deepcopy(self)
-
     def __repr__(self) -> str:
         return f"<Player of {self.policy.label}: {len(self.arms)} arms, {self._decided} decisions>"
-
-
-_CHANGING = ("_counts", "_outstanding", "_draw", "_turn")  # beside the state
 
 
 def _some(labels: tuple[Any, ...]) -> str:
