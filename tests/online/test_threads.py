@@ -1,6 +1,7 @@
 """Players that threads share, that Ctrl-C interrupts, and that a fork takes along.
 
-What could end the interpreter runs in a process of its own, so that a crash is a failure.
+What could end the interpreter runs in a process of its own, so that a crash is a failure. So is
+waiting for ever: faulthandler says where, and ends it.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from rotting.policies import Policy
 from rotting.state import leaves
 
 SHARED = """
-import copy, json, pickle, sys, threading
+import copy, faulthandler, json, pickle, sys, threading
 from rotting import Player, policies
 
+faulthandler.dump_traceback_later(300, exit=True)
 THREADS, PAIRS, ARMS = 4, 6000, 400
 sys.setswitchinterval(1e-5)
 
@@ -80,9 +82,10 @@ def test_threads_share_a_player_and_save_it_meanwhile(policy: str, tmp_path: Pat
 
 
 APART = """
-import json, random, sys, threading
+import faulthandler, json, random, sys, threading
 from rotting import policies
 
+faulthandler.dump_traceback_later(300, exit=True)
 sys.setswitchinterval(1e-5)
 kinds = (policies.SteadyUCB(None), policies.RAWUCB(0.5), policies.WSWA(0.2, 0.5), policies.UCB1())
 played, barrier = {}, threading.Barrier(2 * len(kinds))
@@ -118,9 +121,10 @@ def test_threads_with_a_player_each_do_not_meet(tmp_path: Path) -> None:
 
 
 INTERRUPTED = """
-import json, random, signal, time
+import faulthandler, json, random, signal
 from rotting import Player, policies
 
+faulthandler.dump_traceback_later(300, exit=True)
 armed, rng = [False], random.Random(0)
 
 def interrupt(*_):
@@ -175,9 +179,10 @@ def test_an_interrupt_while_learning_is_compiled_leaves_the_decision_outstanding
 
 
 FORKED = """
-import json, os, threading, warnings
+import faulthandler, json, os, threading, warnings
 from rotting import policies
 
+faulthandler.dump_traceback_later(300, exit=True)
 warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads; that is the point
 idle, busy = (policies.UCB1().online("abc".split() + ["d"], compiled=False) for _ in range(2))
 held, done = threading.Event(), threading.Event()
