@@ -83,7 +83,7 @@ class Named(Player):
 
 
 def test_a_copy_has_all_that_a_player_has() -> None:
-    """By their names, not by a `__dict__`: a look into that slows down every access that follows."""
+    """By their names, not by a `__dict__`: a look into that slows down all that follows."""
     assert not hasattr(player_of(policies.UCB1(), compiled=False), "__dict__")
     player = Named("ours")
     player.update(player.select(), 1.0)
