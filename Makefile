@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
-  league readings slow docs lock test-lowest clean
+  league readings slow lockstep docs lock test-lowest clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -68,6 +68,9 @@ readings: $(STAMP)  ## the evidence in docs/the-paper.md
 	$(BIN)/python benchmarks/readings.py
 
 slow: league growth bench-peers readings  ## the long studies: league, growth, peers, readings
+
+lockstep: $(STAMP)  ## ten million steps of compiled and plain players side by side (an hour)
+	$(BIN)/python tests/lockstep.py --steps $(or $(STEPS),10000000) --seed $(or $(SEED),0)
 
 revisions: $(STAMP)  ## is this tree slower than OLD? make revisions OLD=HEAD~1
 	$(BIN)/python benchmarks/revisions.py $(or $(OLD),HEAD) .

@@ -12,7 +12,7 @@ from rotting.provenance import machine, versions
 
 
 def record(
-    script: str, rows: list[dict[str, Any]], *, name: str | None = None, **more: str
+    script: str, rows: list[dict[str, Any]], *, name: str | None = None, **more: Any
 ) -> None:
     """Write benchmarks/results/NAME.json, NAME being the script's where no other is given."""
     about = {

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from rotting import checks, random
-from rotting.arrays import IntArray
 from rotting.engines import steps
 from rotting.online import saving
+from rotting.online.keeping import Kept
+from rotting.online.sharing import holder
 from rotting.policies.base import Policy
 from rotting.state import check as check_state
-from rotting.state import grown, leaves, rebuild
+from rotting.state import leaves, rebuild
 
 _FIRST = 256  # pulls that tables reach, and decisions that a state has space for, at first
 
@@ -25,13 +25,13 @@ class Decision(NamedTuple):
     pull: int  # from 1
 
 
-class Player:
+class Player(Kept):
     """Plays a policy online. Made by `policy.online(arms, seed=0)`.
 
     `select()` decides; it counts as a pull at once, for the arm rots whether or not its reward
     ever arrives. `update(decision, reward)` learns; rewards may come later, in any order, or
-    never. A player saves to bytes or JSON and continues exactly; it is not made for use from
-    several threads at once.
+    never. A player saves to bytes or JSON and continues exactly. Threads may share it: whatever
+    reads or changes it excludes everything else.
 
     >>> from rotting import policies
     >>> player = policies.UCB1().online(["red", "blue"], seed=0, compiled=False)
@@ -41,6 +41,8 @@ class Player:
     >>> player.select()
     Decision(arm='blue', pull=2)
     """
+
+    __slots__ = ()
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class Player:
                 f".online(arms, horizon=10_000), got None"
             )
         self._counts = [0] * len(self.arms)
-        self._outstanding: set[tuple[int, int]] = set()
+        self._outstanding = {}
         self._decided = 0
         self._capacity = max(_FIRST, 4 * len(self.arms))
         self._reach = _FIRST
@@ -70,62 +72,42 @@ class Player:
         state = policy.verbs.init(params, len(self.arms), self._capacity)
         self._begin(params, state, random.new_draw(self.seed), steps.new_turn(len(self.arms)))
 
-    def _begin(self, params: Any, state: Any, draw: random.Draw, turn: IntArray) -> None:
-        """Put params and state in place and find the fastest way to call the verbs on them."""
-        self._params, self._state, self._draw, self._turn = params, state, draw, turn
-        self._numbers = {label: number for number, label in enumerate(self.arms)}
-        # Tables and state have space for twice what was decided: late rewards may force a
-        # policy to keep them all.
-        self._grow_at = self._capacity // 2
-        self._grow_at_pull = self._reach // 2
-        if self.compiled:
-            from rotting.engines.compiled.stepper import Stepper
-
-            # it keeps the arrays in place; not by __dict__, which would slow all attributes down
-            stepper = getattr(self, "_stepper", None)
-            if stepper is None:
-                stepper = self._stepper = Stepper(params, state, draw, turn)
-            else:
-                stepper.move(params, state, draw, turn)
-            self._block = stepper.block
-            self._decide: Callable[..., Any] = stepper.decide
-            self._learn: Callable[..., Any] = stepper.learn
-
-    def _grow(self) -> None:
-        """Twice the space where it is needed: tables go by pulls, the state by decisions."""
-        params, arms = self._params, len(self.arms)
-        if max(self._counts) >= self._grow_at_pull:
-            self._reach *= 2
-            params = self.policy.prepare(arms, self.horizon, self._reach)
-        if 2 * self._decided >= self._capacity:
-            self._capacity *= 2
-        larger = self.policy.verbs.init(params, arms, self._capacity)
-        self._begin(params, grown(self._state, larger), self._draw, self._turn)
-
-    def _redraw(self, draw: random.Draw) -> None:
-        """Go on with other random numbers, in place: compiled code knows the array's address."""
-        self._draw[:] = draw
-
+    @holder
     def select(self) -> Decision:
         """Decide: the arm to use now, and its pull number."""
-        if self._decided >= self._grow_at:
-            self._grow()
-        if self.compiled:
-            number = self._decide(self._block)
-        else:
-            number = int(steps.decide(self._params, self._state, self._draw, self._turn))
-        if not 0 <= number < len(self._counts):
-            raise ValueError(
-                f"choose must return an arm from 0 to {len(self.arms) - 1}, got {number}"
-            )
-        self._decided += 1
-        pull = self._counts[number] + 1
-        self._counts[number] = pull
-        if pull >= self._grow_at_pull:
-            self._grow_at = 0
-        self._outstanding.add((number, pull))
+        while True:
+            try:
+                del self._free
+                break
+            except AttributeError:
+                self._wait()
+        try:
+            if self._decided >= self._grow_at:
+                self._grow()
+            counts = self._counts
+            arms = len(counts)
+            if self.compiled:
+                # One step of an iterator and not a call: no signal is handled in between, so
+                # Ctrl-C finds the decision made and counted here, or not made.
+                for number in self._decisions:  # noqa: B007
+                    break
+            else:
+                number = int(steps.decide(self._params, self._state, self._draw, self._turn))
+            if not 0 <= number < arms:
+                raise ValueError(f"choose must return an arm from 0 to {arms - 1}, got {number}")
+            self._decided += 1
+            pull = counts[number] + 1
+            counts[number] = pull
+            if pull >= self._grow_at_pull:
+                self._grow_at = 0
+            self._outstanding[number, pull] = None
+        finally:
+            self._free = None
+            if self._waiting:
+                self._wake()
         return Decision(self.arms[number], pull)
 
+    @holder
     def update(self, decision: tuple[Any, int], reward: float) -> None:
         """Learn the reward of a decision made earlier, once.
 
@@ -142,14 +124,31 @@ class Player:
         value = reward if type(reward) is float else checks.number("reward", reward)
         if not math.isfinite(value):
             raise ValueError(f"reward must be a finite number, got {reward!r}")
+        while True:
+            try:
+                del self._free
+                break
+            except AttributeError:
+                self._wait()
         try:
-            self._outstanding.remove((number, pull))
-        except (KeyError, TypeError):
-            raise ValueError(self._why_not(arm, number, pull)) from None
-        if self.compiled:
-            self._learn(self._block, number, int(pull), value)
-        else:
-            steps.learn(self._params, self._state, self._turn, number, int(pull), value)
+            try:
+                whole = pull if type(pull) is int else int(pull)
+                del self._outstanding[number, pull]
+            except (KeyError, TypeError, ValueError, OverflowError):
+                raise ValueError(self._why_not(arm, number, pull)) from None
+            if self.compiled:
+                try:
+                    self._learn(self._block, number, whole, value)
+                except BaseException:
+                    if not self._learn.signatures:  # Ctrl-C while it was compiled: nothing learnt
+                        self._outstanding[number, whole] = None
+                    raise
+            else:
+                steps.learn(self._params, self._state, self._turn, number, whole, value)
+        finally:
+            self._free = None
+            if self._waiting:
+                self._wake()
 
     def _why_not(self, arm: Any, number: int, pull: Any) -> str:
         made = self._counts[number]
@@ -161,7 +160,8 @@ class Player:
         """Stop waiting for the reward of a decision; it will be refused if it comes."""
         try:
             arm, pull = decision
-            self._outstanding.remove((self._numbers[arm], pull))
+            pair = self._numbers[arm], pull
+            self._alone(lambda: self._outstanding.pop(pair))
         except (KeyError, TypeError, ValueError):
             raise ValueError(
                 f"decision must be one that waits for its reward, got {decision!r}"
@@ -170,12 +170,13 @@ class Player:
     @property
     def pulls(self) -> dict[Any, int]:
         """How often each arm was chosen."""
-        return dict(zip(self.arms, self._counts, strict=True))
+        return self._alone(lambda: dict(zip(self.arms, self._counts, strict=True)))
 
     @property
     def outstanding(self) -> list[Decision]:
         """The decisions whose rewards have not arrived, by arm and pull."""
-        return [Decision(self.arms[number], pull) for number, pull in sorted(self._outstanding)]
+        pairs = self._alone(lambda: list(self._outstanding))
+        return [Decision(self.arms[number], pull) for number, pull in sorted(pairs)]
 
     def to_json(self) -> str:
         """The whole state as JSON text; `Player.from_json` continues from it exactly."""
@@ -204,6 +205,7 @@ class Player:
         return cls._restored(saving.read_bytes(data), arms, policy)
 
     def _saved(self) -> saving.Saved:
+        kept = self._snapshot()
         return saving.Saved(
             policy=saving.plain_or_none(self.policy),
             policy_name=self.policy.label,
@@ -212,14 +214,14 @@ class Player:
             seed=self.seed,
             horizon=self.horizon,
             compiled=self.compiled,
-            capacity=self._capacity,
-            reach=self._reach,
-            decided=self._decided,
-            counts=self._counts,
-            outstanding=[list(pair) for pair in sorted(self._outstanding)],
-            draw=self._draw,
-            turn=self._turn,
-            state={leaf.path: leaf.value for leaf in leaves(self._state)},
+            capacity=kept["_capacity"],
+            reach=kept["_reach"],
+            decided=kept["_decided"],
+            counts=kept["_counts"],
+            outstanding=[list(pair) for pair in sorted(kept["_outstanding"])],
+            draw=kept["_draw"],
+            turn=kept["_turn"],
+            state={leaf.path: leaf.value for leaf in leaves(kept["_state"])},
         )
 
     @classmethod
@@ -247,23 +249,10 @@ class Player:
         saving.check_counts(saved, state)
         player._counts = list(saved.counts)
         player._decided = saved.decided
-        player._outstanding = {(number, pull) for number, pull in saved.outstanding}
+        player._outstanding = dict.fromkeys((number, pull) for number, pull in saved.outstanding)
         player._capacity, player._reach = saved.capacity, saved.reach
         player._begin(params, state, saved.draw, saved.turn)
         return player
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the compiled calls, which hold addresses of this player's own arrays."""
-        bound = ("_stepper", "_block", "_decide", "_learn")
-        return {name: value for name, value in self.__dict__.items() if name not in bound}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._begin(self._params, self._state, self._draw, self._turn)
-
-    def __copy__(self) -> Player:
-        """A copy shares nothing with the original: two players on one state would be no copy."""
-        return copy.deepcopy(self)
 
     def __repr__(self) -> str:
         return f"<Player of {self.policy.label}: {len(self.arms)} arms, {self._decided} decisions>"

@@ -7,6 +7,7 @@ block of integers, and that block is all that a call passes.
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -60,12 +61,17 @@ class Stepper:
         layout = _layout_of(params, state)
         self.decide = compiled(make_decide(layout), params, state, layout)
         self.learn = compiled(make_learn(layout), params, state, layout)
-        self.move(params, state, draw, turn)
+        self._hold(params, state, draw, turn)
 
-    def move(self, params: Any, state: Any, draw: Any, turn: Any) -> None:
-        """Go on with other arrays of the same policy and the same types: a player has grown."""
-        self._kept = params, state, draw, turn
-        self.block = _pack(params, state, draw, turn)
+    def _hold(self, *parts: Any) -> None:
+        self._kept = parts
+        self.block = _pack(*parts)
+
+    def moved(self, params: Any, state: Any, draw: Any, turn: Any) -> Stepper:
+        """The same for other arrays of the same policy and the same types: a player has grown."""
+        stepper = copy.copy(self)
+        stepper._hold(params, state, draw, turn)
+        return stepper
 
 
 def _is_array(x: Any) -> bool:

@@ -1,0 +1,50 @@
+"""Every policy through all that may happen to a player, compiled and plain in lockstep."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import lockstep
+from cases import examples, name_of
+from rotting import policies
+from rotting.policies import Policy
+
+STEPS = 100_000  # in all; `make lockstep` does ten million
+EPISODES = len(lockstep.TEMPERS)
+
+
+@pytest.mark.parametrize("policy", examples(), ids=name_of)
+def test_compiled_and_plain_do_the_same_whatever_happens(policy: Policy) -> None:
+    steps = -(-STEPS // (EPISODES * len(examples())))
+    for number in range(EPISODES):
+        lockstep.episode(policy, seed=0, number=number, steps=steps)
+
+
+def test_everything_happens() -> None:
+    """In as many steps as above, of one policy."""
+    happened: Counter[str] = Counter()
+    for number in range(50 * EPISODES):
+        run = lockstep.Lockstep(policies.RoundRobin(), 0, number)
+        run.run(200)
+        happened += run.happened
+    verbs = {"select returned", "update returned", "drop returned", "lost"}
+    kept = {f"{which} by {way}" for which in ("compiled", "plain") for way in lockstep.WAYS}
+    assert set(happened) == verbs | kept | {"update ValueError", "drop ValueError"}
+    assert min(happened.values()) >= 10
+
+
+def test_a_difference_is_noticed_and_can_be_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One reward that only the plain player hears about."""
+    run = lockstep.Lockstep(policies.UCB1(), 0, 0)
+    run.run(100)
+    slow = run.players[1]
+    slow.update(slow.select(), 1.0)
+    with pytest.raises(lockstep.DivergedError, match=r"counts|compiled .* plain"):
+        run.run(10)
+    monkeypatch.setattr(lockstep.Lockstep, "compare", lambda self: 1 / 0)
+    with pytest.raises(lockstep.DivergedError, match="UCB1, seed 3, episode 2, at step 5 ") as told:
+        lockstep.episode(policies.UCB1(), seed=3, number=2, steps=5)
+    place = examples().index(policies.UCB1())
+    assert str(told.value).endswith(f"--policy {place} --seed 3 --episode 2 --steps 5")
