@@ -20,6 +20,7 @@ GROUND = {
     "cache",
     "checks",
     "compilable",
+    "memory",
     "parameters",
     "plain",
     "progress",

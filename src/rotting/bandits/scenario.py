@@ -14,7 +14,7 @@ from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
 from rotting.bandits.random_arms import RandomArms
 from rotting.bandits.world import Bandits, World, chunk_bytes, chunk_tables, world_tables
 from rotting.models import Model
-from rotting.parameters import Checked, Count
+from rotting.parameters import Checked, Rounds
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Scenario(Checked):
 
     arms: Sequence[Arm] | RandomArms
     noise: Noise
-    horizon: Count
+    horizon: Rounds
     name: str = ""
 
     def check(self) -> None:
@@ -76,6 +76,11 @@ class Scenario(Checked):
     def shared_tables(self) -> bool:
         """Whether all runs read the same tables; else each run has models of its own."""
         return self._models is not None
+
+    @property
+    def model_count(self) -> int | None:
+        """How many models the tables hold if all runs share them, else None."""
+        return None if self._models is None else len(self._models)
 
     @property
     def _models(self) -> tuple[Model, ...] | None:

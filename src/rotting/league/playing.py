@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
+from rotting.engines import sizes
 from rotting.experiments.simulation import simulate
 from rotting.league.contestants import NON_PARAMETRIC, PARAMETRIC
 from rotting.league.scenarios import HELD_OUT, SCENARIOS, Entry
@@ -91,6 +92,8 @@ def play(
     for name in scenarios or []:
         checks.known("scenario", name, chosen)
     entries = {name: entry for name, entry in chosen.items() if not scenarios or name in scenarios}
+    for entry in entries.values():
+        sizes.check([RoundRobin()], entry.scenario, runs, 1, summed_up=True)
     started = time.perf_counter()
     cells: dict[str, dict[str, Cell]] = {}
     for name, entry in entries.items():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 from rotting import checks, random
 from rotting.arrays import IntArray
+from rotting.checks import HUGE
 from rotting.engines import steps
 from rotting.online import saving
 from rotting.policies.base import Policy
@@ -53,7 +53,9 @@ class Player:
     ) -> None:
         self.policy = policy
         self.arms = checks.labels("arms", arms)
-        self.horizon = None if horizon is None else checks.integer("horizon", horizon, least=1)
+        self.horizon = (
+            None if horizon is None else checks.integer("horizon", horizon, 1, checks.EXACT)
+        )
         self.seed = int(random.seed_word(seed))
         self.compiled = compiled
         if policy.needs_horizon and self.horizon is None:
@@ -140,8 +142,8 @@ class Player:
                 f"got {decision!r}"
             ) from None
         value = reward if type(reward) is float else checks.number("reward", reward)
-        if not math.isfinite(value):
-            raise ValueError(f"reward must be a finite number, got {reward!r}")
+        if not -HUGE <= value <= HUGE:  # NaN is not either
+            checks.moderate("reward", reward)
         try:
             self._outstanding.remove((number, pull))
         except (KeyError, TypeError):
