@@ -23,6 +23,7 @@ GROUND = {
     "memory",
     "parameters",
     "plain",
+    "printable",
     "progress",
     "provenance",
     "random",

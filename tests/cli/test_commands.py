@@ -50,7 +50,7 @@ def test_compare_writes_a_folder(tmp_path: Path) -> None:
     done = rotting(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Holm" in done.stdout
-    names = sorted(path.name for path in (tmp_path / "found").iterdir())
+    names = sorted(path.name for path in (tmp_path / "found").glob("[!.]*"))
     results = ["result-1.npz", "result-2.npz", "result-3.npz"]
     assert names == ["comparison.json", "regret.png", *results]
     again = rotting(*words, cwd=tmp_path)

@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, ParamSpec
+from typing import Annotated, Any, ParamSpec
 
 import typer
+from typer.core import TyperGroup
 
 from rotting.cli import console
+from rotting.printable import printable
 from rotting.provenance import VERSION
+from rotting.reports.folders import check_place
 
 P = ParamSpec("P")
 
+
+class _Group(TyperGroup):
+    """All commands. What a user has typed wrong is quoted without control characters."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        with _quoting():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _quoting():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _quoting() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        refusal: Any = error
+        if hasattr(error, "format_message"):  # a ClickException: click's own, or typer's copy
+            refusal.message = printable(refusal.message)
+        raise
+
+
 app = typer.Typer(
+    cls=_Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -68,15 +97,28 @@ def command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
         def safe(*args: P.args, **kwargs: P.kwargs) -> None:
             try:
                 with console.noting_interrupts():
+                    place = kwargs.get("out")
+                    if isinstance(place, Path):
+                        check_place("out", place)
                     function(*args, **kwargs)
             except (ValueError, OSError) as error:
-                print(f"rotting: {' '.join(str(error).split())}", file=sys.stderr)
+                _complain(str(error))
                 raise typer.Exit(2) from None
-            except KeyboardInterrupt:
-                print("rotting: stopped", file=sys.stderr)
-                raise typer.Exit(130) from None
+            except MemoryError as error:  # what was foreseen is refused before, see engines.sizes
+                _complain(f"memory must suffice, but does not: {error}")
+                raise typer.Exit(2) from None
+            except KeyboardInterrupt as stop:
+                with contextlib.suppress(OSError):  # the terminal may be what has gone
+                    _complain("stopped")
+                code = stop.exit_code if isinstance(stop, console.Stopped) else 130
+                raise typer.Exit(code) from None
 
         app.command(name)(safe)
         return function
 
     return register
+
+
+def _complain(text: str) -> None:
+    """One line on standard error."""
+    print(f"rotting: {printable(' '.join(text.split()))}", file=sys.stderr, flush=True)
