@@ -159,6 +159,15 @@ def test_refusals_quote_no_control_characters(words: tuple[str, ...]) -> None:
     assert r"\x1b" in done.output
 
 
+def test_a_refusal_that_names_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / f"{ESCAPE}red"
+    folder.mkdir()
+    (folder / "x").write_text("")
+    done = run("compare", "ucb1", "--out", str(folder))
+    assert r"\x1b[31mred holds files" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
 def test_names_are_printed_without_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.StringIO()
     monkeypatch.setattr(console, "out", Console(file=written, width=400, emoji=False))

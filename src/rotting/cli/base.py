@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, ParamSpec
 
 import typer
-from typer.core import TyperGroup
 
 from rotting.cli import console
 from rotting.printable import printable
@@ -20,31 +19,7 @@ from rotting.reports.folders import check_place
 P = ParamSpec("P")
 
 
-class _Group(TyperGroup):
-    """All commands. What a user has typed wrong is quoted without control characters."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        with _quoting():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _quoting():
-            return super().invoke(ctx)
-
-
-@contextlib.contextmanager
-def _quoting() -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        refusal: Any = error
-        if hasattr(error, "format_message"):  # a ClickException: click's own, or typer's copy
-            refusal.message = printable(refusal.message)
-        raise
-
-
 app = typer.Typer(
-    cls=_Group,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -22,6 +22,7 @@ from rotting.state import leaves
 
 DEVICE_ROUNDS = 2**31 - 1  # a GPU counts in 32 bits
 _TRIED = 1 << 16  # horizons up to here are cheap to prepare: nothing is tried beforehand
+_TRIFLE = 1 << 24  # bytes; for less, asking the system would take longer than it is worth
 _STEP = 4  # how much larger the next size is that is tried
 _PER_RUN = 2  # numbers of a run that are neither at a checkpoint nor of an arm
 
@@ -55,11 +56,13 @@ def check(
     if engine == "cuda":
         checks.integer("horizon with engine 'cuda'", scenario.horizon, 1, DEVICE_ROUNDS)
     listed = list(policies)
+    results = (len(listed) + summed_up) * result_bytes(runs, kept, scenario.arm_count)
+    known = Sizes(results, table_bytes(scenario, runs, threads), 0)
+    if sum(known) < _TRIFLE and scenario.horizon <= _TRIED:
+        return
     left = memory.available()
     if left is None:
         return
-    results = (len(listed) + summed_up) * result_bytes(runs, kept, scenario.arm_count)
-    known = Sizes(results, table_bytes(scenario, runs, threads), 0)
     _fit(known, left, len(listed), scenario, runs, kept)
     if scenario.horizon > _TRIED:
         for policy in listed:
@@ -70,11 +73,11 @@ def check(
 
 def check_plan(plan: Plan, threads: int) -> None:
     """The same for a policy that is prepared already: tables are made, and its size is known."""
-    left = memory.available()
+    runs, kept = plan.request.runs, plan.request.checkpoints.size
+    results = result_bytes(runs, kept, plan.scenario.arm_count)
+    taken = Sizes(results, 0, _state_bytes(plan.fresh, threads))
+    left = None if sum(taken) < _TRIFLE else memory.available()
     if left is not None:
-        runs, kept = plan.request.runs, plan.request.checkpoints.size
-        results = result_bytes(runs, kept, plan.scenario.arm_count)
-        taken = Sizes(results, 0, _state_bytes(plan.fresh, threads))
         _fit(taken, left, 1, plan.scenario, runs, kept)
 
 
