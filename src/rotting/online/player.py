@@ -142,7 +142,7 @@ class Player:
                 f"got {decision!r}"
             ) from None
         value = reward if type(reward) is float else checks.number("reward", reward)
-        if not -HUGE <= value <= HUGE:  # NaN is not either
+        if not abs(value) <= HUGE:  # NaN is not, either
             checks.moderate("reward", reward)
         try:
             self._outstanding.remove((number, pull))
