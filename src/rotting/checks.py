@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 LARGEST = 2**62
+EXACT = 2**53  # rounds and runs: up to here a float holds every whole number
+# Rewards, means and sigmas: squares, and squares of sums of many, neither overflow nor vanish.
+HUGE, TINY = 1e100, 1e-100
 
 
 def integer(name: str, value: Any, least: int, most: int = LARGEST) -> int:
@@ -19,12 +22,13 @@ def integer(name: str, value: Any, least: int, most: int = LARGEST) -> int:
     Traceback (most recent call last):
     ValueError: runs must be an integer >= 1, got 0
     """
-    allowed = f"an integer >= {least}" if most == LARGEST else f"an integer from {least} to {most}"
+    ceilings = {LARGEST: "2**62", EXACT: "2**53"}  # not worth a word unless they are in the way
+    allowed = f"an integer >= {least}" if most in ceilings else f"an integer from {least} to {most}"
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         whole = True  # 1e6 is a natural way to write a million
-    if whole and int(value) > LARGEST:
-        raise ValueError(f"{name} must be {allowed}, and at most 2**62, got {value!r}")
+    if whole and most in ceilings and int(value) > most:
+        raise ValueError(f"{name} must be {allowed}, and at most {ceilings[most]}, got {value!r}")
     if not whole or not least <= int(value) <= most:
         raise ValueError(f"{name} must be {allowed}, got {value!r}")
     return int(value)
@@ -56,6 +60,25 @@ def number(
         raise ValueError(refusal[:200] + " (too large)") from None
     if not math.isfinite(x) or not (above < x < below and least <= x <= most):
         raise ValueError(refusal)
+    return x
+
+
+def moderate(name: str, value: Any, *, above: float = -math.inf, **ends: float) -> float:
+    """A `number` whose square is a number too: at most 1e100 in size, from 1e-100 if positive.
+
+    >>> moderate("sigma", 1e160, above=0)
+    Traceback (most recent call last):
+    ValueError: sigma must be a number from 1e-100 to 1e+100, got 1e+160: squares would overflow
+    """
+    x = number(name, value, above=above, **ends)
+    positive = above == 0.0
+    if abs(x) > HUGE or (positive and x < TINY):
+        least = TINY if positive else -HUGE
+        what = "overflow" if abs(x) > HUGE else "vanish"
+        raise ValueError(
+            f"{name} must be a number from {least:g} to {HUGE:g}, got {value!r}: "
+            f"squares would {what}"
+        )
     return x
 
 

@@ -37,7 +37,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Number(Rule):
-    """A finite number inside open (above, below) or closed (least, most) ends."""
+    """A number inside open (above, below) or closed (least, most) ends, see `checks.moderate`."""
 
     above: float = -math.inf
     below: float = math.inf
@@ -46,7 +46,7 @@ class Number(Rule):
 
     def check(self, name: str, value: Any) -> float:
         """The value as a float."""
-        return checks.number(
+        return checks.moderate(
             name, value, above=self.above, below=self.below, least=self.least, most=self.most
         )
 
@@ -91,6 +91,7 @@ Positive = Annotated[float, Number(above=0)]
 NonNegative = Annotated[float, Number(least=0)]
 Probability = Annotated[float, Number(above=0, below=1)]
 Count = Annotated[int, Whole(least=1)]
+Rounds = Annotated[int, Whole(least=1, most=checks.EXACT)]
 Switch = Annotated[bool, Flag()]
 
 

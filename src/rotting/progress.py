@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
+from rotting.printable import printable
+
 # progress(done, runs): so many of a simulation's runs are done
 Progress = Callable[[int, int], None]
 
@@ -52,7 +54,8 @@ def bar(total: int, shown: bool = True) -> Iterator[Report]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     percentage = TextColumn("{task.percentage:3.0f} %")
-    columns = (TextColumn("{task.description}"), BarColumn(), percentage, TimeRemainingColumn())
+    what_is_done = TextColumn("{task.description}", markup=False)  # brackets in names are no markup
+    columns = (what_is_done, BarColumn(), percentage, TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as drawn:
         task = drawn.add_task("", total=total)
-        yield lambda what, steps: drawn.update(task, description=what, advance=steps)
+        yield lambda what, steps: drawn.update(task, description=printable(what), advance=steps)

@@ -28,7 +28,7 @@ FAMILY = models.Plateau(length=100).over([0.1, 0.2])
 
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("sigma must be > 0, got -1.0 at n = 1", lambda: Gaussian(lambda n: -1.0 * n)),
-    ("keep the mean finite", lambda: Arm(models.Constant(1e308), 1e308)),
+    ("keep the mean at most 1e.100", lambda: Arm(models.Constant(1e100), 1e100)),
     ("model must be a rotting model", lambda: Arm(0.5)),  # type: ignore[arg-type]
     ("constant must be a finite number", lambda: Arm(models.Constant(1.0), float("inf"))),
     ("sigma must be a number > 0, got 0", lambda: Gaussian(0)),

@@ -50,7 +50,7 @@ def test_compare_writes_a_folder(tmp_path: Path) -> None:
     done = rotting(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Holm" in done.stdout
-    names = sorted(path.name for path in (tmp_path / "found").iterdir())
+    names = sorted(path.name for path in (tmp_path / "found").glob("[!.]*"))
     kept = "result-wSWA-alpha=0.2"
     results = ["result-UCB1.npz", f"{kept}-restart=keep.npz", f"{kept}.npz"]
     assert names == ["comparison.json", "regret.png", *results]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rotting import plain
+from rotting import checks, plain
 from rotting.arrays import FloatArray
 from rotting.models import Constant, Model
 from rotting.parameters import Checked, Real
@@ -27,11 +27,13 @@ class Arm(Checked):
     constant: Real = 0.0
 
     def check(self) -> None:
-        """The model is complete, and the constant does not overflow its mean."""
+        """The model is complete, and the constant keeps the mean where squares are finite."""
         if not isinstance(self.model, Model):
             raise ValueError(f"model must be a rotting model (rotting.models), got {self.model!r}")
-        if not np.isfinite(self.mean(1)):  # a model without its theta is refused here, too
-            raise ValueError(f"constant must keep the mean finite, got {self.constant}")
+        if not abs(self.mean(1)) <= checks.HUGE:  # a model without its theta is refused here, too
+            raise ValueError(
+                f"constant must keep the mean at most {checks.HUGE:g} in size, got {self.constant}"
+            )
 
     def mean(self, n: npt.ArrayLike) -> FloatArray:
         """The mean of the n-th reward."""

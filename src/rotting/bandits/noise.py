@@ -59,7 +59,7 @@ class Gaussian(Checked):
         if callable(self.sigma):
             self.scale(PROBE)
         else:
-            self._set("sigma", checks.number("sigma", self.sigma, above=0))
+            self._set("sigma", checks.moderate("sigma", self.sigma, above=0))
 
     def __repr__(self) -> str:
         if callable(self.sigma):
@@ -78,6 +78,8 @@ class Gaussian(Checked):
         bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
         if bad.size:
             raise ValueError(f"sigma must be > 0, got {values[bad[0]]} at n = {int(bad[0]) + 1}")
+        for n in (int(values.argmin()) + 1, int(values.argmax()) + 1):
+            checks.moderate(f"sigma at n = {n}", float(values[n - 1]), above=0)
         return values
 
 

@@ -207,8 +207,8 @@ class ArmDraw:
 def _range(name: str, ends: Any, above: float = -np.inf) -> tuple[float, float]:
     if not isinstance(ends, Sequence) or isinstance(ends, str) or len(ends) != 2:
         raise ValueError(f"{name} must be a pair (low, high), got {ends!r}")
-    low = checks.number(f"{name}[0]", ends[0], above=above)
-    return low, checks.number(f"{name}[1]", ends[1], least=low)
+    low = checks.moderate(f"{name}[0]", ends[0], above=above)
+    return low, checks.moderate(f"{name}[1]", ends[1], least=low)
 
 
 def _places(family: Family, uniforms: FloatArray) -> IntArray:

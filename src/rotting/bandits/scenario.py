@@ -14,7 +14,7 @@ from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
 from rotting.bandits.random_arms import RandomArms
 from rotting.bandits.world import Bandits, World, chunk_bytes, chunk_tables, world_tables
 from rotting.models import Family, Interval, Model
-from rotting.parameters import Checked, Count
+from rotting.parameters import Checked, Rounds
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Scenario(Checked):
 
     arms: Sequence[Arm] | RandomArms
     noise: Noise
-    horizon: Count
+    horizon: Rounds
     name: str = ""
     # no part of what is played: not shown, and no other scenario with another belief
     belief: Family | Interval | None = field(default=None, repr=False, compare=False)
@@ -82,6 +82,11 @@ class Scenario(Checked):
     def shared_tables(self) -> bool:
         """Whether all runs read the same tables; else each run has models of its own."""
         return self._models is not None
+
+    @property
+    def model_count(self) -> int | None:
+        """How many models the tables hold if all runs share them, else None."""
+        return None if self._models is None else len(self._models)
 
     @property
     def _models(self) -> tuple[Model, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from collections.abc import Callable
@@ -13,9 +14,12 @@ import typer
 from rotting.cli import completion, console, narrow
 from rotting.engines.cluster import BACKENDS
 from rotting.experiments.simulation import ENGINES
+from rotting.printable import printable
 from rotting.provenance import VERSION
+from rotting.reports.folders import check_place
 
 P = ParamSpec("P")
+
 
 app = typer.Typer(
     cls=narrow.Group,
@@ -72,15 +76,28 @@ def command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
         def safe(*args: P.args, **kwargs: P.kwargs) -> None:
             try:
                 with console.noting_interrupts():
+                    place = kwargs.get("out")
+                    if isinstance(place, Path):
+                        check_place("out", place)
                     function(*args, **kwargs)
             except (ValueError, OSError) as error:
-                print(f"rotting: {' '.join(str(error).split())}", file=sys.stderr)
+                _complain(str(error))
                 raise typer.Exit(2) from None
-            except KeyboardInterrupt:
-                print("rotting: stopped", file=sys.stderr)
-                raise typer.Exit(130) from None
+            except MemoryError as error:  # what was foreseen is refused before, see engines.sizes
+                _complain(f"memory must suffice, but does not: {error}")
+                raise typer.Exit(2) from None
+            except KeyboardInterrupt as stop:
+                with contextlib.suppress(OSError):  # the terminal may be what has gone
+                    _complain("stopped")
+                code = stop.exit_code if isinstance(stop, console.Stopped) else 130
+                raise typer.Exit(code) from None
 
         app.command(name, cls=narrow.Command)(safe)
         return function
 
     return register
+
+
+def _complain(text: str) -> None:
+    """One line on standard error."""
+    print(f"rotting: {printable(' '.join(text.split()))}", file=sys.stderr, flush=True)

@@ -19,42 +19,68 @@ from rich.table import Table
 
 from rotting import progress as reporting
 from rotting.experiments.comparison import Comparison
+from rotting.printable import printable
 from rotting.reports.data import json_text
 
-# Set by Ctrl-C. The exception itself can get lost: raised in a call from the compiler's C code,
-# Python only reports it and goes on.
-interrupted = threading.Event()
+# Ask the work to stop: Ctrl-C, what service managers and schedulers send, a terminal that closes.
+# Not every operating system knows them all.
+STOPS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
-out = Console(highlight=False)
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked to stop; its number is the argument."""
+
+    @property
+    def exit_code(self) -> int:
+        """What a shell expects of a command that a signal has ended."""
+        return 128 + int(self.args[0])
+
+
+# Set by such a signal. The exception itself can get lost: raised in a call from the compiler's C
+# code, Python only reports it and goes on.
+interrupted = threading.Event()
+_signals: list[int] = []  # those that have come
+
+out = Console(highlight=False, emoji=False)
 
 
 @contextlib.contextmanager
 def noting_interrupts() -> Iterator[None]:
-    """Set `interrupted` at a Ctrl-C too, so that the next report stops the work at the latest."""
+    """Stop the work at a signal of `STOPS`, by the next report at the latest (`interrupted`)."""
 
     def note(signum: int, frame: Any) -> None:
+        _signals.append(signum)
         interrupted.set()
-        raise KeyboardInterrupt
+        raise Stopped(signum)
 
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may handle signals
         return
-    before = signal.signal(signal.SIGINT, note)
+    # what is ignored stays ignored: nohup lets the work go on when the terminal closes
+    handled = [
+        number
+        for number in STOPS
+        if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN
+    ]
+    before = {number: signal.signal(number, note) for number in handled}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def say(text: str) -> None:
-    """Print a line as it is; brackets are no markup."""
-    out.print(text, markup=False, soft_wrap=True)
+    """Print a line as it is; brackets are no markup, control characters are shown."""
+    out.print(printable(text), markup=False, soft_wrap=True)
 
 
 def note(lines: Sequence[str]) -> None:
     """Say what was decided for the user, beside the output proper: also where that is JSON."""
     for line in lines:
-        print(line, file=sys.stderr)
+        print(printable(line), file=sys.stderr)
 
 
 def print_json(data: Any) -> None:
@@ -68,8 +94,10 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "")
     Where it is too wide, headings take several lines. If that is not enough its rows are printed
     one below the other, a line a cell: a number must not lose its last digits.
     """
+    header = [printable(name) for name in header]
+    rows = [[printable(cell) for cell in row] for row in rows]
     if title:
-        out.print(f"\n{title}", style="bold", markup=False)
+        out.print(f"\n{printable(title)}", style="bold", markup=False)
     for folded in (False, True):
         shown = _table(header, rows, folded)
         least = Measurement.get(out, out.options.update(width=10_000), shown).minimum
@@ -207,7 +235,7 @@ def progress(total: int, quiet: bool = False) -> Iterator[reporting.Report]:
 
         def advance(what: str, steps: int) -> None:
             if interrupted.is_set():
-                raise KeyboardInterrupt
+                raise Stopped(_signals[-1] if _signals else signal.SIGINT)
             report(what, steps)
 
         yield advance

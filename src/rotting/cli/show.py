@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rotting import checks
 from rotting.bandits import Scenario
 from rotting.cli import console
+from rotting.engines import sizes
 from rotting.experiments.comparison import Comparison, compare
 from rotting.policies.base import Policy
 from rotting.reports import comparison as files
@@ -19,7 +19,7 @@ def play(
     policies: Mapping[str, Policy], scenario: Scenario, quiet: bool, *, runs: int, **options: Any
 ) -> Comparison:
     """Compare policies, with a bar unless `quiet`. The options are those of `simulate`."""
-    runs = checks.integer("runs", runs, least=1)
+    sizes.check(policies.values(), scenario, runs, summed_up=True)
     with console.progress(runs * len(policies), quiet) as advance:
         return compare(policies, scenario, runs=runs, report=advance, **options)
 

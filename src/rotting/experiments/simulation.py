@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rotting import checks, provenance, random
 from rotting.bandits import IntArray, Scenario
+from rotting.engines import sizes
 from rotting.engines.cluster import BACKENDS
 from rotting.engines.loop import Outcome
 from rotting.engines.plan import Plan, Request, empty_outcome, prepare
@@ -65,17 +66,20 @@ def simulate(
     """
     if not isinstance(scenario, Scenario):
         raise ValueError(f"scenario must be a Scenario, got {scenario!r}")
-    runs = checks.integer("runs", runs, least=1)
+    runs = checks.integer("runs", runs, 1, checks.EXACT)
     first_run = checks.integer("first_run", first_run, least=0, most=2**62)
     checks.choice("engine", engine, ENGINES)
     checks.choice("noise", noise, NOISES)
     _check_backend(backend, address, engine, policy)
     if threads is not None:
         threads = checks.integer("threads", threads, least=1)
+    working = (threads or _cores()) if engine == "cpu" and backend == "threads" else 1
+    sizes.check([policy], scenario, runs, checkpoints, engine=engine, threads=working)
     times = checkpoint_times(checkpoints, scenario.horizon)
     request = Request(policy, scenario, int(random.seed_word(seed)), noise, times, first_run, runs)
     started = time.perf_counter()
     plan = prepare(request)
+    sizes.check_plan(plan, working)
     if not isinstance(policy, Policy):
         engine = "reference"
     outcome = empty_outcome(runs, times.size, scenario.arm_count)

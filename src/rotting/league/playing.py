@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
+from rotting.engines import sizes
 from rotting.experiments.simulation import simulate
 from rotting.league.contestants import makers
 from rotting.league.entry import Entry
@@ -108,6 +109,8 @@ def play(
     """
     runs = checks.integer("runs", runs, least=2)
     entries = entries_of(group, scenarios)
+    for entry in entries.values():
+        sizes.check([RoundRobin()], entry.scenario, runs, 1, summed_up=True)
     started = time.perf_counter()
     cells: dict[str, dict[str, Cell]] = {}
     for name, entry in entries.items():

@@ -223,11 +223,12 @@ _cached_table = functools.lru_cache(maxsize=32)(uncached_table)
 
 
 def check_means(name: str, means: FloatArray) -> None:
-    """Refuse means that are not finite or that rise, naming the first offending pull."""
-    bad = np.flatnonzero(~np.isfinite(means))
+    """Refuse means that are not finite, too large or that rise, naming the first such pull."""
+    bad = np.flatnonzero(~(np.abs(means) <= checks.HUGE))
     if bad.size:
         n = int(bad[0]) + 1
-        raise ValueError(f"{name} must be finite, got {means[n - 1]} at n = {n}")
+        allowed = "at most 1e100 in size" if np.isfinite(means[n - 1]) else "finite"
+        raise ValueError(f"{name} must be {allowed}, got {means[n - 1]} at n = {n}")
     rising = np.flatnonzero(means[1:] > means[:-1])
     if rising.size:
         n = int(rising[0]) + 2

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from rotting import checks, random
+from rotting.checks import HUGE
 from rotting.engines import steps
 from rotting.online import saving
 from rotting.online.keeping import Kept
@@ -55,7 +55,9 @@ class Player(Kept):
     ) -> None:
         self.policy = policy
         self.arms = checks.labels("arms", arms)
-        self.horizon = None if horizon is None else checks.integer("horizon", horizon, least=1)
+        self.horizon = (
+            None if horizon is None else checks.integer("horizon", horizon, 1, checks.EXACT)
+        )
         self.seed = int(random.seed_word(seed))
         self.compiled = compiled
         if policy.needs_horizon and self.horizon is None:
@@ -122,8 +124,8 @@ class Player(Kept):
                 f"got {decision!r}"
             ) from None
         value = reward if type(reward) is float else checks.number("reward", reward)
-        if not math.isfinite(value):
-            raise ValueError(f"reward must be a finite number, got {reward!r}")
+        if not abs(value) <= HUGE:  # NaN is not, either
+            checks.moderate("reward", reward)
         while True:
             try:
                 del self._free

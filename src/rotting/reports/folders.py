@@ -1,12 +1,27 @@
-"""Atomic output folders: nothing appears in them before all of the work is done."""
+"""Atomic output folders: nothing appears in them before all of the work is done.
+
+A run writes into a folder `.partial-...` inside its target, which it holds a lock on. One whose
+lock nobody holds was left by a run that was killed, and the next one removes it. `.rotting.json`
+lists the files that a run has put in place: the next one, if forced, removes those of them that it
+does not write itself, and nothing else.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from rotting.reports import locks
+from rotting.reports.undisturbed import undisturbed
+
+PARTIAL = ".partial-"
+MANIFEST = ".rotting.json"
+_BEFORE_MANIFESTS = re.compile(r"result-\d+\.npz")  # beside comparison.json
 
 
 @contextlib.contextmanager
@@ -14,33 +29,105 @@ def output_folder(path: str | Path, force: bool = False) -> Iterator[Path]:
     """A temporary folder to write into; its files are moved to `path` if the work succeeds.
 
     A folder that holds something is refused, unless `force` is given; then files of the same
-    names are replaced and all others are left alone. Nothing is left behind when the work fails
-    or is interrupted. Refusals come before any work.
+    names are replaced, those that an earlier run wrote are removed, and all others are left alone.
+    Nothing is left behind when the work fails or is interrupted. Refusals come before any work.
     """
     target = Path(path)
     if target.exists() and not target.is_dir():
         raise ValueError(f"out must be a folder, but {target} is a file")
-    if target.is_dir() and any(target.iterdir()) and not force:
-        raise ValueError(
-            f"out must be an empty or new folder, but {target} holds files; "
-            "use --force to replace those of the same names"
-        )
     made = [folder for folder in (target, *target.parents) if not folder.exists()]
     try:
+        _sweep(target)
+        if not force and target.is_dir() and any(f.name != MANIFEST for f in target.iterdir()):
+            raise ValueError(
+                f"out must be an empty or new folder, but {target} holds files; "
+                "use --force to replace what an earlier run wrote there"
+            )
         target.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(dir=target, prefix=".partial-"))
+        work = Path(tempfile.mkdtemp(dir=target, prefix=PARTIAL))
     except OSError as error:
         raise ValueError(f"out must be a folder that can be written to: {error}") from None
     try:
-        yield work
-        for source in sorted(work.rglob("*")):
-            place = target / source.relative_to(work)
-            if source.is_dir():
-                place.mkdir(exist_ok=True)
-            else:
-                source.replace(place)
+        with locks.held(work):
+            yield work
+            with undisturbed():
+                _put_in_place(work, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
         for folder in made:  # the deepest first; a folder that holds something stays
             with contextlib.suppress(OSError):
                 folder.rmdir()
+
+
+def check_place(name: str, path: Path) -> None:
+    """Refuse a file or folder that cannot be made, by making a file near it and removing it again.
+
+    Near: in the folder itself, in the one that it would lie in, or in the first above that exists.
+    """
+    around = path.absolute().parents
+    near = path if path.is_dir() else next(folder for folder in around if folder.exists())
+    try:
+        with tempfile.NamedTemporaryFile(dir=near, prefix=PARTIAL):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"{name} must be a folder that can be written to, or a file in one, got "
+            f"{str(path)!r}: {error}"
+        ) from None
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed runs have left."""
+    for left in target.glob(f"{PARTIAL}*"):
+        if left.is_dir() and not left.is_symlink() and locks.abandoned(left):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _put_in_place(work: Path, target: Path) -> None:
+    found = sorted(f for f in work.rglob("*") if f != work / locks.NAME)
+    names = [f.relative_to(work).as_posix() for f in found if not f.is_dir()]
+    stale = sorted(_written_before(target, names) - set(names))
+    _list(target, [*names, *stale])  # a run killed from here on leaves nothing that is not listed
+    for source in found:
+        place = target / source.relative_to(work)
+        if source.is_dir():
+            place.mkdir(exist_ok=True)
+        else:
+            source.replace(place)
+    for name in stale:
+        with contextlib.suppress(OSError):
+            (target / name).unlink()
+        for folder in (target / name).parents:  # empty ones, up to the target
+            if folder == target or any(folder.iterdir()):
+                break
+            folder.rmdir()
+    _list(target, names)
+
+
+def _list(target: Path, names: Iterable[str]) -> None:
+    written = target / f"{PARTIAL}{MANIFEST}"
+    about = {"about": "what rotting wrote here, and may remove", "files": list(names)}
+    written.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    written.replace(target / MANIFEST)
+
+
+def _written_before(target: Path, names: list[str]) -> set[str]:
+    """The files of an earlier run that are still there."""
+    try:
+        listed = json.loads((target / MANIFEST).read_text(encoding="utf-8"))["files"]
+        found = {name for name in listed if isinstance(name, str) and _is_inside(target, name)}
+    except FileNotFoundError:
+        if "comparison.json" not in names or not (target / "comparison.json").exists():
+            return set()
+        found = {f.name for f in target.iterdir() if _BEFORE_MANIFESTS.fullmatch(f.name)}
+    except (OSError, ValueError, TypeError, KeyError):  # damaged: nothing is known to be ours
+        return set()
+    return {name for name in found if (target / name).is_file()}
+
+
+def _is_inside(target: Path, name: str) -> bool:
+    """Whether a name leads to a file below the target, and not through a link out of it."""
+    parts = PurePosixPath(name).parts
+    if not parts or ".." in parts or PurePosixPath(name).is_absolute() or Path(name).drive:
+        return False
+    return (target / name).parent.resolve().is_relative_to(target.resolve())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import NamedTuple
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #f3f5f7;
@@ -53,18 +54,30 @@ def page(title: str, body: Iterable[str]) -> str:
     )
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of texts; cells are escaped unless they start with a tag."""
+class Cell(NamedTuple):
+    """A cell of a table that is more than its text."""
+
+    text: str
+    small: str = ""  # in small print behind it
+    kind: str = ""  # a class of the style above
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str | Cell]]) -> str:
+    """A table; all texts are escaped."""
     lines = ['<div class="scroll"><table>']
     lines.append("<thead><tr>" + "".join(f"<th>{escape(h)}</th>" for h in header) + "</tr></thead>")
     lines.append("<tbody>")
-    lines += ["<tr>" + "".join(_cell(text) for text in row) + "</tr>" for row in rows]
+    lines += ["<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows]
     lines.append("</tbody></table></div>")
     return "\n".join(lines)
 
 
-def _cell(text: str) -> str:
-    return text if text.startswith("<td") else f"<td>{escape(text)}</td>"
+def _cell(cell: str | Cell) -> str:
+    if isinstance(cell, str):
+        cell = Cell(cell)
+    kind = f' class="{escape(cell.kind)}"' if cell.kind else ""
+    small = f" <small>{escape(cell.small)}</small>" if cell.small else ""
+    return f"<td{kind}>{escape(cell.text)}{small}</td>"
 
 
 def figures(svgs: Iterable[tuple[str, str]], small: bool = False) -> str:

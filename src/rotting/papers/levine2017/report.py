@@ -97,7 +97,7 @@ def _table(reproduction: Reproduction) -> list[str]:
 
 
 def _matrix(setup: str, comparison: Comparison) -> str:
-    rows = [
+    rows: list[list[str | html.Cell]] = [
         [name, *(_entry(entry) for entry in entries)]
         for name, entries in tables.matrix(setup, comparison).items()
     ]
@@ -105,11 +105,10 @@ def _matrix(setup: str, comparison: Comparison) -> str:
     return title + html.table(["", *comparison.results], rows)
 
 
-def _entry(entry: tables.Entry | None) -> str:
+def _entry(entry: tables.Entry | None) -> html.Cell:
     if entry is None:
-        return '<td class="same"></td>'
-    mark = "yes" if entry.agrees else "no"
-    return f'<td class="{mark}">{escape(entry.ours)} <small>({escape(entry.paper)})</small></td>'
+        return html.Cell("", kind="same")
+    return html.Cell(entry.ours, f"({entry.paper})", kind="yes" if entry.agrees else "no")
 
 
 def _corrected(comparisons: dict[str, Comparison]) -> str:

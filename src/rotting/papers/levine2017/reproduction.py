@@ -9,6 +9,7 @@ from typing import Any
 
 from rotting import checks, provenance
 from rotting.bandits import Scenario
+from rotting.engines import sizes
 from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.tuning import Tuning, tune
 from rotting.papers.levine2017 import published, setups
@@ -52,6 +53,8 @@ def reproduce(
     `simulate`. A shorter horizon is for trying out.
     """
     runs = checks.integer("runs", runs, least=2)
+    kept: dict[str, Any] = {"checkpoints": 10} if runs > MANY else {}  # curves of a million runs
+    _check_sizes(runs, horizon, **kept)
     begin = time.perf_counter()
     grids: dict[str, dict[str, Tuning]] = {}
     reported: dict[str, Comparison] = {}
@@ -67,9 +70,8 @@ def reproduce(
             name: grids[setup][name].best if name in grids[setup] else policy
             for name, policy in theirs.items()
         }
-        asked = {**options, "runs": runs, "seed": seed, "report": _of_setup(report, setup, horizon)}
-        if runs > MANY:
-            asked["checkpoints"] = 10  # a million curves of a hundred points would not fit
+        asked = {**options, **kept, "runs": runs, "seed": seed}
+        asked["report"] = _of_setup(report, setup, horizon)
         reported[setup] = compare(theirs, scenario, **asked)
         # those that our grid leaves alone are not played again
         played = {policy: reported[setup][name] for name, policy in theirs.items()}
@@ -78,6 +80,16 @@ def reproduce(
     return Reproduction(
         runs, seed, grids, reported, tuned, seconds, _gpu_seconds(grids, reported, tuned)
     )
+
+
+def _check_sizes(runs: int, horizon: int, **kept: Any) -> None:
+    """Refuse what would not fit before the grids are searched; all results are kept."""
+    played: list[Policy] = []
+    for setup in published.SETUPS:
+        theirs = setups.reported_policies(setup)
+        played += [*theirs.values(), *(theirs[name] for name in published.GRIDS)]
+    scenario = dataclasses.replace(setups.anv(), horizon=horizon)
+    sizes.check(played, scenario, runs, **kept, summed_up=True)
 
 
 def _of_setup(report: Report, setup: str, horizon: int) -> Report:

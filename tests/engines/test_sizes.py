@@ -1,0 +1,133 @@
+"""What does not fit into memory is refused before any work, with what it takes."""
+
+from __future__ import annotations
+
+import dataclasses
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cases import examples
+from rotting import Arm, Gaussian, RandomArms, Scenario, memory, models, policies, simulate
+from rotting.engines import sizes
+from rotting.engines.plan import empty_outcome
+from rotting.models.tables import CACHED
+from rotting.policies import Policy
+
+GIB = 1 << 30
+ARMS = [Arm(models.Step(at=10, before=1.0, after=0.5)), Arm(models.Polynomial(0.3))]
+PLAIN = Scenario(ARMS, Gaussian(0.5), horizon=1000)
+DRAWN = RandomArms(models.Polynomial().between(0.1, 0.4), 3)
+
+
+def long(horizon: int, scenario: Scenario = PLAIN) -> Scenario:
+    return dataclasses.replace(scenario, horizon=horizon)
+
+
+@pytest.fixture
+def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that has 8 GiB left, and on which nothing is ever prepared."""
+    monkeypatch.setattr(memory, "available", lambda: 8 * GIB)
+
+
+@pytest.mark.usefixtures("small_machine")
+@pytest.mark.parametrize(
+    ("policy", "scenario", "options", "message"),
+    [
+        (policies.UCB1(), PLAIN, {"runs": 10**12}, "runs must fit .* 774,860 GiB .* fewer runs"),
+        (policies.UCB1(), PLAIN, {"runs": 10**6 * 20, "checkpoints": 100}, "15.5 GiB"),
+        (
+            policies.UCB1(),
+            long(30_000),
+            {"runs": 10**5, "checkpoints": 30_000},
+            "100,000 runs at 30,000 checkpoints would take about 22.4 GiB and .* or checkpoints",
+        ),
+        (policies.UCB1(), PLAIN, {"runs": 10**8, "checkpoints": np.arange(1, 1001)}, "748 GiB"),
+        (policies.UCB1(), long(10**12), {"runs": 1}, "horizon must fit into memory: the means"),
+        (policies.UCB1(), long(10**12, Scenario(DRAWN, Gaussian(1.0), 1)), {"runs": 1}, "horizon"),
+        (
+            policies.UCB1(),
+            long(10**9, Scenario(ARMS[:1], Gaussian(lambda n: 1 / n), 1)),
+            {"runs": 1, "checkpoints": 10**9},
+            "horizon must fit into memory: the means of all pulls up to the horizon of 1,000",
+        ),
+        (policies.RAWUCB(1.0), long(10**8), {"runs": 1, "threads": 16}, "what the policy keeps"),
+        (policies.UCB1(), PLAIN, {"runs": 2**53 + 1}, r"runs .* at most 2\*\*53, got"),
+        (policies.UCB1(), long(2**31), {"runs": 1, "engine": "cuda"}, "'cuda' must be an integer"),
+    ],
+)
+def test_refused_before_any_work(
+    policy: Policy, scenario: Scenario, options: dict[str, Any], message: str
+) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=message):
+            simulate(policy, scenario, **options)
+        assert tracemalloc.get_traced_memory()[1] < GIB // 2
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_state_that_turns_out_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to 65,536 rounds the policy is prepared, measured, and refused before it is played."""
+    monkeypatch.setattr(memory, "available", lambda: 50 << 20)
+    with pytest.raises(ValueError, match=r"what the policy keeps over 50,000 rounds .* threads"):
+        simulate(policies.RAWUCB(1.0), long(50_000), runs=1, threads=64)
+
+
+@pytest.mark.parametrize(("tau", "fits"), [(10**6, True), (10**9, False)])
+def test_a_window_is_told_from_a_whole_history(tau: int, fits: bool) -> None:
+    """What takes 16 MB at the first million rounds may take no more at the thousandth."""
+    taken = sizes.policy_bytes(policies.SWUCB(tau=tau), long(10**9), threads=2, left=4 * GIB)
+    assert (taken < 4 * GIB) == fits
+
+
+@pytest.mark.parametrize("policy", examples(), ids=lambda policy: policy.short_label)
+def test_a_policy_takes_what_is_predicted(policy: Policy) -> None:
+    horizon = 100_000
+    scenario = Scenario(RandomArms(models.Polynomial().over([0.1, 0.4]), 3), Gaussian(1.0), horizon)
+    if isinstance(policy, policies.Oracle):
+        return
+    predicted = sizes.policy_bytes(policy, scenario, threads=1, left=100 * GIB)
+    params = policy.prepare_for(scenario)
+    fresh = policy.verbs.init(params, 3, horizon)
+    exact = sizes._bytes(params) + 3 * sizes._bytes(fresh)
+    assert predicted == pytest.approx(exact, rel=0.1, abs=100_000)
+
+
+def test_results_take_what_is_predicted() -> None:
+    made = empty_outcome(7, 11, 3)
+    assert sizes.result_bytes(7, 11, 3) == sum(array.nbytes for array in made)
+
+
+@pytest.mark.parametrize(
+    ("arms", "runs"), [(ARMS, 1), (ARMS[1:], 1), (DRAWN, 1), (DRAWN, 3)], ids=range(4)
+)
+def test_tables_take_what_is_predicted(arms: Any, runs: int) -> None:
+    """Longer than what is cached one by one."""
+    scenario = Scenario(arms, Gaussian(lambda n: 1.0 / n), horizon=CACHED + 1)
+    tracemalloc.start()
+    try:
+        scenario.chunk(0, 0, runs)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert sizes.table_bytes(scenario, runs, threads=1) == pytest.approx(peak, rel=0.25)
+
+
+def test_what_fits_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = simulate(policies.RoundRobin(), PLAIN, runs=2, engine="reference")
+    for left in (None, GIB):
+        monkeypatch.setattr(memory, "available", lambda left=left: left)
+        found = simulate(policies.RoundRobin(), PLAIN, runs=2, engine="reference")
+        assert np.array_equal(found.regret, expected.regret)
+
+
+def test_results_of_all_policies_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = sizes.result_bytes(10**6, 100, 2) + sizes.table_bytes(PLAIN, 10**6, 1)
+    monkeypatch.setattr(memory, "available", lambda: 2 * one)
+    sizes.check([policies.UCB1()], PLAIN, 10**6, summed_up=True)
+    with pytest.raises(ValueError, match="the results of 3 times 1,000,000 runs"):
+        sizes.check([policies.UCB1()] * 3, PLAIN, 10**6)
