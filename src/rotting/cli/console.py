@@ -115,7 +115,8 @@ def _record(header: Sequence[str], row: Sequence[str]) -> None:
     out.print(_wrapped(row[0], ""), style="bold", markup=False, soft_wrap=True)
     for name, cell in zip(header[1:], row[1:], strict=True):
         if cell:
-            say(_wrapped(cell, "  ", f"{name}: " if name else ""))
+            lines = _wrapped(cell, "  ", f"{name}: " if name else "")
+            out.print(lines, markup=False, soft_wrap=True)  # printable already, but for its breaks
 
 
 def _wrapped(cell: str, indent: str, name: str = "") -> str:

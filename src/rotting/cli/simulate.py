@@ -79,6 +79,8 @@ def _one_policy(wanted: Asked, policy: str | None) -> dict[str, Policy]:
 def _check_result_file(path: Path, force: bool) -> None:
     if path.suffix != ".npz":
         raise ValueError(f"out must end in .npz, got {str(path)!r}")
+    if path.is_dir():
+        raise ValueError(f"out must be a file, but {path} is a folder")
     if not path.parent.is_dir():
         raise ValueError(f"out must be in a folder that exists, got {str(path)!r}")
     if path.exists() and not force:

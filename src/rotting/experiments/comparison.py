@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rotting.bandits import Scenario
+from rotting.engines import sizes
 from rotting.experiments import stats
 from rotting.experiments.frames import data_frame
 from rotting.experiments.results import Result
@@ -159,6 +160,7 @@ def compare(
     named = name_policies(policies)
     if report is not None and "progress" in options:
         raise ValueError("progress must not be given together with report")
+    sizes.check(named.values(), scenario, runs, options.get("checkpoints", 100))
     results = {}
     for name, policy in named.items():
         found = _at_hand(policy, scenario, runs, seed, options, played) if played else None

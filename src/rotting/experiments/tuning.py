@@ -12,6 +12,7 @@ import numpy as np
 
 from rotting import checks
 from rotting.bandits import Scenario
+from rotting.engines import sizes
 from rotting.experiments.frames import data_frame
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
@@ -96,6 +97,7 @@ def tune(
         dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
     ]
     policies = [_with(policy, setting) for setting in settings]
+    sizes.check(policies, scenario, runs, options.get("checkpoints", 100))
     results = [
         simulate(each, scenario, runs=runs, seed=seed, first_run=GRID_RUNS_START, **options)
         for each in policies
