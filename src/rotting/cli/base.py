@@ -10,7 +10,7 @@ from typing import Annotated, ParamSpec
 
 import typer
 
-from rotting.cli import console
+from rotting.cli import console, notices
 from rotting.provenance import VERSION
 
 P = ParamSpec("P")
@@ -53,11 +53,16 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def common(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Say what takes long, as compiling a policy.")
+    ] = False,
 ) -> None:
     """What all commands share."""
+    context.with_resource(notices.shown(verbose))
 
 
 def command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:

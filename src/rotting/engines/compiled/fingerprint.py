@@ -111,7 +111,10 @@ def view(
             digest.update(f"{name}={value.__qualname__}{_members(value)}\n".encode())
         elif _is_plain(value):
             digest.update(f"{name}={type(value).__name__}:{value!r}\n".encode())
-        elif not isinstance(value, types.BuiltinFunctionType):
+        elif isinstance(value, types.BuiltinFunctionType | np.ufunc):
+            module = getattr(value, "__module__", "numpy")
+            digest.update(f"{name}={module}.{value.__name__}\n".encode())
+        else:
             known = False
     whole = Sight(
         [function for function, _, _ in found.values()],

@@ -7,6 +7,7 @@ asked for, and fails with an error that says nothing, or does not fail at all.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import signal
 import sys
@@ -14,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+_AGAIN = 0.05  # seconds
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
@@ -25,10 +27,13 @@ def interruptible() -> Iterator[None]:
         yield  # Python handles signals in the main thread only
         return
     raised: list[BaseException] = []
+    last = [signal.SIGINT]
+    inside = [True]
 
     def noting(handler: Callable[..., Any]) -> Callable[..., None]:
         def handle(signum: int, frame: Any) -> None:
             try:
+                last[0] = signal.Signals(signum)
                 handler(signum, frame)
             except BaseException as error:
                 raised.append(error)
@@ -39,6 +44,10 @@ def interruptible() -> Iterator[None]:
     def report(unraisable: Any) -> None:
         if unraisable.exc_value not in raised:
             usual(unraisable)
+        else:  # lost: try again where it may not be
+            again = threading.Timer(_AGAIN, lambda: inside and _thread.interrupt_main(last[0]))
+            again.daemon = True
+            again.start()
 
     usual, sys.unraisablehook = sys.unraisablehook, report
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -52,6 +61,7 @@ def interruptible() -> Iterator[None]:
             raise raised[0] from error
         raise
     finally:
+        inside.clear()
         for number, handler in before.items():
             if callable(handler):
                 signal.signal(number, handler)
