@@ -89,9 +89,10 @@ def test_fingerprint_passes_over_docstrings_and_attributes() -> None:
 def test_fingerprint_sees_the_members_of_an_enum() -> None:
     marks = set()
     for value in (1, 2):
-        mode = enum.IntEnum("Mode", {"FAST": value})
-        marks.add(digest_of("def f(x):\n    return Mode.FAST", {"Mode": mode}))
-        marks.add(digest_of("def f(x):\n    return FAST", {"FAST": mode.FAST}))
+        scope: dict[str, Any] = {"IntEnum": enum.IntEnum}
+        exec(f"class Mode(IntEnum):\n    FAST = {value}\nFAST = Mode.FAST", scope)
+        marks.add(digest_of("def f(x):\n    return Mode.FAST", scope))
+        marks.add(digest_of("def f(x):\n    return FAST", scope))
     assert len(marks) == 4
 
 

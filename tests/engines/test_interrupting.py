@@ -20,11 +20,7 @@ from rotting.engines.compiled.interrupting import interruptible
 def called_from_c() -> Any:
     """Interrupts from a function that C calls, where Python drops the exception."""
 
-    @ctypes.CFUNCTYPE(None)
-    def callback() -> None:
-        signal.raise_signal(signal.SIGINT)
-
-    return callback
+    return ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))
 
 
 def test_an_interrupt_that_gets_lost_comes_back(called_from_c: Any) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 _AGAIN = 0.05  # seconds
 
+
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Inside, what a signal's handler raises is not lost: it comes when all is compiled, at last.
@@ -27,27 +28,30 @@ def interruptible() -> Iterator[None]:
         yield  # Python handles signals in the main thread only
         return
     raised: list[BaseException] = []
-    last = [signal.SIGINT]
-    inside = [True]
+    signals: list[int] = []  # that raised; none once we are outside again
 
     def noting(handler: Callable[..., Any]) -> Callable[..., None]:
         def handle(signum: int, frame: Any) -> None:
             try:
-                last[0] = signal.Signals(signum)
                 handler(signum, frame)
             except BaseException as error:
                 raised.append(error)
+                signals.append(signum)
                 raise
 
         return handle
 
+    def again() -> None:
+        if signals:
+            _thread.interrupt_main(signals[-1])
+
     def report(unraisable: Any) -> None:
         if unraisable.exc_value not in raised:
             usual(unraisable)
-        else:  # lost: try again where it may not be
-            again = threading.Timer(_AGAIN, lambda: inside and _thread.interrupt_main(last[0]))
-            again.daemon = True
-            again.start()
+        else:  # lost: raise it once more, where it may not be
+            timer = threading.Timer(_AGAIN, again)
+            timer.daemon = True
+            timer.start()
 
     usual, sys.unraisablehook = sys.unraisablehook, report
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -61,7 +65,7 @@ def interruptible() -> Iterator[None]:
             raise raised[0] from error
         raise
     finally:
-        inside.clear()
+        signals.clear()
         for number, handler in before.items():
             if callable(handler):
                 signal.signal(number, handler)
