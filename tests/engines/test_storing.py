@@ -90,6 +90,21 @@ def test_only_what_is_compiled_is_announced(folder: Path, caplog: pytest.LogCapt
     ]
 
 
+def twice(x: float) -> float:
+    return x + x
+
+
+def test_what_changed_while_it_was_compiled_is_not_kept(folder: Path) -> None:
+    """It would be found under the mark of what it was before."""
+    for unchanged in (False, True):
+        made: Any = numba.njit(twice)
+        made._cache = storing.Store(
+            twice, "twice", "1" * 16, lambda kept: None, lambda same=unchanged: same
+        )
+        assert made(1.5) == 3.0
+        assert len(list(folder.rglob(f"*{SUFFIX}"))) == int(unchanged)
+
+
 def test_a_full_disk_stops_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(self: Path, content: bytes) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

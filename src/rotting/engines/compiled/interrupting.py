@@ -20,7 +20,7 @@ _AGAIN = 0.05  # seconds
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Inside, what a signal's handler raises is not lost: it comes when all is compiled, at last.
+    """Inside, what a signal's handler raises is not lost: it comes at the end at the latest.
 
     That is `KeyboardInterrupt`, unless somebody handles Ctrl-C in another way.
     """
@@ -28,7 +28,7 @@ def interruptible() -> Iterator[None]:
         yield  # Python handles signals in the main thread only
         return
     raised: list[BaseException] = []
-    signals: list[int] = []  # that raised; none once we are outside again
+    signals: list[signal.Signals] = []  # that raised; none once we are outside again
 
     def noting(handler: Callable[..., Any]) -> Callable[..., None]:
         def handle(signum: int, frame: Any) -> None:
@@ -36,7 +36,7 @@ def interruptible() -> Iterator[None]:
                 handler(signum, frame)
             except BaseException as error:
                 raised.append(error)
-                signals.append(signum)
+                signals.append(signal.Signals(signum))
                 raise
 
         return handle
@@ -61,7 +61,7 @@ def interruptible() -> Iterator[None]:
                 signal.signal(number, noting(handler))
         yield
     except Exception as error:
-        if raised:
+        if raised and error not in raised:
             raise raised[0] from error
         raise
     finally:
