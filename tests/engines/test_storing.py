@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def test_what_changed_while_it_was_compiled_is_not_kept(folder: Path) -> None:
     for unchanged in (False, True):
         made: Any = numba.njit(twice)
         made._cache = storing.Store(
-            twice, "twice", "1" * 16, lambda kept: None, lambda same=unchanged: same
+            twice, "twice", "1" * 16, lambda kept: None, partial(bool, unchanged)
         )
         assert made(1.5) == 3.0
         assert len(list(folder.rglob(f"*{SUFFIX}"))) == int(unchanged)
