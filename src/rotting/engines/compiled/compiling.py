@@ -36,7 +36,8 @@ class Done(NamedTuple):
     """A compiled loop, and what it was made from."""
 
     loop: Any
-    made_from: View
+    digest: str | None
+    made_from: Sight
 
 
 _DONE: dict[tuple[str, tuple[type, ...], str], Done] = {}
@@ -55,11 +56,12 @@ def compiled(loop: Callable[..., Any], params: Any, state: Any, layout: str = ""
     key = (loop.__qualname__, kinds(params) + kinds(state), layout)
     with _LOCK:
         done = _DONE.get(key)
-        if done is None or not done.made_from.whole.unchanged():
+        if done is None or not done.made_from.unchanged():
             seen = _view(loop, params, state, layout)
-            if done is None or seen.digest is None or seen.digest != done.made_from.digest:
-                done = Done(_make(loop, params, seen), seen)
-            _DONE[key] = done = Done(done.loop, seen)
+            # defined anew just as it was, by running a cell again: the old one will do
+            same = done is not None and seen.digest is not None and seen.digest == done.digest
+            made = done.loop if done is not None and same else _make(loop, params, seen)
+            _DONE[key] = done = Done(made, seen.digest, seen.whole)
         return done.loop
 
 
