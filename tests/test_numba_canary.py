@@ -6,6 +6,7 @@ bound in pyproject.toml is raised, these must pass with the new version, and so 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -106,3 +107,68 @@ def test_options_change_the_code(option: str, trace: str, wanted: bool) -> None:
         (code,) = compiled.inspect_llvm().values()
         found.append(trace in code)
     assert found == [not wanted, wanted], ADVICE.format(f"passes over {option}")
+
+
+STEP = 1
+
+
+def step() -> int:
+    raise NotImplementedError("only its compiled form is called")
+
+
+def _step() -> Any:
+    def body() -> int:
+        return STEP
+
+    return body
+
+
+overload(step, strict=False)(_step)
+
+
+def test_an_overload_can_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba freezes constants in what it compiles, and keeps that until it is made to forget."""
+    from numba.core.registry import cpu_target
+
+    def first() -> int:
+        return step()
+
+    def second() -> int:
+        return step()
+
+    assert numba.njit(first)() == 1
+    monkeypatch.setitem(globals(), "STEP", 2)
+    context = cpu_target.typing_context
+    context.refresh()
+    said = ADVICE.format("keeps what it compiled in another place")
+    (template,) = context.resolve_value_type(step).templates
+    assert template._impl_cache, said
+    template._impl_cache.clear()
+    assert numba.njit(second)() == 2, said
+
+
+def test_a_cache_of_our_own_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function's cache, and the files of it, can be replaced."""
+    from numba.core.caching import FunctionCache
+
+    class Files:
+        def __init__(self) -> None:
+            self.kept: dict[str, Any] = {}
+
+        def load(self, key: Any) -> Any:
+            return self.kept.get(repr(key))
+
+        def save(self, key: Any, data: Any) -> None:
+            self.kept[repr(key)] = data
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    files = Files()
+    said = ADVICE.format("has caches of another kind")
+    for hits in (0, 1):
+        compiled = numba.njit(**OPTIONS)(play)
+        compiled._cache = FunctionCache(play)
+        compiled._cache._cache_file = files
+        compiled(state(), np.arange(3.0))
+        assert sum(compiled.stats.cache_hits.values()) == hits, said
+    assert len(files.kept) == 1, said
+    assert all(path.is_dir() for path in tmp_path.rglob("*")), said

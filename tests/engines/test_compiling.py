@@ -25,7 +25,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
         for policy in examples():
             rotting.simulate(playable(policy, scenario), scenario, runs=1)
             policy.online(range(3), horizon=300).select()
-        stats = [f.stats for f in compiling._DONE.values()]
+        stats = [done.loop.stats for done in compiling._DONE.values()]
         print(json.dumps({"misses": sum(sum(s.cache_misses.values()) for s in stats),
                           "hits": sum(sum(s.cache_hits.values()) for s in stats)}))
     """)
@@ -42,7 +42,7 @@ def test_the_start_of_a_run_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatc
     def name() -> str:
         params = policies.UCB1().prepare(2, None, 100)
         state = policies.UCB1.verbs.init(params, 2, 100)
-        found: str = compiling._compile(play, params, state, "").py_func.__qualname__  # type: ignore[attr-defined]
+        found: str = compiling._compile(play, params, state, "").py_func.__qualname__
         return found
 
     class Image(NamedTuple):

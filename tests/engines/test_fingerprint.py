@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import dis
+import enum
 import types
+from collections.abc import Callable
 from typing import Any
 
-from rotting.engines.compiled.fingerprint import fingerprint
+import numpy as np
+import pytest
+
+from rotting import policies
+from rotting.engines.compiled.fingerprint import _globals_of, _nested, fingerprint, view
+from rotting.engines.loop import play
 
 
 def test_fingerprint_sees_constants_and_functions() -> None:
@@ -49,3 +57,120 @@ def test_fingerprint_follows_every_path() -> None:
     assert None not in marks
     assert len(marks) == 6
     assert digest_of("def f(x):\n    return thing.value", {"thing": object()}) is None
+
+
+def test_fingerprint_sees_default_arguments() -> None:
+    """Their values: of a function itself, of one it calls, and of long arrays in full."""
+    long = np.zeros(5000)
+    other = long.copy()
+    other[2500] = 1.0
+    marks = [
+        digest_of(f"def g(x, k={k}):\n    return x + k\ndef f(x, j={j}):\n    return g(x) + j", {})
+        for k, j in ((1, 1), (2, 1), (1, 2), (1.0, 1))
+    ]
+    marks += [digest_of("def f(x, a=A):\n    return x + a[0]", {"A": a}) for a in (long, other)]
+    marks += [digest_of(f"def f(x, *, k={k}):\n    return x + k", {}) for k in (1, 2)]
+    assert None not in marks
+    assert len(set(marks)) == len(marks)
+
+
+def test_fingerprint_passes_over_docstrings_and_attributes() -> None:
+    """Prose, and a global that has the name of an attribute, change nothing."""
+    text = 'def f(state):\n    """{}"""\n    return state.reward + {}'
+    before = digest_of(text.format("One.", 7), {})
+    assert digest_of(text.format("Another.", 7), {}) == before
+    assert digest_of(text.format("One.", 7), {"reward": object()}) == before
+    assert digest_of(text.format("One.", 8), {}) != before
+    # a constant that is the docstring as well
+    text = 'def f(state):\n    """{0}"""\n    return "{0}"'
+    assert digest_of(text.format("One."), {}) != digest_of(text.format("Another."), {})
+
+
+def test_fingerprint_sees_the_members_of_an_enum() -> None:
+    marks = set()
+    for value in (1, 2):
+        scope: dict[str, Any] = {"IntEnum": enum.IntEnum}
+        exec(f"class Mode(IntEnum):\n    FAST = {value}\nFAST = Mode.FAST", scope)
+        marks.add(digest_of("def f(x):\n    return Mode.FAST", scope))
+        marks.add(digest_of("def f(x):\n    return FAST", scope))
+    assert len(marks) == 4
+
+
+def test_global_names_are_those_that_dis_finds() -> None:
+    """The bytecode is read by hand, which is faster."""
+    verbs = [verb for kind in policies.POLICIES.values() for verb in kind.verbs.compiled]
+    found: set[str] = set()
+    for function in (play, *verbs):
+        code = function.__code__
+        names = {
+            instruction.argval
+            for each in _nested(code)
+            for instruction in dis.get_instructions(each)
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        }
+        assert set(_globals_of(code)) == names
+        found |= names
+    assert len(found) > 50
+    many = "\n".join(f"    x = x + NAME{number}" for number in range(300))  # EXTENDED_ARG
+    scope: dict[str, Any] = {}
+    exec(f"def f(x):\n{many}\n    return x", scope)
+    assert set(_globals_of(scope["f"].__code__)) == {f"NAME{number}" for number in range(300)}
+
+
+def set_name(scope: dict[str, Any]) -> None:
+    scope["C"] = 2.0
+
+
+def set_array(scope: dict[str, Any]) -> None:
+    scope["A"][1] = 5.0
+
+
+def set_module(scope: dict[str, Any]) -> None:
+    scope["m"].D = 2.0
+
+
+def set_cell(scope: dict[str, Any]) -> None:
+    scope["set_cell"](3.0)
+
+
+def set_defaults(scope: dict[str, Any]) -> None:
+    scope["g"].__defaults__ = (2.0,)
+
+
+def set_code(scope: dict[str, Any]) -> None:
+    scope["g"].__code__ = (lambda x, k=1.0: x - k).__code__
+
+
+def set_function(scope: dict[str, Any]) -> None:
+    scope["g"] = lambda x, k=1.0: x - k
+
+
+def shadow(scope: dict[str, Any]) -> None:
+    scope["min"] = max
+
+
+@pytest.mark.parametrize(
+    "change",
+    [set_name, set_array, set_module, set_cell, set_defaults, set_code, set_function, shadow],
+)
+def test_a_look_that_is_kept_notices_a_change(change: Callable[[dict[str, Any]], None]) -> None:
+    """Without another digest; and the digest differs too."""
+    module = types.ModuleType("m")
+    module.D = 1.0  # type: ignore[attr-defined]
+    scope: dict[str, Any] = {"C": 1.0, "A": np.zeros(3), "m": module, "__name__": "somewhere"}
+    exec(
+        "def make(c):\n"
+        "    def h(x):\n        return x + c\n"
+        "    def set_cell(value):\n        nonlocal c\n        c = value\n"
+        "    return h, set_cell\n"
+        "h, set_cell = make(1.0)\n"
+        "def g(x, k=1.0):\n    return x + k + C\n"
+        "def f(x):\n    return min(g(x), h(x)) + A[1] + m.D",
+        scope,
+    )
+    before = view([scope["f"]])
+    scope["unrelated"] = module.unrelated = 1  # type: ignore[attr-defined]
+    assert before.whole.unchanged()
+    change(scope)
+    assert not before.whole.unchanged()
+    assert fingerprint([scope["f"]]) != before.digest

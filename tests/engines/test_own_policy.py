@@ -2,47 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import types
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from cases import run_script
+from own_policy import MODULE, make_mine
 from rotting import Arm, NoNoise, Scenario, models, policies, simulate
-
-MODULE = '''
-from __future__ import annotations
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
-import helper
-from rotting.policies import Policy, Verbs
-from rotting.policies.parts.arms import Arms, no_pulls
-
-class Params(NamedTuple):
-    arms: int
-
-class State(NamedTuple):
-    arms: Arms
-
-def init(params, arms, capacity):
-    return State(no_pulls(arms))
-
-def choose(params, state, draw):
-    return min(helper.favourite(state.arms.clock[0] + 1), params.arms - 1)
-
-def update(params, state, arm, pull, reward):
-    pass
-
-@dataclass(frozen=True)
-class Mine(Policy):
-    """Always the same arm."""
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
-    def prepare(self, arms, horizon, reach):
-        return Params(arms)
-'''
-
 
 HELPER = """
 from rotting.compilable import shared
@@ -61,7 +28,7 @@ from rotting import Arm, NoNoise, Scenario, models
 from rotting.engines.compiled import compiling
 scenario = Scenario([Arm(models.Constant(float(i))) for i in range(3)], NoNoise(), 10)
 result = rotting.simulate(mine.Mine(), scenario, runs=1)
-stats = next(loop.stats for (name, kinds, _), loop in compiling._DONE.items()
+stats = next(done.loop.stats for (name, kinds, _), done in compiling._DONE.items()
              if name == "play" and mine.Params in kinds)
 print(json.dumps({"reward": result.total_reward[0],
                   "hits": sum(stats.cache_hits.values()),
@@ -103,18 +70,6 @@ def test_an_edit_after_the_import_does_not_poison_the_cache(tmp_path: Path) -> N
     assert run_script(tmp_path, SCRIPT, cache)["reward"] == 0.0
 
 
-def make_mine(favourite: int) -> Any:
-    """A policy class defined anew, as by running a notebook's cell again."""
-    module = types.ModuleType("a_notebook")
-    sys.modules["a_notebook"] = module
-    text = MODULE.replace("import helper", "").replace("from __future__ import annotations", "")
-    text = text.replace(
-        "min(helper.favourite(state.arms.clock[0] + 1), params.arms - 1)", str(favourite)
-    )
-    exec(text, module.__dict__)
-    return module.__dict__["Mine"]
-
-
 def test_a_policy_defined_anew_is_compiled_anew() -> None:
     try:
         for favourite in (0, 2, 1):
@@ -147,3 +102,146 @@ def test_two_policies_cannot_share_their_params() -> None:
 
         class Thief(policies.Policy):
             verbs: ClassVar[policies.Verbs] = policies.UCB1.verbs._replace(update=print)
+
+
+NOTEBOOK = """
+import numpy as np
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+import numba
+from rotting.compilable import shared
+from rotting.policies import Policy, Verbs
+from rotting.policies.parts.arms import Arms, no_pulls
+from rotting.verbs import KINDS
+
+STEP = 1
+DEEP = 0
+TABLE = np.zeros(4, dtype=np.int64)
+
+class Params(NamedTuple):
+    arms: int
+
+class State(NamedTuple):
+    arms: Arms
+
+def init(params, arms, capacity):
+    return State(no_pulls(arms))
+
+@shared
+def deeper(t, extra=0):
+    return DEEP + extra
+
+@shared
+def helper(t):
+    return deeper(t)
+
+def make(amount):
+    @shared
+    def closed(t):
+        return amount
+
+    def set_amount(value):
+        nonlocal amount
+        amount = value
+
+    return closed, set_amount
+
+closed, set_amount = make(0)
+
+@numba.njit
+def jitted(t):
+    return OWN
+
+OWN = 0
+
+def choose(params, state, draw):
+    t = state.arms.clock[0]
+    return STEP + helper(t) + TABLE[1] + closed(t) + jitted(t)
+
+def update(params, state, arm, pull, reward):
+    pass
+
+@dataclass(frozen=True)
+class Mine(Policy):
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    def prepare(self, arms, horizon, reach):
+        return Params(arms)
+"""
+
+# what a later cell of the notebook says, and the arm that is chosen from then on
+CELLS = {
+    "pass": 1,
+    "STEP = 2": 2,
+    "DEEP = 1": 3,
+    "TABLE[1] = 1\nset_amount(1)\ndeeper.__defaults__ = (1,)": 6,
+    "@shared\ndef helper(t):\n    return deeper(t) + 1": 7,
+    "OWN = 1": 8,
+    "KINDS[Params] = Mine.verbs = Mine.verbs._replace(choose=lambda params, state, draw: 9)": 9,
+}
+
+
+def notebook(text: str = NOTEBOOK) -> dict[str, Any]:
+    """The names of a notebook after its first cell; no other process finds its classes."""
+    scope: dict[str, Any] = {"__name__": "a_notebook_of_a_test"}
+    run_cell(text, scope)
+    return scope
+
+
+def run_cell(text: str, scope: dict[str, Any]) -> None:
+    exec(compile(text, "<cell>", "exec", dont_inherit=True), scope)
+
+
+def test_what_changes_within_a_process_is_noticed() -> None:
+    """Constants, also of helpers and in place, closures, defaults, functions defined anew."""
+    scope = notebook()
+    scenario = Scenario([Arm(models.Constant(float(i))) for i in range(10)], NoNoise(), 4)
+    try:
+        policy = scope["Mine"]()
+        players = []
+        for cell, arm in CELLS.items():
+            run_cell(cell, scope)
+            players.append((policy.online(range(10)), arm))
+            assert players[-1][0].select().arm == arm, cell
+            assert policy.online(range(10), compiled=False).select().arm == arm, cell
+            if cell in ("pass", "DEEP = 1"):
+                assert simulate(policy, scenario, runs=1).total_reward[0] == 4 * arm, cell
+        for player, arm in players:  # those that play already keep what they were made with
+            assert player.select().arm == arm
+    finally:
+        policies.POLICIES.pop("mine", None)
+
+
+def test_another_policy_does_not_meet_an_old_helper() -> None:
+    """The compiler remembers a helper by its types, whoever calls it."""
+    scope = notebook()
+    second = NOTEBOOK[NOTEBOOK.index("class Params") : NOTEBOOK.index("@shared")]
+    second += NOTEBOOK[NOTEBOOK.index("def choose") :].replace("Mine", "Other")
+    try:
+        assert scope["Mine"]().online(range(10)).select().arm == 1
+        scope["DEEP"] = 4
+        run_cell(second, scope)
+        assert scope["Other"]().online(range(10)).select().arm == 5
+    finally:
+        policies.POLICIES.pop("mine", None)
+        policies.POLICIES.pop("other", None)
+
+
+def test_what_cannot_be_compiled_is_explained_wherever_it_is_compiled() -> None:
+    """Simulated, online, and by the threads, who compile other types of the same params."""
+    allocating = NOTEBOOK.replace("return STEP", "allocated = params.arms + 1\n    return STEP")
+    allocating = allocating.replace("    def prepare", "    width: int = 0\n    def prepare")
+    given = "Params(np.zeros(self.width) if self.width else arms)"
+    mine = notebook(allocating.replace("Params(arms)", given))["Mine"]
+    scenario = Scenario([Arm(models.Constant(float(i))) for i in range(3)], NoNoise(), 4)
+    try:
+        for play in (
+            lambda policy: policy.online(range(3)),
+            lambda policy: simulate(policy, scenario, runs=1),
+        ):
+            with pytest.raises(ValueError, match=r"^Mine cannot be compiled: .*CONTRIBUTING"):
+                play(mine(2))
+        assert simulate(mine(0), scenario, runs=1).total_reward[0] == 4
+        with pytest.raises(ValueError, match=r"^Mine cannot be compiled: .*CONTRIBUTING"):
+            simulate(mine(2), scenario, runs=1)
+    finally:
+        policies.POLICIES.pop("mine", None)

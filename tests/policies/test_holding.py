@@ -147,8 +147,9 @@ def test_an_edit_of_the_other_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     def names() -> tuple[str, str]:
         params = Holding().prepare(2, None, 100)
         state = init(params, 2, 100)
-        loop: Any = compiling._compile(play, params, state, "")
-        return loop.py_func.__qualname__, stepper._layout_of(params, state)
+        decide = stepper.make_decide(stepper._layout_of(params, state))
+        loops = [compiling._compile(loop, params, state, "") for loop in (play, decide)]
+        return loops[0].py_func.__qualname__, loops[1].py_func.__qualname__
 
     before = names()
     assert names() == before

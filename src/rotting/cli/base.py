@@ -11,7 +11,7 @@ from typing import Annotated, ParamSpec
 
 import typer
 
-from rotting.cli import completion, console, narrow
+from rotting.cli import completion, console, narrow, notices
 from rotting.engines.cluster import BACKENDS
 from rotting.experiments.simulation import ENGINES
 from rotting.printable import printable
@@ -61,11 +61,16 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def common(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Say what takes long, as compiling a policy.")
+    ] = False,
 ) -> None:
     """What all commands share."""
+    context.with_resource(notices.shown(verbose))
 
 
 def command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:

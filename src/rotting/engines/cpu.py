@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import numpy as np
 
 from rotting.engines.baseline import play_baseline
-from rotting.engines.compiled.compiling import compiled, explained
+from rotting.engines.compiled.compiling import compiled, explained, first_call
 from rotting.engines.loop import INTERRUPTED, Outcome, play
 from rotting.engines.plan import CHUNK_TABLES, Plan, run_chunk
 from rotting.progress import Progress
@@ -31,13 +31,14 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
         run_chunk(loop, baseline_loop, plan, first, last, outcome, stop)
         return last - first
 
-    if not (loop.signatures and baseline_loop.signatures):  # type: ignore[attr-defined]
-        with explained(f"the policy with {type(plan.params).__module__}.Params"):
+    if not (loop.signatures and baseline_loop.signatures):
+        with first_call(plan.params):
             chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
     parts = iter((first, min(first + size, runs)) for first in range(0, runs, size))
     done = 0
     waiting: set[Future[int]] = set()
-    with ThreadPoolExecutor(max_workers=threads) as pool:
+    # other types of the same params are compiled by the threads: seldom, but it may fail too
+    with explained(plan.params), ThreadPoolExecutor(max_workers=threads) as pool:
         try:
             while done < runs:
                 # queue a few chunks ahead of the threads: they stay busy, and Ctrl-C waits for few

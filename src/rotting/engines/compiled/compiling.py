@@ -3,37 +3,131 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from rotting.bandits import Bandits, World
 from rotting.engines import image
 from rotting.engines.baseline import Baseline
 from rotting.engines.compiled import overloads
-from rotting.engines.compiled.fingerprint import fingerprint
+from rotting.engines.compiled.fingerprint import Sight, View, view
+from rotting.engines.compiled.interrupting import interruptible
+from rotting.engines.compiled.storing import Store
 from rotting.engines.loop import Keys, Outcome, Scratch
+from rotting.policies.base import POLICIES
 from rotting.state import kinds
-from rotting.verbs import KINDS
+from rotting.verbs import KINDS, Verbs
 
+_LOG = logging.getLogger("rotting")
 _LOCK = threading.RLock()
-_DONE: dict[tuple[str, tuple[type, ...], str], Callable[..., Any]] = {}
+_PURPOSE = {
+    "play": "simulation",
+    "play_baseline": "the baseline",
+    "decide": "decisions online",
+    "learn": "rewards online",
+}
 
 
-def compiled(
-    loop: Callable[..., Any], params: Any, state: Any, layout: str = ""
-) -> Callable[..., Any]:
+class Done(NamedTuple):
+    """A compiled loop, and what it was made from."""
+
+    loop: Any
+    digest: str | None
+    made_from: Sight
+
+
+_DONE: dict[tuple[str, tuple[type, ...], str], Done] = {}
+# what the compiler remembers: functions, as they were when compiled, and params with their verbs
+_FUNCTIONS: dict[int, Sight] = {}
+_VERBS: dict[type, Verbs] = {}
+
+
+def compiled(loop: Callable[..., Any], params: Any, state: Any, layout: str = "") -> Any:
     """A loop compiled for the policy that has these params and this state.
 
-    `layout` tells apart forms of the loop that close over different types.
+    `layout` tells apart forms of the loop that close over different types. It is compiled when it
+    is first called, which is to be done inside `first_call`. A loop already in somebody's hands
+    stays as it is, whatever changes.
     """
     key = (loop.__qualname__, kinds(params) + kinds(state), layout)
     with _LOCK:
-        if key not in _DONE:
-            _DONE[key] = _compile(loop, params, state, layout)
-        return _DONE[key]
+        done = _DONE.get(key)
+        if done is None or not done.made_from.unchanged():
+            seen = _view(loop, params, state, layout)
+            # defined anew just as it was, by running a cell again: the old one will do
+            same = done is not None and seen.digest is not None and seen.digest == done.digest
+            made = done.loop if done is not None and same else _make(loop, params, seen)
+            _DONE[key] = done = Done(made, seen.digest, seen.whole)
+        return done.loop
+
+
+def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
+    """What the loop is made from: code, constants, and the fields of all that it is handed."""
+    # a policy may hold others, whose verbs it calls
+    held = [kind for kind in kinds(params) if kind in KINDS]
+    verbs = [verb for kind in held for verb in KINDS[kind].compiled]
+    others = (image.Image, Scratch, World, Bandits, Keys, Baseline, Outcome)
+    handed = (*kinds(params), *kinds(state), *others)
+    fields = [f"{kind}{getattr(kind, '_fields', '')}" for kind in handed]
+    places = [(KINDS, kind, KINDS[kind]) for kind in held]
+    return view([loop, image.copy_words, *verbs], [*fields, layout], places)
+
+
+def _compile(loop: Any, params: Any, state: Any, layout: str) -> Any:
+    return _make(loop, params, _view(loop, params, state, layout))
+
+
+def _make(loop: Any, params: Any, seen: View) -> Any:
+    """Numba's dispatcher for a loop: it compiles, or loads what was compiled, when called."""
+    import numba
+
+    _forget_what_changed(seen)
+    overloads.register()
+    kind = type(params)
+    # Its own copy with its own name, so that what is compiled for one policy and fingerprint is not
+    # taken for another's.
+    copy = types.FunctionType(
+        loop.__code__, loop.__globals__, loop.__name__, loop.__defaults__, loop.__closure__
+    )
+    copy.__qualname__ = f"{loop.__name__}_{kind.__module__.replace('.', '_')}_{seen.digest}"
+    copy.__module__ = loop.__module__
+    # Without numba's runtime there is no reference counting, which takes most of the time
+    # otherwise; the price is that nothing compiled may allocate.
+    made: Any = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(copy)
+    kept = seen.digest is not None and all(map(_can_be_found_again, kinds(params)))
+
+    def announce(kept: bool) -> None:
+        purpose = _PURPOSE.get(loop.__name__, loop.__name__)
+        until = "once; kept for later" if kept else "for this process"
+        _LOG.info("compiling %s for %s (%s)", title_of(params), purpose, until)
+
+    family = f"{loop.__name__}-{kind.__module__}.{kind.__qualname__}"
+    made._cache = Store(copy, family, seen.digest if kept else None, announce, seen.whole.unchanged)
+    return made
+
+
+def _forget_what_changed(seen: View) -> None:
+    """Let the compiler forget what it has compiled, if any of these functions has changed since.
+
+    It keeps the compiled form of every verb and helper, by the function and the types it is given,
+    and freezes the constants in it. A helper that the user has compiled is compiled again by
+    numba's own means.
+    """
+    before = {place: _FUNCTIONS[place] for place in seen.sights if place in _FUNCTIONS}
+    stale = {place for place, sight in before.items() if not sight.unchanged()}
+    if stale or any(_VERBS.get(kind, verbs) is not verbs for _, kind, verbs in seen.kinds):
+        overloads.forget()
+        _FUNCTIONS.clear()
+        _VERBS.clear()
+    for place, dispatcher in seen.dispatchers.items():
+        if dispatcher.signatures and (place in stale or place not in before):
+            dispatcher.recompile()
+    _FUNCTIONS.update(seen.sights)
+    _VERBS.update({kind: verbs for _, kind, verbs in seen.kinds})
 
 
 def _can_be_found_again(kind: type) -> bool:
@@ -43,35 +137,22 @@ def _can_be_found_again(kind: type) -> bool:
     return found and kind.__module__ != "__main__"
 
 
-def _compile(loop: Any, params: Any, state: Any, layout: str) -> Callable[..., Any]:
-    import numba
-
-    overloads.register()
-    # a policy may hold others, whose verbs it calls
-    verbs = [verb for kind in kinds(params) if kind in KINDS for verb in KINDS[kind].compiled]
-    others = (image.Image, Scratch, World, Bandits, Keys, Baseline, Outcome)
-    handed = (*kinds(params), *kinds(state), *others)
-    fields = [f"{kind}{getattr(kind, '_fields', '')}" for kind in handed]
-    mark = fingerprint([loop, image.copy_words, *verbs], [*fields, layout])
-    cache = mark is not None and all(map(_can_be_found_again, kinds(params)))
-    # Its own copy with its own name: numba then keeps a cache index per policy and fingerprint,
-    # so that no index refers to a module that another process cannot import.
-    copy = types.FunctionType(
-        loop.__code__, loop.__globals__, loop.__name__, loop.__defaults__, loop.__closure__
-    )
-    owner = type(params).__module__.replace(".", "_")
-    copy.__qualname__ = f"{loop.__name__}_{owner}_{mark}"
-    copy.__module__ = loop.__module__
-    # Without numba's runtime there is no reference counting, which takes most of the time
-    # otherwise; the price is that nothing compiled may allocate.
-    result: Callable[..., Any] = numba.njit(
-        nogil=True, error_model="numpy", cache=cache, _nrt=False, no_cfunc_wrapper=True
-    )(copy)
-    return result
+def title_of(params: Any) -> str:
+    """The policy that has these params."""
+    kind = type(params)
+    titles = (policy.title for policy in POLICIES.values() if policy.verbs.params is kind)
+    return next(titles, f"the policy with {kind.__module__}.{kind.__qualname__}")
 
 
 @contextlib.contextmanager
-def explained(name: str) -> Iterator[None]:
+def first_call(params: Any) -> Iterator[None]:
+    """Where a policy is compiled: Ctrl-C stops it, and what cannot be compiled is explained."""
+    with explained(params), interruptible():
+        yield
+
+
+@contextlib.contextmanager
+def explained(params: Any) -> Iterator[None]:
     """Say of a policy that cannot be compiled what stands in the way, in a line."""
     try:
         yield
@@ -82,8 +163,9 @@ def explained(name: str) -> Iterator[None]:
         telling = [line for line in lines if any(word in line for word in _TELLING)]
         reason = telling[-1] if telling else (lines[0] if lines else type(error).__name__)
         raise ValueError(
-            f"{name} cannot be compiled: {reason} (CONTRIBUTING.md has the rules of compiled code; "
-            "engine='reference', or compiled=False online, plays it as it is)"
+            f"{title_of(params)} cannot be compiled: {reason} "
+            "(CONTRIBUTING.md has the rules of compiled code; engine='reference', or "
+            "compiled=False online, plays it as it is)"
         ) from error
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rotting import verbs
@@ -24,6 +24,29 @@ from rotting.verbs import KINDS
 _CALLED = {"no_cfunc_wrapper": True}  # nobody calls them from C
 _INLINED = {**_CALLED, "forceinline": True}
 _LOCK = threading.Lock()
+_KNOWN: list[Callable[..., Any]] = []  # functions that the compiler knows from here
+
+
+def make_known(function: Callable[..., Any], find: Callable[..., Any], **options: Any) -> None:
+    """Tell the compiler how to find the body of a function, by the types it is called with."""
+    from numba.extending import overload
+
+    _KNOWN.append(function)
+    overload(function, strict=False, **options)(find)
+
+
+def forget(functions: Sequence[Callable[..., Any]] = ()) -> None:
+    """Let the compiler forget what it has compiled of these functions, or of all of them.
+
+    It would use it again, with the constants of then, in whatever is compiled next.
+    """
+    from numba.core.registry import cpu_target
+
+    context = cpu_target.typing_context
+    context.refresh()
+    for function in functions or _KNOWN:
+        for template in context.resolve_value_type(function).templates:
+            template._impl_cache.clear()
 
 
 def _copied_fields(state: Any, path: str = "") -> Iterator[tuple[str, int]]:
@@ -57,8 +80,6 @@ def _field_copier(state: Any) -> Callable[..., Any]:
 
 @functools.cache
 def _register_verbs() -> None:
-    from numba.extending import overload
-
     def nothing_to_judge(params: Any, state: Any, arm: Any) -> Any:
         return None
 
@@ -66,7 +87,7 @@ def _register_verbs() -> None:
         return None
 
     def known(verb: Callable[..., Any], find: Callable[..., Any]) -> None:
-        overload(verb, strict=False, jit_options=_INLINED)(find)
+        make_known(verb, find, jit_options=_INLINED)
 
     known(verbs.choose, lambda params, state, draw: KINDS[params.instance_class].choose)
     known(verbs.pulled, lambda params, state, arm: KINDS[params.instance_class].pulled)
@@ -93,14 +114,12 @@ def _register_verbs() -> None:
 
 def register() -> None:
     """Make the verbs and all functions marked `shared` so far known to the compiler."""
-    from numba.extending import overload
-
     with _LOCK:
         _register_verbs()
         while PENDING:
             outer, body = PENDING.pop()
             options = _CALLED if body in CALLED else _INLINED
-            overload(outer, strict=False, jit_options=options)(lambda *args, _body=body: _body)
+            make_known(outer, lambda *args, _body=body: _body, jit_options=options)
 
 
 @functools.cache

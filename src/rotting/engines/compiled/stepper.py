@@ -17,10 +17,9 @@ import numpy as np
 from rotting.arrays import IntArray
 from rotting.compilable import dispatched
 from rotting.engines import steps
-from rotting.engines.compiled.compiling import compiled
-from rotting.engines.compiled.fingerprint import fingerprint
+from rotting.engines.compiled.compiling import compiled, first_call
+from rotting.engines.compiled.overloads import forget, make_known
 from rotting.state import kinds, leaves
-from rotting.verbs import KINDS
 
 # A layout is the nested structure of what a block holds: a tuple type with its members, or the
 # type of a number or an array in a word ("float", "int64:1").
@@ -62,6 +61,14 @@ class Stepper:
         self.decide = compiled(make_decide(layout), params, state, layout)
         self.learn = compiled(make_learn(layout), params, state, layout)
         self._hold(params, state, draw, turn)
+        if not (self.decide.signatures and self.learn.signatures):
+            # now, not at the first decision: a service should start slowly, not answer slowly
+            types = _numba_types()
+            with first_call(params):
+                self.decide.compile((_numba_type("int64:1"),))
+                self.learn.compile(
+                    (_numba_type("int64:1"), types.int64, types.int64, types.float64)
+                )
 
     def _hold(self, *parts: Any) -> None:
         self._kept = parts
@@ -93,19 +100,16 @@ def _pack(params: Any, state: Any, draw: Any, turn: Any) -> IntArray:
 
 
 def _layout_of(params: Any, state: Any) -> str:
-    """A name for the types of all fields; known to the compiler from then on.
-
-    The verbs' fingerprint is part of it: a policy defined anew, in a notebook or by a reload,
-    must not meet the compiler's memory of the old one.
-    """
-    types = kinds(params)
-    verbs = [verb for kind in types if kind in KINDS for verb in KINDS[kind].compiled]
-    mark = fingerprint(verbs) or f"{id(types[0])}"
+    """A name for the types of all fields; known to the compiler from then on."""
     codes = [_code_of(leaf) for part in (params, state) for leaf in leaves(part)]
-    names = [f"{kind.__module__}.{kind.__qualname__}" for kind in types + kinds(state)]
-    layout = f"{'+'.join(names)}|{mark}|{'|'.join(codes)}"
+    names = [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds(params) + kinds(state)]
+    layout = f"{'+'.join(names)}|{'|'.join(codes)}"
     words = iter(codes)
-    _LAYOUTS[layout] = _structure(params, words), _structure(state, words)
+    structure = _structure(params, words), _structure(state, words)
+    if _LAYOUTS.setdefault(layout, structure) != structure:
+        # classes of these names were defined anew, in a notebook or by a reload
+        _LAYOUTS[layout] = structure
+        forget([unpack])
     return layout
 
 
@@ -161,7 +165,7 @@ def _numba_type(layout: Layout) -> Any:
 @functools.cache
 def _register() -> None:
     from numba.core import cgutils
-    from numba.extending import intrinsic, overload
+    from numba.extending import intrinsic
     from numba.np import arrayobj
 
     types = _numba_types()
@@ -213,6 +217,4 @@ def _register() -> None:
         built = intrinsic(build)
         return lambda block, layout: built(block)
 
-    overload(unpack, strict=False, prefer_literal=True, jit_options={"forceinline": True})(
-        overload_unpack
-    )
+    make_known(unpack, overload_unpack, prefer_literal=True, jit_options={"forceinline": True})
