@@ -98,6 +98,7 @@ def _doubtful(params: Params, state: State, arm: Any, n: Any) -> Any:
             start -= CHUNK
         seen = history.total[arm] - history.sums[chunk, n - h - start]
         expected = params.sums[n, k] - params.sums[n - h, k] + constant * h
+        expected -= state.fallback.shift[0] * h  # as the history has it
         if abs(seen - expected) > limit * math.sqrt(h):
             return True
         h *= 2
