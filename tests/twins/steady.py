@@ -19,10 +19,14 @@ class Noise:
         return [square for epoch in self.epochs for square in epoch]
 
     def sigma(self) -> float:
-        """The root of their mean; of the first rewards' variance while there are fewer than two."""
+        """The root of their mean times 1 + 4 / m, m being their number.
+
+        While there are fewer than two it is the root of the first rewards' variance.
+        """
         squares = self.squares()
-        if len(squares) >= 2:
-            return math.sqrt(sum(squares) / len(squares))
+        m = len(squares)
+        if m >= 2:
+            return math.sqrt(sum(squares) / m * (1 + 4 / m))
         if len(self.firsts) < 2:
             return 0.0
         exact = [Fraction(r) for r in self.firsts]

@@ -139,8 +139,9 @@ class SteadyUCB(Policy):
     their range allows. sigma^2 is then half the mean square of the differences d between an arm's
     rewards of successive pulls, over all arms. A fall is not noise: where the window comes to start
     at the new reward, d^2 counts at most as the largest before it. Only the last two epochs count,
-    of 16, 32, 64, ... differences, so that steep beginnings are forgotten. Constants added to all
-    rewards change no decision, nor do factors. (`parts.noise_estimate`)
+    of 16, 32, 64, ... differences, so that steep beginnings are forgotten; with m differences
+    sigma^2 is taken 1 + 4 / m times as large. Constants added to all rewards change no decision,
+    nor do factors. (`parts.noise_estimate`)
 
     Found by experiment (`docs/league.md`); no bound is proved. Ties go to the least
     pulled arm, and then to the first.

@@ -67,7 +67,7 @@ def test_the_first_rewards_spread_serves_until_there_are_two_differences() -> No
     count_difference(noise, 100.0, False)
     assert noise.totals[SIGMA] == 2.0
     count_difference(noise, 0.0, False)
-    assert noise.totals[SIGMA] == 50.0
+    assert noise.totals[SIGMA] == math.sqrt(2500.0 * (1 + 4 / 2))
 
 
 def test_a_fall_counts_no_more_than_the_largest_difference_before() -> None:
@@ -89,7 +89,8 @@ def test_the_last_two_epochs_count() -> None:
         kept = k - (0 if k < 48 else 16 if k < 112 else 48)
         assert noise.totals[COUNT] + noise.totals[COUNT + 3] == kept
         if k > 1:
-            assert noise.totals[SIGMA] == pytest.approx(math.sqrt(sum(seen[-kept:]) / kept))
+            square = sum(seen[-kept:]) / kept * (1 + 4 / kept)
+            assert noise.totals[SIGMA] == pytest.approx(math.sqrt(square))
 
 
 def test_late_rewards_are_compared_with_the_pull_before_them() -> None:
