@@ -45,7 +45,7 @@ def paired(scenario: Scenario, sigma: float, runs: int) -> tuple[float, float]:
     return ratio, float(error)
 
 
-FAR_FALLS = {
+FAR_FALLS: dict[str, list[models.Model]] = {
     "fall": [models.Step(1000, 20.0, 0.0), models.Constant(0.5)],
     "early fall": [models.Step(10, 2000.0, 0.0), models.Constant(0.5)],
     "exponentials": [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random as python_random
+from collections.abc import Callable
 
 import pytest
 
@@ -38,7 +39,7 @@ CLOSE = 3 * 0.5 * math.sqrt(3 / 1008)
 def test_neither_place_nor_scale_nor_decline_is_taken_for_noise(
     shape: str, offset: float, scale: float
 ) -> None:
-    means = {
+    means: dict[str, Callable[[int], float]] = {
         "level": lambda n: 0.0,
         "line": lambda n: -0.1 * n,
         "steep": lambda n: 1000.0 * n**-0.5,
