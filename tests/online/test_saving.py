@@ -97,7 +97,7 @@ def test_what_cannot_be_saved_is_asked_for() -> None:
 
 def test_a_saved_player_names_its_format_and_the_library() -> None:
     saved = json.loads(player_of(policies.UCB1(), compiled=False).to_json())
-    assert saved["format"] == saving.FORMAT == 2
+    assert saved["format"] == saving.FORMAT == 3
     assert saved["rotting"] == rotting.__version__
     assert {"arms.pulls", "arms.clock", "total", "mean", "width"} <= set(saved["state"])
 
@@ -129,6 +129,37 @@ def test_format_2_is_read() -> None:
     assert chosen == CONTINUED
 
 
+# what the players of these files, with two arms, chose next
+CONTINUED_2 = {
+    "steady": "111110001110001100100011010001100100011010001110001100100011",
+    "guarded": "011111111111111111111111111111111111111111111111111110011010",
+}
+
+
+@pytest.mark.parametrize("name", CONTINUED_2)
+def test_a_steadyucb_of_format_2_is_read_where_sigma_was_known(name: str) -> None:
+    """Alone and in Guarded; format 2 had other fields for a sigma that is not."""
+    player = Player.from_json((FILES / f"player-format-2-{name}.json").read_text())
+    for decision in player.outstanding:
+        player.update(decision, 0.25)
+    chosen = ""
+    for _ in CONTINUED_2[name]:
+        arm, pull = decision = player.select()
+        chosen += str(player.arms.index(arm))
+        player.update(decision, 0.9 ** (pull // 10) - 0.3 * (pull % 3) + 0.2 * (arm == "red"))
+    assert chosen == CONTINUED_2[name]
+
+
+def test_a_steadyucb_of_format_2_is_refused_where_sigma_was_not_known() -> None:
+    text = (FILES / "player-format-2-steady.json").read_text()
+    content = json.loads(text)
+    del content["checksum"]
+    content["policy"]["sigma"] = None
+    text = json.dumps({"checksum": saving._checksum(content), **content})
+    with pytest.raises(ValueError, match=r"^saved state has format 2, .*play its log again"):
+        Player.from_json(text)
+
+
 def forged(change: Callable[[dict[str, Any]], object]) -> str:
     """The file of format 2 with something changed, and a checksum that fits."""
     content = json.loads((FILES / "player-format-2.json").read_text())
@@ -146,8 +177,8 @@ def put(path: str, values: Any) -> Callable[[dict[str, Any]], object]:
     ("words", "change"),
     [
         (
-            r"format 3, written by rotting 9\.9; this reads 2",
-            lambda content: content.update(format=3, rotting="9.9"),
+            r"format 4, written by rotting 9\.9; this reads 3",
+            lambda content: content.update(format=4, rotting="9.9"),
         ),
         ("does not fit this version of CTO", lambda content: content["state"].pop("ranking.tree")),
         ("does not fit this version of CTO", put("more", [1])),

@@ -24,10 +24,33 @@ from rotting.policies.base import POLICIES, Policy
 from rotting.provenance import VERSION
 from rotting.state import leaves
 
-FORMAT = 2
+FORMAT = 3
 _MAGIC = b"rotting\x01"
+
+
+def _from_2(content: dict[str, Any]) -> dict[str, Any]:
+    """Format 3: SteadyUCB, alone or in Guarded, keeps other numbers for a sigma not known."""
+    policy, state = content.get("policy"), dict(content["state"])
+    if isinstance(policy, dict) and policy.get("policy") == "steadyucb" and not policy.get("sigma"):
+        raise ValueError(
+            "saved state has format 2, whose SteadyUCB estimated sigma from other numbers than are "
+            "needed now; play its log again to get there"
+        )
+    for part in ("", "fallback."):
+        if {f"{part}squares", f"{part}scatter", f"{part}scattered"} <= state.keys():
+            # zeros, all of them, where sigma is known
+            del state[f"{part}scatter"]
+            state[f"{part}shift"] = state.pop(f"{part}scattered")
+            state[f"{part}noise.latest"] = state.pop(f"{part}squares")
+            state[f"{part}noise.totals"] = _pack(np.zeros(10))
+    if "doubted" in state:  # Guarded did not compare arms, nor hope: it begins to
+        state["unsure"] = _pack(np.zeros(1, dtype=np.int64))
+        state["hope"] = _pack(np.full(content["arm_count"], -np.inf))
+    return {**content, "format": 3, "state": state}
+
+
 # by the format that they read; each gives a document of the next one
-_READERS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+_READERS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {2: _from_2}
 _REFUSED = {
     1: "saved state has format 1, of a library before its first release, whose states were built "
     "otherwise; play its log again to get there"

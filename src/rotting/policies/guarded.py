@@ -57,7 +57,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         fallback=verbs.verbs_of(params.fallback).init(params.fallback, arms, capacity),
         doubted=np.zeros(1, dtype=np.int64),
         unsure=np.zeros(1, dtype=np.int64),
-        hope=np.full(arms, math.inf),
+        hope=np.full(arms, -math.inf),
     )
 
 
@@ -135,6 +135,7 @@ def _look(params: Params, state: State, arm: Any, n: Any) -> None:
     history, arms, closest = state.fallback.history, state.fallback.arms, state.trusted.closest
     if complete(history, arm, n):
         constant = state.trusted.fit.residual[arm, closest[arm]] / n  # zero without constants
+        constant -= state.fallback.shift[0]  # as the history has it
         limit = params.limit * math.sqrt(math.log(arms.clock[TIME] + LATER))
         if misses(params.sums, history, arm, n, closest[arm], constant, limit):
             state.doubted[0] = 1

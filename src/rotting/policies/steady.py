@@ -12,13 +12,23 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.parameters import NonNegative, Positive
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, WAITING, Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.best_window import Widths, find_window, square_roots, window_sum
 from rotting.policies.parts.history import History, Starts, empty_history, no_starts, remember
+from rotting.policies.parts.noise_estimate import (
+    SIGMA,
+    Noise,
+    count_difference,
+    difference,
+    first_reward,
+    no_noise,
+    nothing_differed,
+)
 from rotting.state import Numbers, Values
 from rotting.verbs import Verbs
 
 LATER = 10.0  # added to t in ln t: the first rounds know little, and false alarms cost most
+FAR = 1e4  # a first reward so many sigmas from zero is subtracted from all: sums keep digits
 
 
 class Params(NamedTuple):
@@ -32,19 +42,18 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """All observed rewards as running sums, each arm's window, and the scatter of rewards.
+    """All observed rewards as running sums, each arm's window, and what is known of the noise.
 
     Memory: two numbers per observed reward, as the rule looks at all windows.
     """
 
     arms: Arms  # pulls, rewards, rounds
-    history: History  # all observed rewards
+    history: History  # all observed rewards, less the shift
     starts: Starts  # where each arm's window starts
-    mean: Values  # of the window
+    mean: Values  # of the window, less the shift
     width: Numbers  # (1 + few / h) / sqrt(h)
-    squares: Numbers  # of each arm's rewards, for a sigma that is not known
-    scatter: Numbers  # each arm's sum of squares about its mean
-    scattered: Numbers  # the sum of the scatters
+    shift: Numbers  # the first reward of all, or zero
+    noise: Noise  # for a sigma that is not known
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -55,37 +64,22 @@ def init(params: Params, arms: int, capacity: int) -> State:
         starts=no_starts(arms),
         mean=np.full(arms, -math.inf),
         width=np.zeros(arms),
-        squares=np.zeros(arms),
-        scatter=np.zeros(arms),
-        scattered=np.zeros(1),
+        shift=np.zeros(1),
+        noise=no_noise(arms),
     )
 
 
 @shared
-def _noise(params: Params, state: State) -> Any:
-    """Sigma, or its estimate: the pooled scatter of the arms' rewards about their means.
-
-    While there are fewer than twice as many rewards as arms it is their root mean square, which has
-    the order of the noise or of the means.
-    """
-    if params.sigma > 0.0:
-        return params.sigma
-    arms = state.squares.size
-    spare = -arms
-    power = 0.0
-    for i in range(arms):
-        spare += state.arms.observed[i]
-        power += state.squares[i]
-    if spare < arms:
-        return math.sqrt(power / max(1, spare + arms))
-    return math.sqrt(state.scattered[0] / spare)
+def _sigma(params: Params, state: State) -> Any:
+    """Sigma, or its estimate."""
+    return params.sigma if params.sigma > 0.0 else state.noise.totals[SIGMA]
 
 
 @shared
 def exploring(params: Params, state: State) -> Any:
     """sqrt(2 c sigma^2 ln(t + 10)) in the round t that is to be decided."""
     later = state.arms.clock[TIME] + 1 + LATER
-    return params.explore * _noise(params, state) * math.sqrt(math.log(later))
+    return params.explore * _sigma(params, state) * math.sqrt(math.log(later))
 
 
 @shared
@@ -116,20 +110,29 @@ def choose(params: Params, state: State, draw: Any) -> int:
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Remember the reward, and choose the arm's window anew."""
     n = rewarded(state.arms, arm, 1)
-    history, starts = state.history, state.starts
+    history, starts, noise = state.history, state.starts, state.noise
+    first = n == 1 and state.arms.clock[WAITING] == state.mean.size - 1  # of all rewards
+    if first and abs(reward) > FAR * params.sigma:
+        state.shift[0] = reward
+    reward -= state.shift[0]
     remember(history, arm, n - 1, pull, reward)
-    if params.sigma == 0.0:
-        state.squares[arm] += reward * reward
-        total = history.total[arm]
-        scatter = max(0.0, state.squares[arm] - total * total / n)
-        state.scattered[0] += scatter - state.scatter[arm]
-        state.scatter[arm] = scatter
     if n == 1:
         starts.chunk[arm] = history.last[arm]
+    off, waits = 0.0, False  # the difference to the reward before; whether it is still to count
+    if params.sigma == 0.0:
+        if n == 1:
+            first_reward(noise, arm, reward)
+        else:
+            off = difference(noise, history, arm, n, pull, reward)
+            waits = not nothing_differed(noise)
+            if not waits:  # it counts at once: beside a sigma of zero everything is a fall
+                count_difference(noise, off, False)
     later = state.arms.clock[TIME] + LATER
-    scale = params.forget * _noise(params, state) * math.sqrt(math.log(later))
+    scale = params.forget * _sigma(params, state) * math.sqrt(math.log(later))
     find_window(params.widths, history, starts, arm, n, scale, 0.0)
     h = n - starts.start[arm]
+    if waits:
+        count_difference(noise, off, h == 1)
     state.mean[arm] = window_sum(history, starts, arm) / h
     state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
 
@@ -142,8 +145,15 @@ class SteadyUCB(Policy):
     of it arrives: RAW-UCB's window, with an alpha so large that old rewards go only on strong
     evidence. The arm with the highest mean(h) + (1 + few / h) sqrt(2 c sigma^2 ln(t + 10) / h) is
     played. RAW-UCB has one constant for both jobs, 1.4; apart, forgetting can be careful and
-    exploration bold. sigma=None estimates sigma from the arms' scatter, for rewards whose noise is
-    not known, or, as with click rates, far below what their range allows.
+    exploration bold.
+
+    sigma=None is for rewards whose noise is not known, or, as with click rates, far below what
+    their range allows. sigma^2 is then half the mean square of the differences d between an arm's
+    rewards of successive pulls, over all arms. A fall is not noise: where the window comes to start
+    at the new reward, d^2 counts at most as the largest before it. Only the last two epochs count,
+    of 16, 32, 64, ... differences, so that steep beginnings are forgotten; with m differences
+    sigma^2 is taken 1 + 4 / m times as large. Constants added to all rewards change no decision,
+    nor do factors. (`parts.noise_estimate`)
 
     Found by experiment (`docs/league.md`); no bound is proved. Ties go to the least
     pulled arm, and then to the first.

@@ -16,7 +16,7 @@ from rotting.arrays import FloatArray
 from rotting.compilable import shared
 from rotting.policies.parts.history import CHUNK, History, Starts
 
-_CLOSE = 1e-9  # a chunk that misses the best by less may do so by rounding: it is scanned
+_CLOSE = 1e-9  # a chunk that misses the best by less, relatively, may do so by rounding: look
 
 
 class Widths(NamedTuple):
@@ -72,6 +72,7 @@ def find_window(
 ) -> Any:
     """Find the arm's best window, beginning with the one it had; returns what it is worth."""
     total = history.total[arm]
+    close = _CLOSE * max(abs(total), scale)
     best = window_worth(widths, history, starts, arm, n, scale, log_x)
     chunk = history.last[arm]
     start = ((n - 1) // CHUNK) * CHUNK  # j of the chunk's first sum
@@ -87,7 +88,7 @@ def find_window(
                 _spread(widths, scale, log_x, longest),
                 _spread(widths, scale, log_x, longest - CHUNK + 1),
             )
-            look = total - best * n - history.top[chunk] - rise * j + least < _CLOSE
+            look = total - best * n - history.top[chunk] - rise * j + least < close
         if look:
             for place in range(filled - 1, -1, -1):
                 h = longest - place

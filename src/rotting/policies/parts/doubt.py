@@ -51,6 +51,8 @@ def misses(
 def differs(sums: FloatArray, history: History, arms: Arms, closest: Any, variance: Any) -> Any:
     """Whether some arm pays more or less than the others, beyond what its model explains.
 
+    What is subtracted from all rewards before they are remembered cancels out.
+
     The mean residual of an arm minus that of all others has variance v = sigma^2 / m, 1/m = 1/n +
     1/(N - n). Against "nothing is off" stands "off by Normal(0, sigma^2 / 200)"; the ratio of the
     two likelihoods is sqrt(200 / (m + 200)) exp(off^2 / (2 v) m / (m + 200)), and `_ODDS` times

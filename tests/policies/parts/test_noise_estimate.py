@@ -1,0 +1,121 @@
+"""Sigma from differences: what it is for rewards of every kind, and which differences count."""
+
+from __future__ import annotations
+
+import math
+import random as python_random
+from collections.abc import Callable
+
+import pytest
+
+from rotting.policies import SteadyUCB
+from rotting.policies.parts.history import empty_history, remember
+from rotting.policies.parts.noise_estimate import (
+    COUNT,
+    SIGMA,
+    SUM,
+    count_difference,
+    difference,
+    first_reward,
+    no_noise,
+    nothing_differed,
+)
+
+
+def estimate(rewards: list[float]) -> float:
+    """What a player of one arm makes of its rewards."""
+    player = SteadyUCB(None).online(["a"], compiled=False)
+    for reward in rewards:
+        player.update(player.select(), reward)
+    return float(player._state.noise.totals[SIGMA])
+
+
+# 2,000 rewards, of which the last 1,008 count: three standard errors of 0.5 sqrt(3 / 1,008) each
+CLOSE = 3 * 0.5 * math.sqrt(3 / 1008)
+
+
+@pytest.mark.parametrize(("offset", "scale"), [(0, 1.0), (1e8, 1.0), (-1e8, 1e-6), (3.0, 1e6)])
+@pytest.mark.parametrize("shape", ["level", "line", "steep", "one fall", "many falls"])
+def test_neither_place_nor_scale_nor_decline_is_taken_for_noise(
+    shape: str, offset: float, scale: float
+) -> None:
+    means: dict[str, Callable[[int], float]] = {
+        "level": lambda n: 0.0,
+        "line": lambda n: -0.1 * n,
+        "steep": lambda n: 1000.0 * n**-0.5,
+        "one fall": lambda n: 1000.0 * (n < 1500),
+        "many falls": lambda n: -100.0 * (n // 150),
+    }
+    rng = python_random.Random(5)
+    rewards = [offset + scale * (means[shape](n) + rng.gauss(0.0, 1.0)) for n in range(1, 2001)]
+    assert estimate(rewards) / scale == pytest.approx(1.0, rel=CLOSE)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.3, 0.97])
+def test_the_noise_of_clicks_is_not_cut(rate: float) -> None:
+    """One or zero: most differences are zero, and the others are no falls."""
+    rng = python_random.Random(2)
+    found = estimate([float(rng.random() < rate) for _ in range(4000)])
+    clicks = min(rate, 1.0 - rate) * 2000
+    assert found == pytest.approx(math.sqrt(rate * (1.0 - rate)), rel=3 / math.sqrt(clicks))
+
+
+def test_the_first_rewards_spread_serves_until_there_are_two_differences() -> None:
+    noise = no_noise(3)
+    for arm, reward in enumerate([5.0, 7.0, 9.0]):
+        first_reward(noise, arm, reward)
+    assert noise.totals[SIGMA] == 2.0
+    count_difference(noise, 100.0, False)
+    assert noise.totals[SIGMA] == 2.0
+    count_difference(noise, 0.0, False)
+    assert noise.totals[SIGMA] == math.sqrt(2500.0 * (1 + 4 / 2))
+
+
+def test_a_fall_counts_no_more_than_the_largest_difference_before() -> None:
+    noise = no_noise(1)
+    assert nothing_differed(noise)
+    for off, fell in ((1.0, False), (-3.0, False), (-50.0, True), (-2.0, True)):
+        count_difference(noise, off, fell)
+    assert noise.totals[SUM] == 0.5 + 4.5 + 4.5 + 2.0
+    assert not nothing_differed(noise)
+
+
+def test_the_last_two_epochs_count() -> None:
+    """They have 16, 32, 64, ... differences; here d^2 / 2 is 1, 2, 3, ..."""
+    noise = no_noise(1)
+    seen = []
+    for k in range(1, 200):
+        seen.append(float(k))
+        count_difference(noise, math.sqrt(2.0 * k), False)
+        kept = k - (0 if k < 48 else 16 if k < 112 else 48)
+        assert noise.totals[COUNT] + noise.totals[COUNT + 3] == kept
+        if k > 1:
+            square = sum(seen[-kept:]) / kept * (1 + 4 / kept)
+            assert noise.totals[SIGMA] == pytest.approx(math.sqrt(square))
+
+
+def test_late_rewards_are_compared_with_the_pull_before_them() -> None:
+    """In any order of arrival, across chunks; the earliest pull with the one after it."""
+    rng = python_random.Random(8)
+    order = list(range(1, 201))
+    for k in range(0, 200, 40):
+        block = order[k : k + 40]
+        rng.shuffle(block)
+        order[k : k + 40] = block
+    noise, history = no_noise(1), empty_history(1, 200)
+    shown: dict[int, float] = {}
+    late = 0
+    for n, pull in enumerate(order, start=1):
+        shown[pull] = reward = rng.gauss(0.0, 1.0)
+        remember(history, 0, n - 1, pull, reward)
+        if n == 1:
+            first_reward(noise, 0, reward)
+            continue
+        pulls = sorted(shown)
+        place = pulls.index(pull)
+        late += place < n - 1
+        one, other = (place - 1, place) if place > 0 else (0, 1)
+        expected = shown[pulls[other]] - shown[pulls[one]]
+        found = difference(noise, history, 0, n, pull, reward)
+        assert found == pytest.approx(expected, abs=1e-9)
+    assert late > 100
