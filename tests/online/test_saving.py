@@ -153,7 +153,7 @@ def put(path: str, values: Any) -> Callable[[dict[str, Any]], object]:
         ("does not fit this version of CTO", put("more", [1])),
         (r"arms\.pulls of the state must be int64 of shape \(3,\)", put("arms.pulls", [1, 2])),
         (r"arms\.pulls of the state must be int64", put("arms.pulls", [1.0, 2.0, 3.0])),
-        (r"arms\.pulls of the state must lie between 0", put("arms.pulls", [1, 2, -3])),
+        (r"arms\.pulls must be \[20, 20, 20\]", put("arms.pulls", [1, 2, -3])),
         (r"ranking\.leader of the state must lie between 0 and 2", put("ranking.leader", [3])),
         (r"sums\.closest of the state must lie between 0 and 2", put("sums.closest", [0, 0, 9**9])),
         (r"arms\.pulls must be \[20, 20, 20\]", put("arms.pulls", [20, 20, 9**9])),
