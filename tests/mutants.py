@@ -128,8 +128,10 @@ def change_array(rng: Random, content: dict[str, Any]) -> None:
     if rng.random() < 0.05:
         packed = content.get(rng.choice(["draw", "turn"]))
     try:
-        array = unpacked(packed)
+        array = unpacked(packed)  # type: ignore[arg-type]
     except Exception:  # changed before
+        return
+    if array.dtype.kind not in "fiu":
         return
     flat = array.reshape(-1)
     for _ in range(rng.choice([1, 1, 1, 2, 5])):

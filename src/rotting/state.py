@@ -242,7 +242,9 @@ def check(
 
 def check_form(path: str, wanted: Any, dtype: Any, shape: Any) -> None:
     """Refuse an array of a state that has not the type and shape of the wanted one."""
-    if shape != wanted.shape or dtype != wanted.dtype.name:
+    # compared as types too: True equals 1, and 3.0 equals 3
+    whole = type(shape) is tuple and all(type(extent) is int for extent in shape)
+    if not whole or shape != wanted.shape or dtype != wanted.dtype.name:
         raise ValueError(
             f"{path} of the state must be {wanted.dtype.name} of shape {wanted.shape}, "
             f"got {str(dtype)[:40]} of shape {str(shape)[:80]}"

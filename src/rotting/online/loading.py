@@ -21,7 +21,7 @@ from rotting.engines import steps
 from rotting.online import saving
 from rotting.policies.base import POLICIES, Policy
 from rotting.random import Draw, new_draw
-from rotting.state import check, leaves, rebuild, silent
+from rotting.state import check, check_form, leaves, rebuild, silent
 
 FIRST = 256  # pulls that tables reach, and decisions that a state has space for, at first
 MOST = 1 << 30  # bytes of tables and state that are loaded from a file that is not trusted
@@ -186,7 +186,7 @@ def _prepared(saved: saving.Saved, policy: Policy, trusted: bool) -> tuple[Any, 
     """Params and a fresh state of a saved player's size.
 
     Both grow at most in proportion to pulls, decisions and arms, so that small ones tell how much
-    larger the next ones may be.
+    larger the next ones may be, and whether the saved arrays can have grown from them at all.
     """
     arms, horizon = saved.arm_count, saved.horizon
     if policy.needs_horizon and horizon is None:
@@ -195,7 +195,7 @@ def _prepared(saved: saving.Saved, policy: Policy, trusted: bool) -> tuple[Any, 
         checks.integer("horizon", horizon, least=1)
     reach, capacity = saved.reach, saved.capacity
     if not trusted:
-        reach, capacity = _SMALL, capacity_of(arms, 0)
+        reach, capacity = min(reach, _SMALL), capacity_of(arms, 0)
     while True:
         params = policy.prepare(arms, horizon, reach)
         if not trusted and arms > _FEW:
@@ -204,10 +204,26 @@ def _prepared(saved: saving.Saved, policy: Policy, trusted: bool) -> tuple[Any, 
         fresh = policy.verbs.init(params, arms, capacity)
         if (reach, capacity) == (saved.reach, saved.capacity):
             return params, fresh
+        _check_shapes(saved, policy, fresh)
         times = MOST // _bytes(params, fresh)
         if times < 2:
             _check_need(saved, policy, 2 * MOST)
         reach, capacity = min(saved.reach, reach * times), min(saved.capacity, capacity * times)
+
+
+def _check_shapes(saved: saving.Saved, policy: Policy, smaller: Any) -> None:
+    """Refuse arrays that could not have grown from those of a smaller state."""
+    models = {leaf.path: leaf.value for leaf in leaves(smaller)}
+    if saved.state.keys() != models.keys():
+        raise ValueError(f"saved state does not fit this version of {policy.title}")
+    for path, like in models.items():
+        packed = saved.state[path]
+        shape = packed.get("shape") if isinstance(packed, dict) else None
+        fine = type(shape) is list and len(shape) == like.ndim
+        if not fine or any(
+            type(n) is not int or n < least for n, least in zip(shape, like.shape, strict=True)
+        ):
+            check_form(path, like, like.dtype.name, str(shape)[:80])
 
 
 def _check_need(saved: saving.Saved, policy: Policy, need: int) -> None:
@@ -228,10 +244,10 @@ def _state(saved: saving.Saved, policy: Policy, fresh: Any, trusted: bool) -> An
             "(rotting.state), so that a forged file could not be told from a good one; give "
             "trusted=True if you know where it is from"
         )
-    models = {leaf.path: leaf.value for leaf in leaves(fresh)}
-    if saved.state.keys() != models.keys():
-        raise ValueError(f"saved state does not fit this version of {policy.title}")
-    arrays = [saving.unpack(path, saved.state[path], like) for path, like in models.items()]
+    _check_shapes(saved, policy, fresh)
+    arrays = [
+        saving.unpack(leaf.path, saved.state[leaf.path], leaf.value) for leaf in leaves(fresh)
+    ]
     return rebuild(fresh, iter(arrays))
 
 
