@@ -16,7 +16,6 @@ import json
 import random
 import re
 import zlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -124,11 +123,11 @@ def change_structure(rng: Random, content: Any) -> None:
 def change_array(rng: Random, content: dict[str, Any]) -> None:
     """Change elements of an array of the state, or its shape or type."""
     state = content.get("state")
-    packed = rng.choice(list(state.values())) if isinstance(state, dict) and state else None
+    packed: Any = rng.choice(list(state.values())) if isinstance(state, dict) and state else None
     if rng.random() < 0.05:
         packed = content.get(rng.choice(["draw", "turn"]))
     try:
-        array = unpacked(packed)  # type: ignore[arg-type]
+        array = unpacked(packed)
     except Exception:  # changed before
         return
     if array.dtype.kind not in "fiu":
@@ -139,7 +138,8 @@ def change_array(rng: Random, content: dict[str, Any]) -> None:
             break
         place = rng.randrange(flat.size)
         if array.dtype.kind == "f":
-            flat[place] = rng.choice([*FLOATS, flat[place] * 2, -flat[place], 0.0])
+            now = float(flat[place])
+            flat[place] = rng.choice([*FLOATS, now * 2, -now, 0.0])
         else:
             near = [int(flat[place]) + d for d in (-1, 1, 64, -64)]
             value = rng.choice([*near, *near, int(rng.choice(flat)), flat.size, *NUMBERS])
@@ -160,20 +160,21 @@ def change_array(rng: Random, content: dict[str, Any]) -> None:
 def change_play(rng: Random, content: dict[str, Any]) -> None:
     """Other pulls, consistently: what follows from them is changed with them."""
     counts, state = content.get("counts"), content.get("state")
-    try:
-        arm = rng.randrange(len(counts))  # type: ignore[arg-type]
-        more = rng.choice([1, -1, 5, 100, 10**12] if rng.random() < 0.95 else [10**4, 10**7])
-        counts[arm] = max(0, counts[arm] + more)  # type: ignore[index]
-        content["decided"] = sum(counts)  # type: ignore[arg-type]
-        content["capacity"] = loading.capacity_of(len(counts), sum(counts))  # type: ignore[arg-type]
-        content["reach"] = max(loading.reaches_of(max(counts)))  # type: ignore[type-var,arg-type]
-        for path in state:  # type: ignore[union-attr]
-            if path.endswith("arms.pulls"):
-                state[path] = saving._pack(np.array(counts))  # type: ignore[index]
-        if rng.random() < 0.5:
-            content["outstanding"] = [[arm, pull] for pull in range(1, min(counts[arm], 9))]  # type: ignore[index]
-    except (TypeError, ValueError, AttributeError, LookupError, OverflowError):
+    whole = isinstance(counts, list) and counts and all(type(n) is int for n in counts)
+    if not whole or not isinstance(counts, list) or not isinstance(state, dict):
         return  # changed before
+    arm = rng.randrange(len(counts))
+    more = rng.choice([1, -1, 5, 100, 10**12] if rng.random() < 0.95 else [10**4, 10**7])
+    counts[arm] = max(0, counts[arm] + more)
+    content["decided"] = sum(counts)
+    content["capacity"] = loading.capacity_of(len(counts), sum(counts))
+    content["reach"] = max(loading.reaches_of(max(counts)))
+    if max(map(abs, counts)) < 2**62:
+        for path in state:
+            if path.endswith("arms.pulls"):
+                state[path] = saving._pack(np.array(counts))
+    if rng.random() < 0.5:
+        content["outstanding"] = [[arm, pull] for pull in range(1, min(counts[arm], 9))]
 
 
 def change_bytes(rng: Random, data: bytes) -> bytes:
@@ -224,6 +225,27 @@ def _result() -> tuple[dict[str, Any], bytes]:
     return arrays, file.getvalue()
 
 
+def _other_array(rng: Random, array: Any) -> Any:
+    """Another array in the place of one of a result's."""
+    action = rng.randrange(8)
+    if action == 0:
+        return array.astype(rng.choice(["int64", "f4", "U9", "S3", "?", "c16"]))
+    if action == 1:
+        return array.reshape(-1)[: rng.randrange(4)]
+    if action == 2:
+        return array[None]
+    if action == 3:
+        return np.zeros(rng.choice([(0,), (0, 3), (3, 0), (1 << 12,)]))
+    if action == 4:
+        return np.array([None, {}], dtype=object)
+    if action == 5:
+        return np.array(rng.choice(['{"format": 1}', "[" * 5000, '{"format": 1e999}', "3"]))
+    if action == 6:
+        about = [{"format": 1, "provenance": rng.choice(ODD)}, {"format": rng.choice(ODD)}]
+        return np.array(json.dumps(rng.choice(about)))
+    return np.full(array.shape, rng.choice([*FLOATS, -1, 0, 2**62]))
+
+
 def result(rng: Random) -> bytes:
     """A saved result."""
     arrays, data = dict(_result()[0]), _result()[1]
@@ -231,23 +253,8 @@ def result(rng: Random) -> bytes:
         return change_bytes(rng, data)
     for _ in range(rng.choice([1, 1, 2])):
         name = rng.choice(list(arrays))
-        array = arrays[name]
-        others: list[Callable[[], Any]] = [
-            lambda array=array: array.astype(
-                rng.choice(["int64", "f4", "U9", "S3", "bool", "c16"])
-            ),
-            lambda array=array: array.reshape(-1)[: rng.randrange(4)],
-            lambda array=array: array[None],
-            lambda: np.zeros(rng.choice([(0,), (0, 3), (3, 0), (1 << 12,)])),
-            lambda: np.array([None, {}], dtype=object),
-            lambda: np.array(rng.choice(['{"format": 1}', "[" * 5000, '{"format": 1e999}', "3"])),
-            lambda: np.array(
-                json.dumps({"format": rng.choice(ODD), "provenance": rng.choice(ODD)})
-            ),
-            lambda array=array: np.full(array.shape, rng.choice([*FLOATS, -1, 0, 2**62])),
-        ]
         with contextlib.suppress(ValueError, OverflowError, TypeError):  # words are no numbers
-            arrays[name] = rng.choice(others)()
+            arrays[name] = _other_array(rng, arrays[name])
         if rng.random() < 0.1:
             arrays["more"] = arrays.pop(name)
     file = io.BytesIO()

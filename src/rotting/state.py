@@ -128,6 +128,12 @@ class Leaf(NamedTuple):
         """Whether a new run need not clear it."""
         return any(isinstance(mark, Uncleared) for mark in self.marks)
 
+    @property
+    def silent(self) -> bool:
+        """Whether it holds whole numbers and does not say which."""
+        speaks = any(hasattr(m, "wrong") and not isinstance(m, Uncleared) for m in self.marks)
+        return not speaks and self.value.dtype.kind != "f"
+
 
 def leaves(state: Any, path: str = "", around: tuple[Any, ...] = ()) -> Iterator[Leaf]:
     """Everything in a nested tuple, in order.
@@ -213,12 +219,7 @@ def silent(state: Any) -> list[str]:
     >>> silent(Own(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros(2)))
     ['last']
     """
-    return [
-        leaf.path
-        for leaf in leaves(state)
-        if leaf.value.dtype.kind != "f"
-        and not any(hasattr(m, "wrong") and not isinstance(m, Uncleared) for m in leaf.marks)
-    ]
+    return [leaf.path for leaf in leaves(state) if leaf.silent]
 
 
 def check(
@@ -232,7 +233,7 @@ def check(
     """
     for leaf, model in zip(leaves(state), leaves(fresh), strict=True):
         array, wanted = leaf.value, model.value
-        check_form(leaf.path, wanted, array.dtype.name, array.shape)
+        check_form(leaf.path, wanted, _type_name(array.dtype), array.shape)
         for mark in leaf.marks:
             wrong = mark.wrong(leaf, wanted) if hasattr(mark, "wrong") else None
             if wrong is not None:
@@ -244,11 +245,17 @@ def check_form(path: str, wanted: Any, dtype: Any, shape: Any) -> None:
     """Refuse an array of a state that has not the type and shape of the wanted one."""
     # compared as types too: True equals 1, and 3.0 equals 3
     whole = type(shape) is tuple and all(type(extent) is int for extent in shape)
-    if not whole or shape != wanted.shape or dtype != wanted.dtype.name:
+    name = _type_name(wanted.dtype)
+    if not whole or shape != wanted.shape or dtype != name:
         raise ValueError(
-            f"{path} of the state must be {wanted.dtype.name} of shape {wanted.shape}, "
+            f"{path} of the state must be {name} of shape {wanted.shape}, "
             f"got {str(dtype)[:40]} of shape {str(shape)[:80]}"
         )
+
+
+@functools.cache
+def _type_name(dtype: Any) -> str:
+    return str(dtype.name)  # NumPy puts it together anew each time
 
 
 def _check_parts(

@@ -107,7 +107,7 @@ def _check_claim(
     for axis, size in zip(form.axes, shape, strict=True):
         if size < 1 or size != sizes.setdefault(axis, size):
             raise ValueError(
-                f"{name} must have one entry for each {axis}, {sizes[axis] or 'at least one'}, "
+                f"{name} must have one entry for each {axis}, {sizes.get(axis, 'at least one')}, "
                 f"got {size}"
             )
 

@@ -11,7 +11,6 @@ policy's own tables and states tell, small ones first; beyond `MOST` bytes the f
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -21,13 +20,14 @@ from rotting.engines import steps
 from rotting.online import saving
 from rotting.policies.base import POLICIES, Policy
 from rotting.random import Draw, new_draw
-from rotting.state import check, check_form, leaves, rebuild, silent
+from rotting.state import Leaf, check, check_form, leaves, rebuild
 
 FIRST = 256  # pulls that tables reach, and decisions that a state has space for, at first
 MOST = 1 << 30  # bytes of tables and state that are loaded from a file that is not trusted
 _SMALL = 16  # pulls: tables that fit into memory, whatever the policy
 _FEW = 4096  # arms: a state of so many does, too
 _DECISIONS = 2**60  # nobody has made more
+_DRAW = new_draw(0)
 
 
 class Loaded(NamedTuple):
@@ -59,13 +59,10 @@ def load(
         waiting = _outstanding(saved)
         for leaf in leaves(state):
             if leaf.path.endswith("arms.pulls") and leaf.value.tolist() != saved.counts:
-                raise ValueError(
-                    f"saved state is damaged: {leaf.path} must be {_some(saved.counts)}"
-                )
+                wanted = _some(saved.counts)
+                raise ValueError(f"saved state is damaged: {leaf.path} must be {wanted}")
         check(state, fresh, params, waiting)
-        return Loaded(
-            policy, labels, params, state, _draw(saved), _turn(saved), set(map(tuple, waiting))
-        )
+        return Loaded(policy, labels, params, state, _draw(saved), _turn(saved), set(waiting))
 
 
 @contextlib.contextmanager
@@ -176,9 +173,8 @@ def _outstanding(saved: saving.Saved) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def _bytes(*parts: Any) -> int:
+def _bytes(found: Iterable[Leaf]) -> int:
     """How much memory the arrays of params and states take."""
-    found = itertools.chain.from_iterable(map(leaves, parts))
     return sum(getattr(leaf.value, "nbytes", 8) for leaf in found)
 
 
@@ -200,25 +196,24 @@ def _prepared(saved: saving.Saved, policy: Policy, trusted: bool) -> tuple[Any, 
         params = policy.prepare(arms, horizon, reach)
         if not trusted and arms > _FEW:
             few = policy.verbs.init(params, _FEW, capacity_of(_FEW, 0))
-            _check_need(saved, policy, _bytes(few) * arms // _FEW)
+            _check_need(saved, policy, _bytes(leaves(few)) * arms // _FEW)
         fresh = policy.verbs.init(params, arms, capacity)
         if (reach, capacity) == (saved.reach, saved.capacity):
             return params, fresh
-        _check_shapes(saved, policy, fresh)
-        times = MOST // _bytes(params, fresh)
+        models = list(leaves(fresh))
+        _check_shapes(saved, policy, models)
+        times = MOST // _bytes([*leaves(params), *models])
         if times < 2:
             _check_need(saved, policy, 2 * MOST)
         reach, capacity = min(saved.reach, reach * times), min(saved.capacity, capacity * times)
 
 
-def _check_shapes(saved: saving.Saved, policy: Policy, smaller: Any) -> None:
+def _check_shapes(saved: saving.Saved, policy: Policy, models: list[Leaf]) -> None:
     """Refuse arrays that could not have grown from those of a smaller state."""
-    models = {leaf.path: leaf.value for leaf in leaves(smaller)}
-    if saved.state.keys() != models.keys():
-        raise ValueError(f"saved state does not fit this version of {policy.title}")
-    for path, like in models.items():
+    _check_paths(saved, policy, models)
+    for path, like, *_ in models:
         packed = saved.state[path]
-        shape = packed.get("shape") if isinstance(packed, dict) else None
+        shape: Any = packed.get("shape") if isinstance(packed, dict) else None
         fine = type(shape) is list and len(shape) == like.ndim
         if not fine or any(
             type(n) is not int or n < least for n, least in zip(shape, like.shape, strict=True)
@@ -237,22 +232,26 @@ def _check_need(saved: saving.Saved, policy: Policy, need: int) -> None:
 
 def _state(saved: saving.Saved, policy: Policy, fresh: Any, trusted: bool) -> Any:
     """The saved arrays in place of the fresh ones."""
-    unsaid = silent(fresh)
-    if unsaid and not trusted:
+    models = list(leaves(fresh))
+    unsaid = next((leaf.path for leaf in models if leaf.silent), None)
+    if unsaid is not None and not trusted:
         raise ValueError(
-            f"{unsaid[0]} in the state of {policy.title} does not say in its type what it may hold "
+            f"{unsaid} in the state of {policy.title} does not say in its type what it may hold "
             "(rotting.state), so that a forged file could not be told from a good one; give "
             "trusted=True if you know where it is from"
         )
-    _check_shapes(saved, policy, fresh)
-    arrays = [
-        saving.unpack(leaf.path, saved.state[leaf.path], leaf.value) for leaf in leaves(fresh)
-    ]
+    _check_paths(saved, policy, models)
+    arrays = [saving.unpack(leaf.path, saved.state[leaf.path], leaf.value) for leaf in models]
     return rebuild(fresh, iter(arrays))
 
 
+def _check_paths(saved: saving.Saved, policy: Policy, models: list[Leaf]) -> None:
+    if saved.state.keys() != {leaf.path for leaf in models}:
+        raise ValueError(f"saved state does not fit this version of {policy.title}")
+
+
 def _draw(saved: saving.Saved) -> Draw:
-    draw: Draw = saving.unpack("draw", saved.draw, new_draw(0))
+    draw: Draw = saving.unpack("draw", saved.draw, _DRAW)
     return draw
 
 
