@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
-  league readings slow lockstep docs lock test-lowest clean
+  league readings slow lockstep fuzz docs lock test-lowest clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,6 +30,9 @@ test: $(STAMP)  ## all tests, doctests included
 
 coverage: $(STAMP)  ## all tests, and which lines and branches they do not reach
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
+
+fuzz: $(STAMP)  ## ten million damaged and forged files: make fuzz INPUTS=10000000
+	$(BIN)/python tests/fuzz.py --inputs $(or $(INPUTS),10000000) --compiled 0.02
 
 dist: $(STAMP)  ## the sdist, and the wheel built from it, in dist/
 	rm -rf dist

@@ -80,5 +80,5 @@ def from_plain(data: Any) -> Any:
         raise ValueError(f"unknown type or policy {name!r}; known: {', '.join(sorted(known))}")
     try:
         return known[name](**fields)
-    except TypeError as error:
-        raise ValueError(f"{name}: {error}") from None
+    except (TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
+        raise ValueError(f"{name}: {error}") from None  # fields of a wrong kind

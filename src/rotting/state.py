@@ -6,7 +6,8 @@ growing them, and checking one that comes from outside.
 
 What may stand in a field is part of its type, for instance `pulls: Counts` or `last:
 Annotated[IntArray, Place("before", least=-1)]`. A field that says nothing is checked for its shape
-and type only.
+and type only (`silent` lists those that should say something). What fields must be together, links
+that form chains for instance, a part or a state says in a method `wrong(state, params, waiting)`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import functools
 import math
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -71,13 +72,16 @@ class Finite(NamedTuple):
     """Finite numbers, or one of the exceptions: an infinity, or NaN for what is not known."""
 
     exceptions: tuple[float, ...] = ()  # allowed as well
+    above: float = -math.inf  # all finite ones are larger
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
         """As in `Within`."""
-        fine = np.isfinite(leaf.value)
+        fine = np.isfinite(leaf.value) & (leaf.value > self.above)
         for other in self.exceptions:
             fine |= np.isnan(leaf.value) if math.isnan(other) else leaf.value == other
-        return None if fine.all() else "must be finite"
+        if fine.all():
+            return None
+        return "must be finite" + (f" and above {self.above:g}" if self.above > -math.inf else "")
 
 
 class Unchanged(NamedTuple):
@@ -99,6 +103,7 @@ class Uncleared(NamedTuple):
 Counts = Annotated[IntArray, Within(0)]  # pulls, rewards, rounds
 Flags = Annotated[IntArray, Within(0, 1)]
 Numbers = Annotated[FloatArray, Finite()]
+PositiveNumbers = Annotated[FloatArray, Finite(above=0.0)]
 Values = Annotated[FloatArray, Finite((-math.inf,))]  # minus infinity where nothing is known
 
 
@@ -122,6 +127,12 @@ class Leaf(NamedTuple):
     def uncleared(self) -> bool:
         """Whether a new run need not clear it."""
         return any(isinstance(mark, Uncleared) for mark in self.marks)
+
+    @property
+    def silent(self) -> bool:
+        """Whether it holds whole numbers and does not say which."""
+        speaks = any(hasattr(m, "wrong") and not isinstance(m, Uncleared) for m in self.marks)
+        return not speaks and self.value.dtype.kind != "f"
 
 
 def leaves(state: Any, path: str = "", around: tuple[Any, ...] = ()) -> Iterator[Leaf]:
@@ -196,19 +207,70 @@ def _grown(old: Any, larger: Any, state: Any) -> Any:
     return larger
 
 
-def check(state: Any, fresh: Any) -> None:
+def silent(state: Any) -> list[str]:
+    """The arrays of whole numbers whose fields do not say what they may hold, by path.
+
+    Compiled code may use any of them as a place in another array. Floats are no places.
+
+    >>> class Own(NamedTuple):
+    ...     pulls: Counts
+    ...     last: IntArray
+    ...     mean: FloatArray
+    >>> silent(Own(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros(2)))
+    ['last']
+    """
+    return [leaf.path for leaf in leaves(state) if leaf.silent]
+
+
+def check(
+    state: Any, fresh: Any, params: Any = None, waiting: Sequence[tuple[int, int]] = ()
+) -> None:
     """Refuse a state that no play could have led to: compiled code would read and write anywhere.
 
-    Its arrays must have the shapes and types of the fresh one's and hold what their fields allow.
+    Its arrays must have the shapes and types of the fresh one's and hold what their fields allow,
+    and its parts must find nothing wrong. `waiting` are the pulls, as pairs (arm, pull), whose
+    rewards may still come.
     """
     for leaf, model in zip(leaves(state), leaves(fresh), strict=True):
         array, wanted = leaf.value, model.value
-        if array.shape != wanted.shape or array.dtype != wanted.dtype:
-            raise ValueError(
-                f"{leaf.path} of the state must be {wanted.dtype.name} of shape {wanted.shape}, "
-                f"got {array.dtype.name} of shape {array.shape}"
-            )
+        check_form(leaf.path, wanted, _type_name(array.dtype), array.shape)
         for mark in leaf.marks:
             wrong = mark.wrong(leaf, wanted) if hasattr(mark, "wrong") else None
             if wrong is not None:
                 raise ValueError(f"{leaf.path} of the state {wrong}")
+    _check_parts(state, state, params, waiting, "")
+
+
+def check_form(path: str, wanted: Any, dtype: Any, shape: Any) -> None:
+    """Refuse an array of a state that has not the type and shape of the wanted one."""
+    # compared as types too: True equals 1, and 3.0 equals 3
+    whole = type(shape) is tuple and all(type(extent) is int for extent in shape)
+    name = _type_name(wanted.dtype)
+    if not whole or shape != wanted.shape or dtype != name:
+        raise ValueError(
+            f"{path} of the state must be {name} of shape {wanted.shape}, "
+            f"got {str(dtype)[:40]} of shape {str(shape)[:80]}"
+        )
+
+
+@functools.cache
+def _type_name(dtype: Any) -> str:
+    return str(dtype.name)  # NumPy puts it together anew each time
+
+
+def _check_parts(
+    part: Any, holder: Any, params: Any, waiting: Sequence[tuple[int, int]], path: str
+) -> None:
+    """Ask every part what is wrong with it, the outermost last.
+
+    The params of a policy that another one holds have the name of its state.
+    """
+    for name, value in zip(part._fields, part, strict=True):
+        if is_part(value):
+            inner = getattr(params, name, None)
+            known = inner if is_part(inner) else params
+            _check_parts(value, part, known, waiting, f"{path}{name}.")
+    if hasattr(part, "wrong"):
+        wrong = part.wrong(holder, params, waiting)
+        if wrong is not None:
+            raise ValueError(f"{path}{wrong}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from cases import scenarios
 from rotting import Result, policies, simulate
+from rotting.experiments import archive
 from rotting.papers import levine2017
 
 
@@ -102,3 +105,74 @@ def test_format_1_is_read() -> None:
         np.testing.assert_array_equal(getattr(saved, name), getattr(fresh, name))
     for name in ("regret", "total_reward", "adversarial_regret"):
         np.testing.assert_allclose(getattr(saved, name), getattr(fresh, name), rtol=1e-12)
+
+
+def saved_as(path: Path, result: Result, **changes: Any) -> Path:
+    """A result's file with some arrays changed; None leaves one out."""
+    names = ("checkpoints", "regret", "pulls", "total_reward", "adversarial_regret")
+    about = {"format": 1, "provenance": result.provenance}
+    arrays = {name: getattr(result, name) for name in names}
+    arrays = {"about": np.array(json.dumps(about)), **arrays, **changes}
+    np.savez_compressed(path, **{name: a for name, a in arrays.items() if a is not None})
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "change"),
+    [
+        ("it has no regret", "regret", lambda a: None),
+        ("it has no about", "about", lambda a: None),
+        ("regret must have 2 axes, got shape", "regret", lambda a: a[0]),
+        ("for each run, 5, got 4", "total_reward", lambda a: a[:-1]),
+        ("for each checkpoint, 100, got 99", "regret", lambda a: a[:, 1:]),
+        ("for each checkpoint, at least one, got 0", "checkpoints", lambda a: a[:0]),
+        ("for each arm, at least one, got 0", "pulls", lambda a: a[:, :0]),
+        ("regret must be numbers, got <U32", "regret", lambda a: a.astype(str)),
+        ("pulls must be whole numbers, got float64", "pulls", lambda a: a.astype(float)),
+        ("holds Python objects", "regret", lambda a: a.astype(object)),
+        ("rounds in rising order", "checkpoints", lambda a: a[::-1].copy()),
+        ("rounds in rising order", "checkpoints", lambda a: a - 3),
+        ("pulls must be counts", "pulls", lambda a: -a),
+        ("about must be a text", "about", lambda a: np.zeros(3)),
+        ("its provenance must be a table, got None", "about", lambda a: np.array('{"format": 1}')),
+        ("it has format True", "about", lambda a: np.array('{"format": true}')),
+        ("it has format None", "about", lambda a: np.array("3")),
+        ("recursion", "about", lambda a: np.array("[" * 10**5)),
+    ],
+)
+def test_what_is_no_result_is_refused(
+    words: str, name: str, change: Any, result: Result, tmp_path: Path
+) -> None:
+    path = saved_as(tmp_path / "x.npz", result)
+    assert Result.load(path).provenance == result.provenance
+    saved_as(path, result, **{name: change(getattr(result, name, None))})
+    with pytest.raises(ValueError, match=f"not a saved result, or is damaged: .*{words}"):
+        Result.load(path)
+
+
+def test_a_file_that_would_expand_too_much_is_not_unpacked(
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.npz"
+    large = {"regret": np.zeros((5, 100_000)), "checkpoints": np.arange(1, 100_001)}
+    saved_as(path, result, **large)
+    assert path.stat().st_size * archive._RATIO < 4_000_000  # by the file's size it is refused
+    Result.load(path)
+    monkeypatch.setattr(archive, "MOST", 1 << 20)
+    with pytest.raises(ValueError, match="would expand to more than"):
+        Result.load(path)
+
+
+def test_a_size_that_is_a_lie_is_refused(result: Result, tmp_path: Path) -> None:
+    """The header of an array says a million runs, the file has five."""
+    path = saved_as(tmp_path / "x.npz", result)
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    old = members["total_reward.npy"]
+    members["total_reward.npy"] = old.replace(b"(5,), }      ", b"(1000000,), }")
+    assert members["total_reward.npy"] != old
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    with pytest.raises(ValueError, match=r"total_reward\.npy must be as long as its shape"):
+        Result.load(path)

@@ -26,6 +26,7 @@ from rotting.state import (
     leaves,
     marks_of,
     rebuild,
+    silent,
 )
 
 
@@ -184,6 +185,70 @@ def test_fields_that_say_nothing_are_checked_for_shape_and_type() -> None:
     check(Local(np.full(2, math.nan)), fresh)
     with pytest.raises(ValueError, match="counts of the state must be float64 of shape"):
         check(Local(np.zeros(3)), fresh)
+
+
+class Chained(NamedTuple):
+    """A part that says what its fields must be together."""
+
+    first: Counts
+    second: Counts
+
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        most = params.most - len(waiting)
+        fine = self.first[0] + self.second[0] + state.more[0] <= most
+        return None if fine else f"first must leave {most} to the others"
+
+
+class Chains(NamedTuple):
+    one: Chained
+    two: Chained
+    more: Counts
+
+
+class Limit(NamedTuple):
+    most: int
+
+
+class Limits(NamedTuple):
+    most: int
+    two: Limit  # of the policy whose state has that name
+
+
+def test_a_part_is_asked_what_is_wrong_with_it() -> None:
+    def chains(*numbers: int) -> Chains:
+        a, b, c, d, e = (np.array([n]) for n in numbers)
+        return Chains(Chained(a, b), Chained(c, d), e)
+
+    fresh, params = chains(0, 0, 0, 0, 0), Limits(9, Limit(2))
+    check(chains(4, 4, 1, 0, 1), fresh, params)
+    with pytest.raises(ValueError, match=r"^one\.first must leave 9"):
+        check(chains(4, 5, 1, 0, 1), fresh, params)
+    with pytest.raises(ValueError, match=r"^two\.first must leave 2"):
+        check(chains(4, 4, 1, 1, 1), fresh, params)
+    with pytest.raises(ValueError, match=r"^two\.first must leave 1"):
+        check(chains(4, 3, 1, 0, 1), fresh, params, waiting=[(0, 1)])
+
+
+def test_whole_numbers_that_say_nothing_are_named() -> None:
+    class Own(NamedTuple):
+        spoken: Counts
+        place: IntArray
+        later: Annotated[IntArray, Uncleared()]
+        mean: FloatArray
+
+    whole = np.zeros(1, dtype=np.int64)
+    assert marks_of(Own)["spoken"] == (Within(0),)
+    assert silent(Own(whole, whole, whole, np.zeros(1))) == ["place", "later"]
+    assert silent(state_of(3)) == []
+
+
+def test_numbers_may_have_to_be_positive() -> None:
+    def wrong(value: float) -> str | None:
+        return Finite(above=0.0).wrong(Leaf("x", np.array([1.0, value]), (), ()), None)
+
+    assert wrong(5e-324) is None
+    for value in (0.0, -1.0, math.inf, math.nan):
+        assert wrong(value) == "must be finite and above 0"
 
 
 def test_an_empty_array_holds_nothing_wrong() -> None:

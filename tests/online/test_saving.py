@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import pickle
 import random as python_random
+import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
 
+import mutants
 import recorded
 import rotting
 from cases import examples, name_of, player_of
-from rotting import Arm, Player, models, policies
-from rotting.online import saving
+from rotting import Arm, Decision, Player, models, policies
+from rotting.arrays import IntArray
+from rotting.online import loading, saving
 from rotting.policies import Oracle, Policy
-from rotting.state import leaves
+from rotting.state import leaves, silent
 
 FILES = Path(__file__).parents[1] / "files"
 
@@ -184,7 +188,7 @@ def put(path: str, values: Any) -> Callable[[dict[str, Any]], object]:
         ("does not fit this version of CTO", put("more", [1])),
         (r"arms\.pulls of the state must be int64 of shape \(3,\)", put("arms.pulls", [1, 2])),
         (r"arms\.pulls of the state must be int64", put("arms.pulls", [1.0, 2.0, 3.0])),
-        (r"arms\.pulls of the state must lie between 0", put("arms.pulls", [1, 2, -3])),
+        (r"arms\.pulls must be \[20, 20, 20\]", put("arms.pulls", [1, 2, -3])),
         (r"ranking\.leader of the state must lie between 0 and 2", put("ranking.leader", [3])),
         (r"sums\.closest of the state must lie between 0 and 2", put("sums.closest", [0, 0, 9**9])),
         (r"arms\.pulls must be \[20, 20, 20\]", put("arms.pulls", [20, 20, 9**9])),
@@ -198,7 +202,7 @@ def put(path: str, values: Any) -> Callable[[dict[str, Any]], object]:
             lambda content: content.update(turn=saving._pack(np.array([3, 10**9]))),
         ),
         (
-            "random stream must be three 64-bit words",
+            r"draw of the state must be uint64 of shape \(3,\), got uint64 of shape \(2,\)",
             lambda content: content.update(draw=saving._pack(np.zeros(2, dtype=np.uint64))),
         ),
         (
@@ -214,6 +218,182 @@ def test_a_state_that_no_play_leads_to_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=words):
         Player.from_json(forged(change))
+
+
+@pytest.mark.parametrize(
+    ("words", "change"),
+    [
+        ("it has no counts", lambda content: content.pop("counts")),
+        ("counts cannot be abc", lambda content: content.update(counts="abc")),
+        ("state cannot be 3", lambda content: content.update(state=3)),
+        ("policy cannot be 3", lambda content: content.update(policy=3)),
+        ("is not registered", lambda content: content.update(policy={"policy": [1]})),
+        ("is not registered", lambda content: content.update(policy={"type": "Plateau"})),
+        (
+            "Family: .*missing 2",
+            lambda content: content["policy"].update(family={"type": "Family"}),
+        ),
+        ("family of CTO must be a Family", lambda content: content["policy"].update(family=3)),
+        ("compiled cannot be 1", lambda content: content.update(compiled=1)),
+        ("seed must be an integer", lambda content: content.update(seed="x")),
+        ("horizon must be an integer >= 1", lambda content: content.update(horizon=-1)),
+        ("format True", lambda content: content.update(format=True)),
+        ("pulls .* of -5 decisions", lambda content: content.update(decided=-5)),
+        ("pulls .* of 60 decisions", lambda content: content.update(counts=[80, -40, 20])),
+        ("4 counts of 3 arms", lambda content: content.update(counts=[20, 20, 20, 0])),
+        ("3 counts of 1000000000000", lambda content: content.update(arm_count=10**12)),
+        ("capacity must be 256 after 60", lambda content: content.update(capacity=10**12)),
+        ("reach must be 256 after 20", lambda content: content.update(reach=10**12)),
+        ("hashable labels", lambda content: content.update(arms=[[1], [2], [3]])),
+        ("is no label", lambda content: content.update(arms=[1, 2, {"set": [3]}])),
+        ("is no label", lambda content: content.update(arms=[1, 2, {"tuple": 3}])),
+        ("no pair of arm and pull", lambda content: content.update(outstanding=[[0, 1, 2]])),
+        ("no pair of arm and pull", lambda content: content.update(outstanding=[[0, True]])),
+        ("waits twice", lambda content: content["outstanding"].append([2, 20])),
+        (
+            "observed must leave out the pulls that wait",
+            lambda content: content.update(outstanding=[[0, k] for k in range(1, 20)]),
+        ),
+        (r"sums\.total cannot be decoded", lambda c: c["state"]["sums.total"].update(data="A")),
+        ("cannot be decompressed", lambda c: c["state"]["sums.total"].update(data="AAAA")),
+        (
+            r"sums\.total of the state must be float64 of shape \(3,\)",
+            lambda content: content["state"]["sums.total"].update(shape=[3.0]),
+        ),
+        (
+            r"sums\.total of the state must be float64",
+            lambda content: content["state"]["sums.total"].update(dtype="nothing"),
+        ),
+        (r"sums\.total of the state must be", lambda c: c["state"].update({"sums.total": 3})),
+    ],
+)
+def test_a_document_of_a_wrong_kind_is_refused(
+    words: str, change: Callable[[dict[str, Any]], object]
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        Player.from_json(forged(change))
+
+
+def test_nothing_expands_beyond_what_the_state_needs() -> None:
+    bomb = saving._pack(np.zeros(1 << 22))["data"]
+    with pytest.raises(ValueError, match="expands to more than 24 bytes"):
+        Player.from_json(forged(lambda c: c["state"]["sums.total"].update(data=bomb)))
+    text = b" " * (20 << 20)
+    data = saving._MAGIC + zlib.compress(text)
+    with pytest.raises(ValueError, match="expands to more than"):
+        Player.from_bytes(data)
+    with pytest.raises(ValueError, match="is not a saved player"):
+        Player.from_json("[" * 100_000)
+    player = policies.RoundRobin().online(range(3), compiled=False)
+    for tail in (b"", b"more"):
+        text = saving._MAGIC + zlib.compress(player.to_json().encode())
+        with pytest.raises(ValueError, match="cannot be decompressed"):
+            Player.from_bytes(text[:-3] + tail)
+
+
+def test_bytes_that_would_expand_too_much_are_written_as_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    player = policies.RoundRobin().online(range(3), compiled=False)
+    monkeypatch.setattr(saving, "_longest", len)
+    data = player.to_bytes()
+    assert len(data) > len(player.to_json())
+    assert Player.from_bytes(data).select() == player.select()
+
+
+def with_pulls(policy: Policy, pulls: int) -> str:
+    """A forged player whose first arm has that many pulls, and all that follows from them."""
+    content = mutants.played(policy, 3, 9)
+    counts = content["counts"] = [pulls, *content["counts"][1:]]
+    content["decided"] = sum(counts)
+    content["capacity"] = loading.capacity_of(3, sum(counts))
+    content["reach"] = max(loading.reaches_of(pulls))
+    content["state"]["arms.pulls"] = saving._pack(np.array(counts))
+    return mutants.forged(content)
+
+
+def test_a_player_that_needs_too_much_memory_must_be_trusted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loading, "MOST", 1 << 20)
+    known = policies.CTO(models.Polynomial().over([0.1, 0.4]))
+    with pytest.raises(ValueError, match=r"CTO .* 10+\d decisions needs more than 1 MiB.*trusted"):
+        Player.from_json(with_pulls(known, 10**15))
+    large = with_pulls(known, 10**5)
+    with pytest.raises(ValueError, match="give trusted=True"):
+        Player.from_json(large)
+    assert Player.from_json(large, trusted=True).pulls[0] == 10**5
+    # tables that end at a million pulls do not grow with the claim
+    monkeypatch.setattr(loading, "MOST", 64 << 20)
+    assert Player.from_json(with_pulls(policies.UCB1(), 10**15)).pulls[0] == 10**15
+
+
+def test_many_arms_are_looked_at_before_their_state_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loading, "MOST", 1 << 20)
+    text = policies.RoundRobin().online(range(5000), compiled=False).to_json()
+    assert len(Player.from_json(text).arms) == 5000
+    text = policies.RAWUCB(0.5).online(range(5000), compiled=False).to_json()
+    with pytest.raises(ValueError, match="5000 arms and 0 decisions needs more than 1 MiB"):
+        Player.from_json(text)
+
+
+def test_capacity_and_reach_follow_from_the_pulls() -> None:
+    """The rule by which a file is judged is the one by which players grow, wherever one is."""
+    for arms in (1, 3, 70):
+        player = policies.Uniform().online(range(arms), compiled=False)
+        for _ in range(1100):
+            assert player._capacity == loading.capacity_of(arms, player._decided)
+            assert player._reach in loading.reaches_of(max(player._counts))
+            player.select()
+
+
+@dataclass(frozen=True)
+class Silent(Policy):
+    """A policy of somebody's own whose state does not say what it may hold."""
+
+    verbs: ClassVar[policies.Verbs]
+
+    def prepare(self, arms: int, horizon: int | None, reach: int) -> Any:
+        return SilentParams(arms)
+
+
+class SilentParams(NamedTuple):
+    arms: int
+
+
+class SilentState(NamedTuple):
+    time: IntArray
+
+
+def test_a_state_that_says_nothing_must_be_trusted() -> None:
+    from rotting.policies import round_robin
+
+    def init(params: Any, arms: int, capacity: int) -> SilentState:
+        return SilentState(np.zeros(1, dtype=np.int64))
+
+    verbs = round_robin.RoundRobin.verbs._replace(params=SilentParams, state=SilentState, init=init)
+    own = type("SilentOne", (Silent,), {"verbs": verbs, "key": "silent"})
+    try:
+        player = own().online(range(3), compiled=False)
+        for _ in range(4):
+            player.select()
+        with pytest.raises(ValueError, match=r"^time in the state of .*trusted=True"):
+            Player.from_json(player.to_json())
+        for again in (
+            Player.from_json(player.to_json(), trusted=True),
+            Player.from_bytes(player.to_bytes(), trusted=True),
+        ):
+            assert again.select() == Decision(1, 2)
+    finally:
+        del policies.POLICIES["silent"]
+
+
+def test_every_state_of_this_library_speaks() -> None:
+    for policy in recorded.examples().values():
+        params = policy.prepare(3, 1000, 100)
+        assert silent(policy.verbs.init(params, 3, 100)) == []
 
 
 def test_a_forgery_that_changes_nothing_is_read() -> None:

@@ -82,7 +82,7 @@ def read_experiment(path: str | Path, *, need_policies: bool = True) -> Experime
     try:
         with Path(path).open("rb") as file:
             data = tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     keys = _Keys(data, "")
     keys.only("scenario", "policies", "runs", "seed", "noise", "outputs", "tune")
@@ -143,7 +143,7 @@ class _Keys:
         """Call `work`; a refusal gets the path of this table in front."""
         try:
             return work()
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, ArithmeticError, AttributeError) as error:
             message = str(error)
             where = "" if message.startswith(self.path) else f"{self.path}: "
             raise ValueError(where + message) from None

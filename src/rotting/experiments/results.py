@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from rotting.bandits import IntArray
+from rotting.experiments.archive import FORMS, read_archive
 from rotting.experiments.frames import data_frame
 from rotting.models import FloatArray
 
 _FORMAT = 1
-_ARRAYS = ("checkpoints", "regret", "pulls", "total_reward", "adversarial_regret")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Result:
         """Write everything to an .npz file, atomically; returns its path."""
         target = Path(path)
         about = json.dumps({"format": _FORMAT, "provenance": self.provenance})
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {name: getattr(self, name) for name in FORMS}
         handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".partial")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -98,19 +98,17 @@ class Result:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
-        """Read what `save` wrote."""
+        """Read what `save` wrote; ValueError for anything else.
+
+        Nothing is unpacked that is not declared and does not belong to a result.
+        """
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
-                about = json.loads(str(data["about"]))
-                arrays = {name: data[name] for name in _ARRAYS}
+            provenance, arrays = read_archive(Path(path), _FORMAT)
         except FileNotFoundError:
             raise
         except Exception as error:  # a damaged archive can raise almost anything
             raise ValueError(f"{path} is not a saved result, or is damaged: {error}") from None
-        form = about.get("format") if isinstance(about, dict) else None
-        if form != _FORMAT:
-            raise ValueError(f"{path} has format {form!r}, this reads {_FORMAT}")
-        return cls(provenance=about["provenance"], **arrays)
+        return cls(provenance=provenance, **arrays)
 
     def to_frame(self) -> Any:
         """The regret as a pandas data frame with columns run, t, regret (needs pandas)."""

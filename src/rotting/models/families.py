@@ -225,12 +225,14 @@ def _as_members(members: Any) -> tuple[Model, ...]:
     found = tuple(members)
     if not found:
         raise ValueError("members must hold at least one model, got none")
-    for place, member in enumerate(found):
+    seen: set[Model] = set()
+    for member in found:
         if not hasattr(member, "has_theta") or isinstance(member, type):
             raise ValueError(f"members must be models, as Exponential(0.1), got {member!r}")
         member.mean(1)  # a model without its theta is refused here
-        if member in found[:place]:
+        if member in seen:
             raise ValueError(f"members must be different models, got {member!r} twice")
+        seen.add(member)
     return found
 
 

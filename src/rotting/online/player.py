@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 from rotting import checks, random
 from rotting.checks import HUGE
 from rotting.engines import steps
-from rotting.online import saving
+from rotting.online import loading, saving
 from rotting.online.keeping import Kept
 from rotting.online.sharing import holder
 from rotting.policies.base import Policy
-from rotting.state import check as check_state
-from rotting.state import leaves, rebuild
-
-_FIRST = 256  # pulls that tables reach, and decisions that a state has space for, at first
+from rotting.state import leaves
 
 
 class Decision(NamedTuple):
@@ -68,8 +65,8 @@ class Player(Kept):
         self._counts = [0] * len(self.arms)
         self._outstanding = {}
         self._decided = 0
-        self._capacity = max(_FIRST, 4 * len(self.arms))
-        self._reach = _FIRST
+        self._capacity = loading.capacity_of(len(self.arms), 0)
+        self._reach = loading.FIRST
         params = policy.prepare(len(self.arms), self.horizon, self._reach)
         state = policy.verbs.init(params, len(self.arms), self._capacity)
         self._begin(params, state, random.new_draw(self.seed), steps.new_turn(len(self.arms)))
@@ -186,14 +183,21 @@ class Player(Kept):
 
     @classmethod
     def from_json(
-        cls, text: str, *, arms: Iterable[Hashable] | None = None, policy: Policy | None = None
+        cls,
+        text: str,
+        *,
+        arms: Iterable[Hashable] | None = None,
+        policy: Policy | None = None,
+        trusted: bool = False,
     ) -> Player:
-        """A player that continues where `to_json` was called.
+        """A player that continues where `to_json` was called; ValueError for anything else.
 
         Labels that JSON cannot hold, and policies with a user's own function in them, are not
-        saved and have to be given again.
+        saved and have to be given again. `trusted=True` says that you know where the text is from:
+        needed for a player of more than a GiB, and for a policy of your own whose state does not
+        say what it may hold.
         """
-        return cls._restored(saving.read_json(text), arms, policy)
+        return cls._restored(saving.read_json(text), arms, policy, trusted)
 
     def to_bytes(self) -> bytes:
         """The whole state as bytes, smaller than JSON; `Player.from_bytes` continues from it."""
@@ -201,10 +205,15 @@ class Player(Kept):
 
     @classmethod
     def from_bytes(
-        cls, data: bytes, *, arms: Iterable[Hashable] | None = None, policy: Policy | None = None
+        cls,
+        data: bytes,
+        *,
+        arms: Iterable[Hashable] | None = None,
+        policy: Policy | None = None,
+        trusted: bool = False,
     ) -> Player:
         """A player that continues where `to_bytes` was called; see `from_json`."""
-        return cls._restored(saving.read_bytes(data), arms, policy)
+        return cls._restored(saving.read_bytes(data), arms, policy, trusted)
 
     def _saved(self) -> saving.Saved:
         kept = self._snapshot()
@@ -228,32 +237,25 @@ class Player(Kept):
 
     @classmethod
     def _restored(
-        cls, saved: saving.Saved, arms: Iterable[Hashable] | None, policy: Policy | None
+        cls,
+        saved: saving.Saved,
+        arms: Iterable[Hashable] | None,
+        policy: Policy | None,
+        trusted: bool,
     ) -> Player:
-        policy = saving.policy_of(saved, policy)
-        if arms is None:
-            if saved.arms is None:
-                raise ValueError("arms must be given: the labels could not be saved")
-            arms = [saving.thaw(label) for label in saved.arms]
-        labels = checks.labels("arms", arms)
-        if len(labels) != saved.arm_count:
-            raise ValueError(f"arms must be {saved.arm_count} labels, got {len(labels)}")
+        found = loading.load(saved, arms, policy, trusted)
         player = cls(
-            policy, labels, seed=saved.seed, horizon=saved.horizon, compiled=saved.compiled
+            found.policy,
+            found.arms,
+            seed=saved.seed,
+            horizon=saved.horizon,
+            compiled=saved.compiled,
         )
-        params = policy.prepare(len(labels), saved.horizon, saved.reach)
-        fresh = policy.verbs.init(params, len(labels), saved.capacity)
-        paths = [leaf.path for leaf in leaves(fresh)]
-        if set(saved.state) != set(paths):
-            raise ValueError(f"saved state does not fit this version of {policy.title}")
-        state = rebuild(fresh, iter([saved.state[path] for path in paths]))
-        check_state(state, fresh)
-        saving.check_counts(saved, state)
         player._counts = list(saved.counts)
         player._decided = saved.decided
-        player._outstanding = dict.fromkeys((number, pull) for number, pull in saved.outstanding)
+        player._outstanding = dict.fromkeys(found.outstanding)
         player._capacity, player._reach = saved.capacity, saved.reach
-        player._begin(params, state, saved.draw, saved.turn)
+        player._begin(found.params, found.state, found.draw, found.turn)
         return player
 
     def __repr__(self) -> str:

@@ -1,6 +1,7 @@
 """A player as text or bytes, and back.
 
 One JSON document with a checksum; as bytes, the same compressed. Arrays are stored bit for bit.
+The checksum shows damage, not forgery: `online.loading` looks at what the document says.
 
 The document names its format and the version of the library that wrote it. Whoever changes what it
 holds raises `FORMAT`, adds to `_READERS` a function that turns the format before into the new one,
@@ -19,10 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting import plain
-from rotting.engines import steps
-from rotting.policies.base import POLICIES, Policy
 from rotting.provenance import VERSION
-from rotting.state import leaves
+from rotting.state import check_form
 
 FORMAT = 3
 _MAGIC = b"rotting\x01"
@@ -30,12 +29,16 @@ _MAGIC = b"rotting\x01"
 
 def _from_2(content: dict[str, Any]) -> dict[str, Any]:
     """Format 3: SteadyUCB, alone or in Guarded, keeps other numbers for a sigma not known."""
-    policy, state = content.get("policy"), dict(content["state"])
+    policy, state, counts = (content.get(name) for name in ("policy", "state", "counts"))
+    content = {**content, "format": 3}
+    if not isinstance(state, dict) or not isinstance(counts, list):
+        return content  # which is refused as any other
     if isinstance(policy, dict) and policy.get("policy") == "steadyucb" and not policy.get("sigma"):
         raise ValueError(
             "saved state has format 2, whose SteadyUCB estimated sigma from other numbers than are "
             "needed now; play its log again to get there"
         )
+    state = dict(state)
     for part in ("", "fallback."):
         if {f"{part}squares", f"{part}scatter", f"{part}scattered"} <= state.keys():
             # zeros, all of them, where sigma is known
@@ -45,8 +48,8 @@ def _from_2(content: dict[str, Any]) -> dict[str, Any]:
             state[f"{part}noise.totals"] = _pack(np.zeros(10))
     if "doubted" in state:  # Guarded did not compare arms, nor hope: it begins to
         state["unsure"] = _pack(np.zeros(1, dtype=np.int64))
-        state["hope"] = _pack(np.full(content["arm_count"], -np.inf))
-    return {**content, "format": 3, "state": state}
+        state["hope"] = _pack(np.full(len(counts), -np.inf))
+    return {**content, "state": state}
 
 
 # by the format that they read; each gives a document of the next one
@@ -74,7 +77,7 @@ class Saved(NamedTuple):
     outstanding: list[list[int]]  # pairs (arm, pull) that wait for their rewards
     draw: Any  # where the random numbers stand
     turn: Any  # see `engines.steps`
-    state: dict[str, Any]  # arrays by path
+    state: dict[str, Any]  # arrays by path; like draw and turn still packed after reading
 
 
 def write_json(saved: Saved) -> str:
@@ -86,43 +89,91 @@ def write_json(saved: Saved) -> str:
     return json.dumps({"checksum": _checksum(content), **content})
 
 
-def read_json(text: str) -> Saved:
-    """The document that `write_json` wrote, or an earlier version of the library."""
+def read_json(text: str | bytes) -> Saved:
+    """The document that `write_json` wrote, or an earlier version of the library.
+
+    Its arrays stay packed, see `unpack`.
+    """
     try:
         content = json.loads(text)
         checksum = content.pop("checksum")
-    except (TypeError, ValueError, KeyError, AttributeError):
+        fits = checksum == _checksum(content)
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
         raise ValueError("saved state is damaged: it is not a saved player") from None
-    if checksum != _checksum(content):
+    if not fits:
         raise ValueError("saved state is damaged: its checksum does not fit")
     form = content.get("format")
-    while form in _READERS:
+    while type(form) is int and form in _READERS:
         content = _READERS[form](content)
         form = content["format"]
-    if form != FORMAT:
+    if type(form) is not int or form != FORMAT:
         writer = content.get("rotting", "an unknown version")
         unknown = f"saved state has format {form!r}, written by rotting {writer}; this reads "
-        raise ValueError(_REFUSED.get(form, f"{unknown}{FORMAT}"))
-    fields = {name: content[name] for name in Saved._fields}
-    fields["draw"], fields["turn"] = _unpack(content["draw"]), _unpack(content["turn"])
-    fields["state"] = {path: _unpack(packed) for path, packed in content["state"].items()}
-    return Saved(**fields)
+        refused = _REFUSED.get(form) if type(form) is int else None
+        raise ValueError(refused or f"{unknown}{FORMAT}")
+    missing = [name for name in Saved._fields if name not in content]
+    if missing:
+        raise ValueError(f"saved state is damaged: it has no {missing[0]}")
+    saved = Saved(**{name: content[name] for name in Saved._fields})
+    for name, kind in _KINDS.items():
+        if type(getattr(saved, name)) not in kind:
+            raise ValueError(
+                f"saved state is damaged: {name} cannot be {str(getattr(saved, name))[:80]}"
+            )
+    return saved
+
+
+# what the fields of a document may be; what is not here is checked where it is used
+_KINDS: dict[str, tuple[type, ...]] = {
+    "policy": (dict, type(None)),
+    "policy_name": (str,),
+    "arms": (list, type(None)),
+    "arm_count": (int,),
+    "horizon": (int, type(None)),
+    "compiled": (bool,),
+    "capacity": (int,),
+    "reach": (int,),
+    "decided": (int,),
+    "counts": (list,),
+    "outstanding": (list,),
+    "state": (dict,),
+}
 
 
 def write_bytes(saved: Saved) -> bytes:
     """The document, compressed."""
-    return _MAGIC + zlib.compress(write_json(saved).encode())
+    text = write_json(saved).encode()
+    packed = zlib.compress(text)
+    if len(text) > _longest(packed):  # all zeros, say: then as it is, for the reader's bound
+        packed = zlib.compress(text, level=0)
+    return _MAGIC + packed
 
 
 def read_bytes(data: bytes) -> Saved:
     """The document that `write_bytes` wrote."""
     if not isinstance(data, bytes) or not data.startswith(_MAGIC):
         raise ValueError("saved state must be bytes written by Player.to_bytes")
+    packed = data[len(_MAGIC) :]
+    return read_json(_decompressed(packed, _longest(packed)))
+
+
+def _longest(packed: bytes) -> int:
+    """How long the text of compressed bytes may be: random states compress little."""
+    return (16 << 20) + 64 * len(packed)
+
+
+def _decompressed(packed: bytes, most: int) -> bytes:
+    """What was compressed, and never more than `most` bytes of it."""
+    reader = zlib.decompressobj()
     try:
-        text = zlib.decompress(data[len(_MAGIC) :]).decode()
-    except (zlib.error, UnicodeDecodeError):
+        found = reader.decompress(packed, most + 1)
+    except zlib.error:
         raise ValueError("saved state is damaged: it cannot be decompressed") from None
-    return read_json(text)
+    if len(found) > most:
+        raise ValueError(f"saved state is damaged: it expands to more than {most} bytes")
+    if not reader.eof or reader.unused_data:
+        raise ValueError("saved state is damaged: it cannot be decompressed")
+    return found
 
 
 def _checksum(content: Any) -> str:
@@ -135,11 +186,21 @@ def _pack(array: Any) -> dict[str, Any]:
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
 
 
-def _unpack(packed: dict[str, Any]) -> Any:
-    raw = zlib.decompress(base64.b64decode(packed["data"]))
-    dtype = np.dtype(packed["dtype"])
-    little = np.frombuffer(raw, dtype=dtype.newbyteorder("<"))
-    return little.astype(dtype).reshape(packed["shape"])
+def unpack(path: str, packed: Any, like: Any) -> Any:
+    """An array of the type and shape of another one; nothing else is ever expanded."""
+    if not isinstance(packed, dict):
+        raise ValueError(f"saved state is damaged: {path} must be an array")
+    shape = packed.get("shape")
+    check_form(path, like, packed.get("dtype"), tuple(shape) if type(shape) is list else shape)
+    try:
+        data = base64.b64decode(packed["data"], validate=True)
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"saved state is damaged: {path} cannot be decoded") from None
+    raw = _decompressed(data, like.nbytes)
+    if len(raw) < like.nbytes:
+        raise ValueError(f"saved state is damaged: {path} must be {like.nbytes} bytes long")
+    little = np.frombuffer(raw, dtype=like.dtype.newbyteorder("<"))
+    return little.astype(like.dtype).reshape(like.shape)
 
 
 def plain_or_none(policy: Any) -> Any:
@@ -168,43 +229,8 @@ def _freeze(label: Any) -> Any:
 
 def thaw(label: Any) -> Any:
     """A label as it was before it was written."""
-    return tuple(thaw(item) for item in label["tuple"]) if isinstance(label, dict) else label
-
-
-def policy_of(saved: Saved, policy: Policy | None) -> Policy:
-    """The policy of a saved player: as it was saved, or the one given if that could not be."""
-    if policy is not None:
-        if not isinstance(policy, Policy) or policy.label != saved.policy_name:
-            raise ValueError(f"policy must be the saved {saved.policy_name}, got {policy!r}")
-        return policy
-    if saved.policy is None:
-        raise ValueError(
-            f"policy must be given: {saved.policy_name} holds a Python function, which is not saved"
-        )
-    key = saved.policy.get("policy")
-    if key not in POLICIES:
-        raise ValueError(
-            f"policy must be given, or its module imported first: {key!r} is not registered"
-        )
-    made: Policy = plain.from_plain(saved.policy)
-    return made
-
-
-def check_counts(saved: Saved, state: Any) -> None:
-    """Refuse counts that contradict each other: compiled code trusts them."""
-    counts = saved.counts
-    draw, turn = saved.draw, saved.turn
-    if draw.dtype != np.uint64 or draw.shape != (3,):
-        raise ValueError("saved state is damaged: its random stream must be three 64-bit words")
-    if turn.dtype != np.int64 or turn.shape != (2,) or turn[steps.ARMS] != len(counts):
-        raise ValueError(f"saved state is damaged: its turn must be of {len(counts)} arms")
-    if not steps.NOBODY <= turn[steps.LATE] < len(counts):
-        raise ValueError(f"saved state is damaged: nobody can wait for arm {turn[steps.LATE]}")
-    if sum(counts) != saved.decided or not all(0 <= n <= saved.reach for n in counts):
-        raise ValueError(f"saved state is damaged: pulls {counts} of {saved.decided} decisions")
-    for leaf in leaves(state):
-        if leaf.path.endswith("arms.pulls") and leaf.value.tolist() != counts:
-            raise ValueError(f"saved state is damaged: {leaf.path} must be {counts}")
-    for number, pull in saved.outstanding:
-        if not (0 <= number < len(counts) and 1 <= pull <= counts[number]):
-            raise ValueError(f"saved state is damaged: pull {pull} of arm {number} was not made")
+    if not isinstance(label, dict):
+        return label
+    if set(label) != {"tuple"} or not isinstance(label["tuple"], list):
+        raise ValueError(f"saved state is damaged: {str(label)[:80]} is no label")
+    return tuple(thaw(item) for item in label["tuple"])

@@ -36,6 +36,12 @@ class State(NamedTuple):
     part: Numbers  # this part of the way
     ranking: Ranking  # by mu(N + 1; theta-hat)
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """theta-hat after the last node, where there is no next one."""
+        if np.any(self.sums.closest > self.sums.expected.shape[1] - 2):
+            return "sums.closest must be a node before the last"
+        return None
+
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""

@@ -50,6 +50,11 @@ class State(NamedTuple):
     value: Values  # mu^c + mu(N + 1; theta-hat)
     width: Numbers  # 1 / sqrt(observed)
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """As `Halves.wrong_for`: all observed rewards take part."""
+        wrong = self.halves.wrong_for(self.arms.observed, self.arms.pulls)
+        return None if wrong is None else f"halves.{wrong}"
+
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""

@@ -53,6 +53,17 @@ class State(NamedTuple):
     value: Values  # mu^c + mu(N + 1; theta-hat)
     width: Numbers  # 1 / sqrt(observed)
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """As `Halves.wrong_for`: the rewards of the exploration take part."""
+        most = np.minimum(self.arms.observed, params.exploration)
+        early = [arm for arm, pull in waiting if pull <= params.exploration]
+        late = np.array(early, dtype=np.int64)
+        still = params.exploration - np.bincount(late, minlength=most.size)
+        if np.any(self.explored > np.minimum(most, still)):
+            return "explored must leave out the pulls that wait for their rewards"
+        wrong = self.halves.wrong_for(self.explored, self.arms.pulls)
+        return None if wrong is None else f"halves.{wrong}"
+
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""

@@ -14,7 +14,7 @@ from rotting.parameters import Positive, Probability
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
-from rotting.state import Numbers, Values
+from rotting.state import Numbers, PositiveNumbers, Values
 from rotting.verbs import Verbs
 
 SMALLEST = 1e-10  # when the unit has shrunk to this, all weights are rescaled
@@ -36,7 +36,7 @@ class State(NamedTuple):
     """
 
     arms: Arms  # pulls and rewards; rounds are not counted
-    unit: Numbers  # what a weight of one is worth now: gamma^(rounds since the rescaling)
+    unit: PositiveNumbers  # what a weight of one is worth now: gamma^(rounds since the rescaling)
     weight: Numbers  # of each arm's rewards
     all_weight: Numbers  # the sum of the arms' weights
     total: Numbers  # of each arm's weighted rewards

@@ -42,6 +42,12 @@ class State(NamedTuple):
     # the highest next mean below the top
     runner_up: Annotated[FloatArray, Finite((-math.inf, math.inf))]
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """A heap that is built and has not every arm once."""
+        if self.heap[0] >= 0 and np.any(np.sort(self.heap) != np.arange(self.heap.size)):
+            return "heap must hold every arm once"
+        return None
+
 
 @shared
 def _before(params: Params, state: State, a: Any, b: Any, draw: Any) -> Any:

@@ -42,7 +42,7 @@ from rotting.policies.parts.likelihood import (
     weight_of,
 )
 from rotting.policies.parts.ranking import Ranking, best, rank, unranked
-from rotting.state import Numbers, Place, Within
+from rotting.state import Numbers, Place, PositiveNumbers, Within
 from rotting.verbs import Verbs
 
 normal = random.normal
@@ -77,7 +77,7 @@ class State(NamedTuple):
     freedom: Annotated[IntArray, Within(-(2**62))]
     weight: Numbers  # [arm, theta], for Thompson's draws
     mass: Numbers  # what an arm's weights add up to
-    spread: Numbers  # each arm's sigma^2, as it was known at its last reward
+    spread: PositiveNumbers  # each arm's sigma^2, as it was known at its last reward
     ranking: Ranking  # by the posterior's value of the next pull
 
 

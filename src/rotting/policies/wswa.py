@@ -42,6 +42,15 @@ class State(NamedTuple):
     length: Counts  # M
     short: Counts  # arms with fewer than M pulls ("keep")
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """An epoch that is not that of the round, or not its window."""
+        epoch, start, now = int(self.epoch[0]), int(self.start[0]), int(self.arms.clock[TIME]) + 1
+        if start != 2**epoch or not start <= now < 2 * start:
+            return f"epoch must be that of round {now}, got {epoch} from round {start} on"
+        if self.length[0] != params.windows[epoch]:
+            return f"length must be the window {params.windows[epoch]}, got {self.length[0]}"
+        return None
+
 
 def _longest(params: Params, capacity: int) -> int:
     """How many rewards of an arm to remember.

@@ -26,6 +26,17 @@ class Arms(NamedTuple):
     observed: Annotated[IntArray, AtMost("pulls")]  # rewards of each arm that have come, and count
     clock: Counts  # three numbers that belong to no arm: TIME, WAITING and TRIED
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """What no play could have led to: more rewards than pulls, counting those still to come."""
+        arms = np.array([arm for arm, _ in waiting], dtype=np.int64)
+        late = np.bincount(arms, minlength=self.pulls.size)
+        if np.any(self.observed + late > self.pulls):
+            return "observed must leave out the pulls that wait for their rewards"
+        most = np.array([self.pulls.sum(), self.pulls.size, self.pulls.size])
+        if np.any(self.clock > most):
+            return f"clock must be at most {most.tolist()}, got {self.clock.tolist()}"
+        return None
+
 
 def no_pulls(arms: int) -> Arms:
     """Nothing pulled, nothing observed."""

@@ -31,7 +31,9 @@ class Growing(NamedTuple):
     """Windows of growing lengths of each arm."""
 
     total: Numbers  # of all the arm's rewards
-    used: Annotated[IntArray, Place("begin", axis=1, end=True)]  # how many windows are begun
+    used: Annotated[
+        IntArray, Place("begin", least=1, axis=1, end=True)
+    ]  # how many windows are begun
     full: Annotated[IntArray, Place("begin", axis=1, end=True)]  # how many have a current mean
     begin: Counts  # [arm, window]: observed rewards before the pending sum's first
     before: Numbers  # [arm, window]: the sum of those

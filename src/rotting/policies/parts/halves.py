@@ -15,6 +15,7 @@ from zero, is always in slot k mod 8 of its chunk.
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -92,6 +93,48 @@ class Halves(NamedTuple):
         return self._replace(
             free=np.full(1, old, dtype=np.int64), **{name: getattr(larger, name) for name in arena}
         )
+
+    def wrong_for(self, taking_part: IntArray, pulls: IntArray) -> str | None:
+        """What no play could have led to, where so many rewards of each arm take part.
+
+        The queues and the free list share all chunks among them, and a queue has the chunks from
+        the first reward that may still change sides to the last.
+        """
+        if np.any(self.pending_pull > pulls.max(initial=0)):
+            return "pending_pull must hold pulls that were made"
+        after, before = self.after.tolist(), self.before.tolist()
+        seen = [False] * len(after)
+        for arm, n in enumerate(taking_part.tolist()):
+            settled = int(self.settled[arm])
+            if settled > n // 2:
+                return f"settled must be at most half of arm {arm}'s {n} rewards, got {settled}"
+            left = n // 2 if settled == PROMPT else settled
+            length = 0 if n == 0 else (n - 1) // CHUNK - left // CHUNK + 1
+            queue = _walk_queue(int(self.head[arm]), after, length, seen)
+            if queue is None or self.tail[arm] != (queue[-1] if queue else NOWHERE):
+                return f"head and tail must enclose the {length} chunks of arm {arm}"
+            if any(before[chunk] != previous for previous, chunk in itertools.pairwise(queue)):
+                return f"before must lead back through the chunks of arm {arm}"
+            place = (n // 2) // CHUNK - left // CHUNK
+            if queue and settled != PROMPT and self.middle[arm] != queue[place]:
+                return f"middle must be the chunk of arm {arm} with the border between the halves"
+        rest = seen.count(False)
+        if _walk_queue(int(self.free[0]), after, rest, seen) is None:
+            return f"free must lead through the {rest} chunks that no arm has"
+        return None
+
+
+def _walk_queue(first: int, after: list[int], length: int, seen: list[bool]) -> list[int] | None:
+    """The chunks of a queue, marked as seen; None if it has another length or meets one again."""
+    found: list[int] = []
+    chunk = first
+    while chunk != NOWHERE:
+        if len(found) == length or seen[chunk]:
+            return None
+        seen[chunk] = True
+        found.append(chunk)
+        chunk = after[chunk]
+    return found if len(found) == length else None
 
 
 def empty_halves(arms: int, thetas: int, capacity: int) -> Halves:

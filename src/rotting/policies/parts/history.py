@@ -38,6 +38,39 @@ class History(NamedTuple):
     top: Numbers  # the largest C_j - slope j in the chunk
     low: Numbers  # the smallest
 
+    def chunks(self, arm: int, n: int) -> list[int]:
+        """The chunks of an arm's n rewards, the first one first; none if they do not add up."""
+        found: list[int] = []
+        chunk = int(self.last[arm])
+        while chunk != NOWHERE and len(found) * CHUNK < n:
+            found.append(chunk)
+            chunk = int(self.before[chunk])
+        complete = chunk == NOWHERE and (len(found) - 1) * CHUNK < n <= len(found) * CHUNK
+        return found[::-1] if complete else []
+
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """Chains that do not fit the rewards observed, or an arena without room for those to come.
+
+        A player's arena has room for twice the decisions made. Chunks that were given up (by
+        `forget_history`) are therefore less than half of what is not set aside for each arm.
+        """
+        used: set[int] = set()
+        count = 0
+        for arm, n in enumerate(state.arms.observed.tolist()):
+            if n == 0 and self.last[arm] == NOWHERE:
+                continue
+            found = self.chunks(arm, n)
+            if not found:
+                return f"last must lead through the chunks of arm {arm}'s {n} rewards"
+            used.update(found)
+            count += len(found)
+        free, size = int(self.free[0]), self.before.size
+        if len(used) < count or (used and max(used) >= free):
+            return "before must give every chunk in use to one arm"
+        if 2 * (free - count) > size - self.last.size - 1:
+            return f"free must leave room for the rewards to come, got {free} of {size} chunks"
+        return None
+
 
 class Starts(NamedTuple):
     """Where in its history an arm's window starts: a chunk, and how many rewards come before it.
@@ -47,6 +80,14 @@ class Starts(NamedTuple):
 
     chunk: Annotated[IntArray, Place("history.before")]  # where the window's first reward lies
     start: Annotated[IntArray, AtMost("arms.observed")]  # the arm's rewards before the window
+
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """A window without rewards, or one whose chunk is not where it starts."""
+        for arm, n in enumerate(state.arms.observed.tolist()):
+            start, chunk = int(self.start[arm]), int(self.chunk[arm])
+            if n > 0 and not (start < n and state.history.chunks(arm, n)[start // CHUNK] == chunk):
+                return f"start must be one of arm {arm}'s {n} rewards in its chunk, got {start}"
+        return None
 
 
 def empty_history(arms: int, capacity: int) -> History:

@@ -33,6 +33,19 @@ class Ranking(NamedTuple):
     rival: Annotated[FloatArray, Finite((-math.inf,))]  # the runner-up's value then
     tree: Annotated[IntArray, Place("value", least=-1)]  # node 1 is the root, the leaves come last
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """A tree in which an arm stands that did not come up from its leaf."""
+        leaves = self.tree.size // 2
+        if leaves == 0:
+            return None
+        if not np.array_equal(self.tree[leaves:], unranked(self.value.size).tree[leaves:]):
+            return "tree must have the arms as its leaves"
+        inner, below = self.tree[1:leaves], self.tree[2:].reshape(-1, 2)
+        left, right = inner == below[:, 0], (inner == below[:, 1]) & (inner >= 0)
+        if self.changed[0] != MANY and not np.all(left | right):  # else all matches are played anew
+            return "tree must have in each node one of the two arms below it"
+        return None
+
 
 def unranked(arms: int) -> Ranking:
     """Nothing is known of any arm."""

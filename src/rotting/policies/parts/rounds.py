@@ -28,6 +28,16 @@ class Rounds(NamedTuple):
     ring_pull: Counts  # which pull of the arm it was
     ring_reward: Annotated[FloatArray, Finite((math.nan,))]  # NaN until observed
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """Counts of the window that are not those of the rounds in the ring."""
+        arms = self.ring_arm[: state.arms.clock[TIME]]
+        seen = arms[~np.isnan(self.ring_reward[: arms.size])]
+        if not np.array_equal(self.pulls, np.bincount(arms, minlength=self.pulls.size)):
+            return "pulls must be those of the rounds in the ring"
+        if not np.array_equal(state.arms.observed, np.bincount(seen, minlength=self.pulls.size)):
+            return "ring_reward must hold the observed rewards"
+        return None
+
 
 def no_rounds(arms: int, length: int) -> Rounds:
     """Nothing played; a ring of `length` rounds, which grows until it holds the window."""

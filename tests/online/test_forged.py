@@ -1,0 +1,178 @@
+"""Forged players: every number of every policy's state, set to what it should never be.
+
+A forgery is refused, or it plays: as plain Python, which notices an index out of bounds, and as
+compiled code, which does not, and would take the process down. So the forgeries are tried in a
+process of their own; it is this module, run as a script.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mutants import forged, played, players, unpacked
+from rotting import Arm, Player, models, policies
+from rotting.online import saving
+from rotting.policies import Oracle, Policy
+
+WHOLE = (-(2**63), -2, -1, 0, 2**62, 2**63 - 1)
+FLOATS = (np.nan, np.inf, -np.inf, -1e308)
+DECISIONS = 200
+
+
+def contents() -> Iterator[tuple[str, dict[str, Any]]]:
+    """A player that has decided 150 times for each policy, and those with a tree, by name."""
+    seen = set()
+    for content in players():
+        name = f"{content['policy']['policy']} {content['arm_count']}"
+        if content["decided"] > 100 and name not in seen:
+            seen.add(name)
+            yield name, content
+
+
+def forgeries(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The document with one number of its state changed, in many ways, each with its name."""
+    for path, packed in content["state"].items():
+        array = unpacked(packed)
+        flat = array.reshape(-1)
+        values: set[Any] = set(FLOATS)
+        for place in {0, flat.size - 1}:
+            if array.dtype.kind != "f":
+                now = int(flat[place])
+                values = {*WHOLE, content["arm_count"], array.shape[0], now - 1, now + 1} - {now}
+            for value in values:
+                changed = flat.copy()
+                changed[place] = value
+                state = {**content["state"], path: saving._pack(changed.reshape(array.shape))}
+                yield f"{path}[{place}] = {value}", {**content, "state": state}
+
+
+def try_forgery(content: dict[str, Any]) -> str:
+    """Load a forgery and play it both ways; says what became of it."""
+    text = forged({**content, "compiled": True})
+    try:
+        player = Player.from_json(text)
+    except ValueError:
+        return "refused"
+    plain = Player.from_json(forged({**content, "compiled": False}))
+    # made-up rewards may overflow, or divide by zero, where compiled code goes on with infinities
+    with contextlib.suppress(ArithmeticError, ValueError):
+        play(plain, 10)
+    with contextlib.suppress(ValueError):
+        play(player, DECISIONS)
+    return "played"
+
+
+def play(player: Player, decisions: int) -> None:
+    """Rewards for all that waits, then some prompt, some late."""
+    waiting = player.outstanding
+    for number in range(decisions):
+        waiting.insert(0, player.select())
+        while len(waiting) > number % 5:
+            player.update(waiting.pop(number % 3 % len(waiting)), 0.3 + 0.1 * (number % 7))
+
+
+def main() -> None:
+    """Try all forgeries; the last line names the one at work."""
+    found: dict[str, dict[str, int]] = {}
+    for name, content in contents():
+        counts = found.setdefault(name, {"refused": 0, "played": 0})
+        with np.errstate(all="ignore"):
+            for what, forgery in forgeries(content):
+                print(name, what, flush=True)
+                counts[try_forgery(forgery)] += 1
+    print(json.dumps(found))
+
+
+def test_no_forged_number_leads_compiled_code_astray() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(
+        [sys.executable, __file__], env=environment, capture_output=True, text=True, check=False
+    )
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, (done.returncode, lines[-1:], done.stderr[-2000:])
+    found = json.loads(lines[-1])
+    assert {name.split()[0] for name in found} == {
+        key for key, kind in policies.POLICIES.items() if kind.__module__.startswith("rotting.")
+    }
+    assert all(counts["refused"] > 0 for counts in found.values()), found
+
+
+FAMILY = models.Polynomial().over([0.1, 0.4])
+HISTORY = policies.RAWUCB(0.5)
+HALVES = policies.DCTO(FAMILY, 0.3)
+
+
+def swap(array: Any) -> None:
+    array[:2] = array[1::-1].copy()
+
+
+@pytest.mark.parametrize(
+    ("policy", "arms", "path", "change", "words"),
+    [
+        # a chain that never ends, one that is too short, two arms with one chunk, no room
+        (HISTORY, 2, "history.before", lambda a: a.fill(0), "last must lead through the chunks"),
+        (HISTORY, 2, "history.before", lambda a: a.fill(-1), "last must lead through the chunks"),
+        (HISTORY, 2, "history.last", lambda a: a.fill(a[0]), "every chunk in use to one arm"),
+        (HISTORY, 2, "history.free", lambda a: a.fill(0), "every chunk in use to one arm"),
+        (HISTORY, 2, "history.free", lambda a: a.fill(10), "free must leave room"),
+        (policies.FEWA(0.5), 2, "arms.observed", lambda a: a.fill(0), "last must lead through"),
+        (HISTORY, 2, "starts.chunk", lambda a: swap(a), "start must be one of arm 0's"),
+        (policies.CTO(FAMILY), 50, "ranking.tree", lambda a: swap(a[64:]), "arms as its leaves"),
+        (
+            policies.CTO(FAMILY),
+            50,
+            "ranking.tree",
+            lambda a: a[1:64].fill(7),
+            "one of the two arms",
+        ),
+        (HALVES, 2, "halves.after", lambda a: a.fill(0), "enclose the .* chunks of arm 0"),
+        (HALVES, 2, "halves.head", lambda a: swap(a), "enclose the .* chunks of arm 0"),
+        (HALVES, 2, "halves.tail", lambda a: swap(a), "enclose the .* chunks of arm 0"),
+        (HALVES, 2, "halves.before", lambda a: a.fill(-1), "before must lead back"),
+        (HALVES, 2, "halves.middle", lambda a: swap(a), "middle must be the chunk of arm 0"),
+        (HALVES, 2, "halves.free", lambda a: a.fill(-1), "free must lead through the"),
+        (HALVES, 2, "halves.settled", lambda a: a.fill(9**9), "settled must be at most half"),
+        (HALVES, 2, "halves.pending_pull", lambda a: a.fill(9**9), "pulls that were made"),
+        (policies.WSWA(0.2, 0.5), 2, "epoch", lambda a: a.fill(61), "epoch must be that of round"),
+        (policies.WSWA(0.2, 0.5), 2, "length", lambda a: a.fill(0), "length must be the window"),
+        (policies.SWUCB(50), 2, "rounds.pulls", lambda a: a.fill(9), "rounds in the ring"),
+        (policies.SWUCB(50), 2, "rounds.ring_reward", lambda a: a.fill(9), "the observed rewards"),
+        (policies.DUCB(0.9), 2, "unit", lambda a: a.fill(0), "must be finite and above 0"),
+        (policies.UCB1(), 2, "arms.clock", lambda a: a.fill(9**9), "clock must be at most"),
+        (
+            policies.CCTO(models.Polynomial().between(0.1, 0.4, 7)),
+            *(2, "sums.closest", lambda a: a.fill(6), "a node before the last"),
+        ),
+        (
+            policies.DCTO_UCB(FAMILY, 0.3, 0.1, exploration=80),
+            *(2, "explored", lambda a: a.fill(75), "explored must leave out the pulls that wait"),
+        ),
+        (
+            Oracle([Arm(models.Constant(0.5)), Arm(models.Constant(0.5))]),
+            *(2, "heap", lambda a: a.fill(1), "heap must hold every arm once"),
+        ),
+    ],
+)
+def test_parts_say_what_is_wrong(
+    policy: Policy, arms: int, path: str, change: Callable[[Any], None], words: str
+) -> None:
+    content = played(policy, arms, 150)
+    assert Player.from_json(forged(content)).pulls
+    array = unpacked(content["state"][path])
+    change(array)
+    content["state"][path] = saving._pack(array)
+    with pytest.raises(ValueError, match=words):
+        Player.from_json(forged(content))
+
+
+if __name__ == "__main__":
+    main()
