@@ -54,7 +54,7 @@ def test_no_play_leads_to_a_state_that_is_refused(policy: Policy) -> None:
     player = player_of(policy, compiled=False)
     for t in late_play(player, 400):
         if t <= 20 or t % 40 == 0:
-            check(player._state, fresh_like(player))
+            check(player._state, fresh_like(player), player._params, list(player._outstanding))
     assert player._capacity > 256
 
 
@@ -64,7 +64,8 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
     for _ in late_play(player, 60):
         pass
     state, fresh = player._state, fresh_like(player)
-    check(state, fresh)
+    waiting = list(player._outstanding)
+    check(state, fresh, player._params, waiting)
     for leaf in leaves(state):
         says = [
             mark
@@ -94,7 +95,7 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
                     spoilt if other.path == leaf.path else other.value for other in leaves(state)
                 ]
                 with pytest.raises(ValueError, match=f"^{leaf.path} of the state must"):
-                    check(rebuild(state, iter(values)), fresh)
+                    check(rebuild(state, iter(values)), fresh, player._params, waiting)
 
 
 def among(value: float, exceptions: tuple[float, ...]) -> bool:
