@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from rotting import models, theory
+from rotting import models, policies, theory
 from rotting.papers import levine2017
 
 SIGMA = 0.2**0.5
@@ -24,7 +24,9 @@ def test_advice_for_the_papers_setups() -> None:
     assert dcto.detection == 3_366_844
     assert "cannot finish exploring" in dcto.note
     assert "1,122 times the horizon" in dcto.note
-    assert "DCTO" in anv.use
+    assert "exact for Gaussian noise" in dcto.note
+    assert "bound, which the policy explores by, is 4,249,800" in dcto.note
+    assert anv.use.startswith("Guarded, ")
     np_ = theory.advise(arms=2, sigma=SIGMA, horizon=30_000, max_mean=1.0, alpha=0.2)
     swa, wswa = np_.guarantees
     assert (round(swa.bound), swa.vacuous) == (9615, False)
@@ -47,13 +49,31 @@ def test_advice_that_means_something() -> None:
     found = dcto.guarantees[-1]
     assert not found.vacuous
     assert found.bound < 10**7 * 1.5
-    assert dcto.use == "D-CTO_UCB"
+    assert f"With a proof: D-CTO_UCB, regret at most {found.bound:,.0f}." in dcto.use
     tied = theory.advise(
         arms=2, sigma=SIGMA, horizon=10**7, family=pair, thetas=[0.1, 0.4], constants=[0.1, 0.1]
     )
     assert math.isinf(tied.guarantees[-1].bound)
     with pytest.raises(ValueError, match="max_mean must be given"):
         theory.advise(arms=2, sigma=1.0, horizon=10)
+
+
+@pytest.mark.parametrize("constants", [False, True])
+@pytest.mark.parametrize("family", [None, levine2017.FAMILY], ids=["no family", "family"])
+def test_theory_and_recommended_say_the_same(family: models.Family | None, constants: bool) -> None:
+    """They had CTO and Guarded for the same question."""
+    recommended = policies.recommended(sigma=SIGMA, family=family, constants=constants)
+    for horizon in (100, 30_000, 10**8):
+        advice = theory.advise(
+            arms=10,
+            sigma=SIGMA,
+            horizon=horizon,
+            family=family,
+            max_mean=1.5,
+            constants=constants and family is not None,
+        )
+        assert advice.policy == type(recommended).__name__
+        assert advice.use.startswith(f"{advice.policy}, ")
 
 
 def test_no_guarantee_where_an_assumption_fails() -> None:

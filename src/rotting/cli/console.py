@@ -146,7 +146,7 @@ def comparison(found: Comparison, title: str = "") -> None:
         [
             [
                 f"{a} against {b}",
-                f"{found.wins[a][b]} of {found[a].runs}",
+                f"{found.wins[a][b]} of {found[a].runs}{_ties(found.ties(a, b))}",
                 show_p(found.p_values[a][b]),
                 show_p(found.holm[a][b]),
             ]
@@ -154,6 +154,10 @@ def comparison(found: Comparison, title: str = "") -> None:
         ],
         "Paired by run",
     )
+
+
+def _ties(count: int) -> str:
+    return "" if count == 0 else f", {count} tie{'s' * (count > 1)}"
 
 
 def records(rows: Sequence[dict[str, str]], as_json: bool) -> None:

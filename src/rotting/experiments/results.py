@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rotting.bandits import IntArray
+from rotting.experiments import stats
 from rotting.models import FloatArray
 
 _FORMAT = 1
@@ -23,7 +25,8 @@ _ARRAYS = ("checkpoints", "regret", "pulls", "total_reward", "adversarial_regret
 class Result:
     """The outcome of `simulate`: arrays with one row per run.
 
-    Rewards are expected rewards (means), not noisy ones, as in the paper's Eqs. 1 and 2.
+    Rewards are expected rewards (means), not noisy ones, as in the paper's Eqs. 1 and 2. A regret
+    that differs from 0 by no more than rounding explains (`rounding`) is 0.
 
     checkpoints         rounds t at which the regret was kept; the last is the horizon
     regret              [run, checkpoint] policy regret: J of pi_max minus J of the policy
@@ -50,6 +53,21 @@ class Result:
     def final_regret(self) -> FloatArray:
         """Each run's policy regret at the horizon."""
         return self.regret[:, -1]
+
+    @property
+    def rounding(self) -> FloatArray:
+        """How far rounding can put each run's regrets off: less than that is no difference."""
+        final, single = self.final_regret, self.adversarial_regret
+        return stats.rounding(self.total_reward, final, single, self.pulls.shape[1])
+
+    def settled(self) -> Result:
+        """The same with 0 for every regret that is not 0 by rounding alone."""
+        off = self.rounding
+        return dataclasses.replace(
+            self,
+            regret=stats.settled(self.regret, off[:, None]),
+            adversarial_regret=stats.settled(self.adversarial_regret, off),
+        )
 
     @property
     def mean_regret(self) -> FloatArray:
