@@ -1,0 +1,101 @@
+"""Which reward a pull gives, and what the best single arm would have collected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rotting import Arm, Bernoulli, Gaussian, NoNoise, Scenario, models, policies, simulate
+
+SEEN: list[tuple[int, float]] = []
+
+
+class Listener:
+    """Plays arms in a given order and notes their rewards."""
+
+    def __init__(self, order: Callable[[int], int]) -> None:
+        self.order = order
+        self.round = 0
+
+    def select(self) -> int:
+        self.round += 1
+        return self.order(self.round)
+
+    def update(self, decision: int, reward: float) -> None:
+        SEEN.append((decision, reward))
+
+
+def rewards_of(scenario: Scenario, order: Callable[[int], int], seed: int = 0) -> Any:
+    """The rewards of each arm, in the order of its pulls."""
+    SEEN.clear()
+    simulate(Listener(order), scenario, runs=1, seed=seed)
+    return [[reward for arm, reward in SEEN if arm == k] for k in range(scenario.arm_count)]
+
+
+@pytest.mark.parametrize("at", [1, 2, 7, 40])
+def test_the_noise_of_a_pull_has_the_sigma_of_its_number(at: int) -> None:
+    """Noise at one pull of each arm only: that reward is off, and no other."""
+    noise = Gaussian(lambda n: np.where(n == at, 1.0, 1e-12))
+    scenario = Scenario([Arm(models.Constant(2.0)), Arm(models.Polynomial(0.5))], noise, 80)
+    for k, seen in enumerate(rewards_of(scenario, lambda t: t % 2)):
+        means = 2.0 if k == 0 else np.arange(1, 41) ** -0.5
+        off = np.abs(np.array(seen) - means)
+        assert off[at - 1] > 1e-3
+        assert np.delete(off, at - 1).max() < 1e-10
+
+
+def test_a_sigma_for_all_pulls() -> None:
+    """Rewards less their means have that standard deviation, and no two pulls share their noise."""
+    scenario = Scenario(
+        [Arm(models.Exponential(0.01)), Arm(models.Constant(-1.0))], Gaussian(3), 4000
+    )
+    fading, constant = rewards_of(scenario, lambda t: t % 2)
+    for noise in (
+        np.array(fading) - np.exp(-0.01 * (np.arange(1, 2001) - 1)),
+        np.array(constant) + 1.0,
+    ):
+        assert abs(noise.mean()) < 4 * 3 / np.sqrt(2000)
+        assert noise.std() == pytest.approx(3, rel=0.07)
+        assert len(set(noise)) == 2000
+
+
+def test_rewards_without_noise_are_the_means() -> None:
+    table = [0.9, 0.5, 0.4, 0.2]
+    scenario = Scenario([Arm(models.Table(table), 0.25)], NoNoise(), 6)
+    assert rewards_of(scenario, lambda t: 0) == [[x + 0.25 for x in [*table, 0.2, 0.2]]]
+
+
+def test_bernoulli_rewards_come_as_often_as_their_mean_says() -> None:
+    rates = [0.0, 0.3, 1.0]
+    scenario = Scenario([Arm(models.Constant(rate)) for rate in rates], Bernoulli(), 6000)
+    for rate, seen in zip(rates, rewards_of(scenario, lambda t: t % 3), strict=True):
+        assert set(seen) <= {0.0, 1.0}
+        assert abs(np.mean(seen) - rate) <= 4 * np.sqrt(rate * (1 - rate) / 2000)
+
+
+def test_the_best_single_arm_by_hand() -> None:
+    """The best is neither the first nor the last, and is the best at the horizon only."""
+    arms = [
+        Arm(models.Constant(0.3)),
+        Arm(models.Step(at=5, before=2.0, after=0.0)),
+        Arm(models.Constant(0.5), constant=0.25),
+        Arm(models.Polynomial(0.5), constant=-0.5),
+    ]
+    scenario = Scenario(arms, NoNoise(), horizon=20)
+    best = max(sum(float(arm.mean(n)) for n in range(1, 21)) for arm in arms)
+    assert best == 15.0  # 0.75 a pull; the step has 10, the first arm 6
+    result = simulate(policies.RoundRobin(), scenario, runs=1, engine="reference")
+    collected = sum(float(arm.mean(n)) for arm in arms for n in range(1, 6))
+    assert result.total_reward[0] == pytest.approx(collected)
+    assert result.adversarial_regret[0] == pytest.approx(best - collected)
+
+
+def test_runs_differ_and_are_the_same_wherever_they_start() -> None:
+    scenario = Scenario([Arm(models.Constant(0.5)), Arm(models.Constant(0.4))], Gaussian(1.0), 60)
+    whole = simulate(policies.UCB1(), scenario, runs=6, seed=2, engine="reference")
+    part = simulate(policies.UCB1(), scenario, runs=2, seed=2, first_run=3, engine="reference")
+    np.testing.assert_array_equal(part.regret, whole.regret[3:5])
+    assert len({tuple(row) for row in whole.regret}) > 1
