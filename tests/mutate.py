@@ -22,15 +22,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+from mutation.mutants import Mutant
+from mutation.sites import ROOT, SOURCE, Site, sites
+
 EXPLAINED = ROOT / "tests" / "mutate_explained.toml"
 RESULTS = ROOT / "benchmarks" / "results" / "mutation.json"
 TERMINAL = os.dup(1)
 PLACES = ("policies", "policies/parts", "theory", "engines/loop.py", "experiments/stats.py")
-
-from mutation.mutants import Mutant  # noqa: E402
-from mutation.sites import SOURCE, Site, sites  # noqa: E402
 
 
 def modules() -> list[str]:
@@ -133,9 +131,8 @@ def main() -> None:
         if any(one["module"] == name for one in found)
     }
     for name, line in by_module.items():
-        print(
-            f"{name:40} {line['killed']:5} of {line['mutants'] - line['explained']:5}  {line['score']}"
-        )
+        counted = line["mutants"] - line["explained"]
+        print(f"{name:40} {line['killed']:5} of {counted:5}  {line['score']}")
     everything = summary(found)
     print(f"all: {everything}, {time.monotonic() - started:.0f} s")
     out = asked.out or (RESULTS if asked.module is None and asked.limit is None else None)

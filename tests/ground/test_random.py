@@ -63,7 +63,7 @@ def test_the_tail_of_the_normal() -> None:
     np.testing.assert_array_equal(np.sign(draws), signs)
     start = np.abs(draws).min()
     assert 0.0 <= start - random._TAIL < 1e-3
-    assert random._TAIL == edge[1]
+    assert edge[1] == random._TAIL
     beyond = stats.norm.sf(np.abs(draws)) / stats.norm.sf(random._TAIL)
     assert stats.kstest(beyond, "uniform").pvalue > 1e-3
 

@@ -14,7 +14,7 @@ from types import CodeType
 from typing import Any
 
 from mutation.host import passes, with_tests
-from mutation.sites import SOURCE, file_of, mutated, sites
+from mutation.sites import file_of, mutated, sites
 
 
 class Mutated(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
@@ -53,5 +53,4 @@ def main(module: str, place: int, tests: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(SOURCE)]
     main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])

@@ -6,13 +6,14 @@ A mutant is then a fork of it, and costs a few milliseconds beside its tests.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from mutation import plain
-from mutation.sites import ROOT
+from mutation.sites import ROOT, SOURCE
 
 # Tests of the mutated floors. Tests of the compiler, of pictures and of commands are not among
 # them: they are slow in plain Python, or say little about numbers.
@@ -32,6 +33,14 @@ TESTS = (
     "src/rotting/policies",
     "src/rotting/experiments/stats.py",
 )
+# Minutes in plain Python, or the same as another test where nothing is compiled.
+TOO_SLOW = (
+    "test_same_decisions_as_a_scan",
+    "test_skipped_chunks_hide_nothing",
+    "test_swa_with_a_window_longer",
+    "test_regret_of_the_oracle_is_zero_up_to_rounding",
+    "-True]",
+)
 OPTIONS = [
     *("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "--rootdir", str(ROOT)),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # hypothesis is imported before pytest
@@ -47,7 +56,7 @@ class Host:
     def pytest_runtestloop(self, session: Any) -> bool:
         """The tests are collected: to work. What pytest would print of them is of no interest."""
         session.config.pluginmanager.unregister(name="terminalreporter")
-        self.work(session.items)
+        self.work([i for i in session.items if not any(slow in i.nodeid for slow in TOO_SLOW)])
         return True
 
 
@@ -65,6 +74,7 @@ def with_tests(work: Callable[[Sequence[Any]], None], tests: Sequence[str] = TES
     )
     settings.load_profile("mutation")
     os.chdir(ROOT)
+    sys.path.insert(0, str(SOURCE))
     plain.install()
     paths = [str(ROOT / test) for test in tests if (ROOT / test.split("::")[0]).exists()]
     code = pytest.main([*OPTIONS, *paths], plugins=[Host(work)])

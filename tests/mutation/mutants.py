@@ -89,9 +89,8 @@ def faults(node: ast.AST, names_set_once: set[str]) -> Iterator[tuple[str, Fault
             yield f"{node.value} to {node.value + 1}", _set("value", node.value + 1)
     elif isinstance(node, ast.Call):
         yield from _call_faults(node)
-    elif isinstance(node, ast.Return) and node.value is not None:
-        if not (isinstance(node.value, ast.Constant) and node.value.value is None):
-            yield "return nothing", _set("value", ast.Constant(None))
+    elif isinstance(node, ast.Return) and not _is_none(node.value):
+        yield "return nothing", _set("value", ast.Constant(None))
     if isinstance(node, (ast.If, ast.IfExp)) and not _same_negated(node.test):
         yield "condition negated", _negate
     if isinstance(node, ast.AugAssign) or (
@@ -161,6 +160,10 @@ def _sign(op: ast.AST) -> str:
         return ast.unparse(ast.UnaryOp(op, a))[:-1]
     assert isinstance(op, ast.operator)
     return ast.unparse(ast.BinOp(a, op, b))[2:-2]
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
 def _same_negated(test: ast.expr) -> bool:

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 from mutation.host import hush, passes
 from mutation.mutants import Mutant
 from mutation.reach import Reach
-from mutation.sites import Site, file_of, mutated
+from mutation.sites import ROOT, Site, file_of, mutated
 
 MOST_MEMORY = 6 << 30  # bytes: a fault in a size must not take the machine down
+ANEW = (sys.executable, "-m", "mutation.anew")
 KILLED, SURVIVED, TIMEOUT, UNREACHED = "killed", "survived", "timeout", "unreached"
 
 
@@ -84,10 +85,11 @@ def _try(site: Site, tests: Sequence[Any], expected: float) -> None:
         if not site.in_function:
             # constants, defaults: they are everywhere already, so the package is imported anew
             names = [item.nodeid for item in tests]
-            place = str(site.place)
-            os.execv(
+            found = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
+            os.execve(
                 sys.executable,
-                [sys.executable, "-m", "mutation.anew", site.mutant.module, place, *names],
+                [*ANEW, site.mutant.module, str(site.place), *names],
+                os.environ | {"PYTHONPATH": found},
             )
         install(site)
         code = int(not all(passes(item) for item in tests))
