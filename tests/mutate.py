@@ -3,6 +3,7 @@
     python tests/mutate.py                                  all modules: about an hour on two cores
     python tests/mutate.py --module rotting.policies.cto    one of them (may be given again)
     python tests/mutate.py --limit 200 --seed 1             a sample
+    python tests/mutate.py --module rotting.theory.sums --tests tests/theory    by some tests only
 
 The score is killed / (all - explained). Survivors that no test can kill are explained, one by one,
 in tests/mutate_explained.toml. A run of all modules writes benchmarks/results/mutation.json.
@@ -104,6 +105,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once")
     parser.add_argument("--budget", type=float, default=30.0, help="seconds of tests a mutant")
+    parser.add_argument("--tests", action="append", help="of these files only, as tests/theory")
     parser.add_argument("--out", type=Path, help="where the verdicts go, as JSON")
     parser.add_argument("--explained", action="store_true", help="try the explained ones too")
     asked = parser.parse_args()
@@ -113,7 +115,7 @@ def main() -> None:
         parser.error(f"module must be one of those mutated, got {', '.join(unknown)}")
     if asked.limit is not None and asked.limit < 1:
         parser.error(f"limit must be at least 1, got {asked.limit}")
-    from mutation.host import with_tests
+    from mutation.host import TESTS, with_tests
 
     started = time.monotonic()
     known = explained()
@@ -124,7 +126,10 @@ def main() -> None:
             found.append(row(site.mutant, "explained") | {"why": known[site.mutant.key]})
         else:
             trying.append(site)
-    with_tests(lambda items: found.extend(judged(trying, items, asked.jobs, asked.budget)))
+    with_tests(
+        lambda items: found.extend(judged(trying, items, asked.jobs, asked.budget)),
+        asked.tests or TESTS,
+    )
     by_module = {
         name: summary([one for one in found if one["module"] == name])
         for name in names
@@ -135,7 +140,7 @@ def main() -> None:
         print(f"{name:40} {line['killed']:5} of {counted:5}  {line['score']}")
     everything = summary(found)
     print(f"all: {everything}, {time.monotonic() - started:.0f} s")
-    out = asked.out or (RESULTS if asked.module is None and asked.limit is None else None)
+    out = asked.out or (RESULTS if asked == parser.parse_args([]) else None)
     if out is not None:
         survivors = [one for one in found if one["outcome"] in ("survived", "unreached")]
         record = {

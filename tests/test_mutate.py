@@ -39,7 +39,7 @@ def test_the_faults() -> None:
 
 
 def test_what_is_no_fault() -> None:
-    """Messages, annotations, docstrings, the names a module offers, and the only name of a value."""
+    """Messages, annotations, docstrings, the names a module offers, a value's only name."""
     for source in (
         '"""Doc 1."""',
         "def f(a: Literal[1]) -> Annotated[int, 3]: pass",

@@ -30,7 +30,7 @@ def test_two_optimal_policies_tie(capsys: pytest.CaptureFixture[str]) -> None:
     assert "0 of 33, 33 ties" in capsys.readouterr().out
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 @given(st.floats(-1e3, 1e3), st.integers(2, 9))
 def test_on_equal_arms_nobody_has_a_regret(mean: float, arms: int) -> None:
     scenario = Scenario([Arm(models.Constant(mean))] * arms, NoNoise(), horizon=120)

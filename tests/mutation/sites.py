@@ -27,12 +27,15 @@ class Site(NamedTuple):
 
     @property
     def in_function(self) -> bool:
-        """Whether the fault is in the body of a function, not in a default or a constant."""
+        """Whether the fault is in the body of a function that its name leads to.
+
+        Not so in a default or a constant, nor in one of several functions called `_`.
+        """
         inside = False
         tree: Any = ast.parse(file_of(self.mutant.module).read_text())
         for field, place in self.route:
             if isinstance(tree, ast.FunctionDef) and not inside:
-                if field != "body":
+                if field != "body" or tree.name == "_":
                     return False
                 inside = True
             tree = getattr(tree, field) if place is None else getattr(tree, field)[place]

@@ -44,7 +44,7 @@ def trials(
             site = waiting.pop()
             inside = site.in_function
             mutant = site.mutant
-            found = reach.of_line(mutant.module, mutant.line) if inside else []
+            found = reach.of_line(mutant.module, mutant.line)
             tests, expected = _within(budget, found or reach.of_module(mutant.module), reach)
             if not tests or (inside and not found):
                 yield Verdict(mutant, UNREACHED, 0.0)
