@@ -90,6 +90,14 @@ def test_the_rule_bounds_what_rounding_does() -> None:
     assert most > 1e-3
 
 
+def test_the_rule_as_it_is_stated() -> None:
+    """(K + 3) eps times |J| + |regret| + |adversarial regret|, run by run."""
+    found = stats.rounding([-300.0, 1.0], [50.0, 0.0], [-20.0, 2.0], arms=7)
+    assert found.tolist() == [10 * 2.0**-52 * 370.0, 10 * 2.0**-52 * 3.0]
+    at_the_edge = stats.settled([1.0, -1.0, 1.5], 1.0)
+    assert at_the_edge.tolist() == [0.0, 0.0, 1.5]
+
+
 def test_running_sums_are_correct_to_the_last_bits() -> None:
     rng = np.random.default_rng(4)
     values = np.stack([np.full(3000, 0.1), rng.normal(size=3000), 1e6 * rng.random(3000) ** 9])
