@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting import Arm, Bernoulli, Gaussian, NoNoise, Scenario, models, policies, simulate
+from rotting import Arm, Bernoulli, Gaussian, NoNoise, Scenario, models, policies, random, simulate
+from rotting.engines.loop import INTERRUPTED, NO_SUCH_ARM
+from rotting.engines.plan import check_stop, stream_keys
+from rotting.verbs import KINDS
 
 SEEN: list[tuple[int, float]] = []
 
@@ -84,13 +87,40 @@ def test_the_best_single_arm_by_hand() -> None:
         Arm(models.Constant(0.5), constant=0.25),
         Arm(models.Polynomial(0.5), constant=-0.5),
     ]
-    scenario = Scenario(arms, NoNoise(), horizon=20)
     best = max(sum(float(arm.mean(n)) for n in range(1, 21)) for arm in arms)
     assert best == 15.0  # 0.75 a pull; the step has 10, the first arm 6
-    result = simulate(policies.RoundRobin(), scenario, runs=1, engine="reference")
     collected = sum(float(arm.mean(n)) for arm in arms for n in range(1, 6))
-    assert result.total_reward[0] == pytest.approx(collected)
-    assert result.adversarial_regret[0] == pytest.approx(best - collected)
+    for first in range(4):  # wherever it is
+        scenario = Scenario(arms[first:] + arms[:first], NoNoise(), horizon=20)
+        result = simulate(policies.RoundRobin(), scenario, runs=1, engine="reference")
+        assert result.total_reward[0] == pytest.approx(collected)
+        assert result.adversarial_regret[0] == pytest.approx(best - collected)
+
+
+def test_noise_is_the_normal_of_its_pull() -> None:
+    """A reward is its mean plus sigma times the number at its pull of (seed, run, arm)'s stream."""
+    scenario = Scenario([Arm(models.Constant(1.0)), Arm(models.Constant(2.0))], Gaussian(0.5), 12)
+    noise = stream_keys(4, "independent", "Listener").noise
+    for arm, seen in enumerate(rewards_of(scenario, lambda t: t % 2, seed=4)):
+        key = random.fold(random.fold(noise, np.uint64(0)), np.uint64(arm))
+        step = random.step_of(key)
+        normals = [random.normal_at(key, step, np.uint64(pull)) for pull in range(1, 7)]
+        assert seen == [arm + 1.0 + 0.5 * z for z in normals]
+
+
+def test_why_a_run_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is not taken for a policy that names an arm which is not there."""
+    check_stop(INTERRUPTED, arms=3)
+    check_stop(0, arms=3)
+    with pytest.raises(ValueError, match="an arm from 0 to 2"):
+        check_stop(NO_SUCH_ARM, arms=3)
+    scenario = Scenario([Arm(models.Constant(1.0))] * 3, NoNoise(), 5)
+    verbs = policies.RoundRobin.verbs
+    for wrong in (-1, 3):
+        astray = verbs._replace(choose=lambda params, state, draw, wrong=wrong: wrong)
+        monkeypatch.setitem(KINDS, verbs.params, astray)
+        with pytest.raises(ValueError, match="an arm from 0 to 2"):
+            simulate(policies.RoundRobin(), scenario, runs=1, engine="reference")
 
 
 def test_runs_differ_and_are_the_same_wherever_they_start() -> None:

@@ -38,9 +38,7 @@ def test_the_best_window_of_all(shape: str, plus: bool, power: float) -> None:
             continue
         scale, log_x = float(rng.choice([0.01, 0.5, 3.0])), math.log(3 * n)
         sums = np.cumsum(rewards[:n][::-1])
-        by_hand = [
-            sums[h - 1] / h + width(h, plus, power, scale, log_x) for h in range(1, n + 1)
-        ]
+        by_hand = [sums[h - 1] / h + width(h, plus, power, scale, log_x) for h in range(1, n + 1)]
         asked = (widths, history, starts, 1, n, scale, log_x)
         h = n - int(starts.start[1])
         assert best_window.window_worth(*asked) == pytest.approx(by_hand[h - 1], abs=1e-9)
