@@ -8,9 +8,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting import Arm, Bernoulli, Gaussian, NoNoise, Scenario, models, policies, random, simulate
-from rotting.engines.loop import INTERRUPTED, NO_SUCH_ARM
-from rotting.engines.plan import check_stop, stream_keys
+from rotting import (
+    Arm,
+    Bernoulli,
+    Gaussian,
+    NoNoise,
+    RandomArms,
+    Scenario,
+    models,
+    policies,
+    random,
+    simulate,
+)
+from rotting.engines.baseline import BASELINES, play_baseline
+from rotting.engines.loop import INTERRUPTED, NO_SUCH_ARM, play
+from rotting.engines.plan import (
+    Request,
+    check_stop,
+    empty_outcome,
+    prepare,
+    run_chunk,
+    stream_keys,
+)
 from rotting.verbs import KINDS
 
 SEEN: list[tuple[int, float]] = []
@@ -129,3 +148,25 @@ def test_runs_differ_and_are_the_same_wherever_they_start() -> None:
     part = simulate(policies.UCB1(), scenario, runs=2, seed=2, first_run=3, engine="reference")
     np.testing.assert_array_equal(part.regret, whole.regret[3:5])
     assert len({tuple(row) for row in whole.regret}) > 1
+
+
+def test_runs_of_one_chunk_are_those_played_one_by_one() -> None:
+    """What a run leaves behind in the arrays that a chunk works in does not reach the next one."""
+    family = models.Plateau(length=5).over([0.1, 0.4])
+    scenario = Scenario(RandomArms(family, 3, (0.0, 0.5)), Gaussian(0.5), 40)
+    times = np.array([10, 25, 40])
+    request = Request(policies.UCB1(), scenario, 7, "independent", times, 2, 4)
+    plan, stop = prepare(request), np.zeros(1, dtype=np.int64)
+    whole, single = empty_outcome(4, 3, 3), empty_outcome(4, 3, 3)
+    run_chunk(play, play_baseline, plan, 0, 4, whole, stop)
+    BASELINES.clear()
+    for run in range(4):
+        run_chunk(play, play_baseline, plan, run, run + 1, single, stop)
+    for found, expected in zip(whole, single, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert whole.pulls.sum(axis=1).tolist() == [40] * 4
+    stop[0] = INTERRUPTED
+    untouched = empty_outcome(4, 3, 3)
+    untouched.regret[:] = -1.0
+    run_chunk(play, play_baseline, plan, 0, 4, untouched, stop)
+    assert np.all(untouched.regret == -1.0)
