@@ -150,10 +150,14 @@ def test_runs_differ_and_are_the_same_wherever_they_start() -> None:
     assert len({tuple(row) for row in whole.regret}) > 1
 
 
-def test_runs_of_one_chunk_are_those_played_one_by_one() -> None:
+FAMILY = models.Plateau(length=5).over([0.1, 0.4])
+FIXED = [Arm(models.Constant(0.4)), Arm(models.Polynomial(0.2)), Arm(models.Constant(0.1), 0.2)]
+
+
+@pytest.mark.parametrize("arms", [RandomArms(FAMILY, 3, (0.0, 0.5)), FIXED], ids=["drawn", "fixed"])
+def test_runs_of_one_chunk_are_those_played_one_by_one(arms: Any) -> None:
     """What a run leaves behind in the arrays that a chunk works in does not reach the next one."""
-    family = models.Plateau(length=5).over([0.1, 0.4])
-    scenario = Scenario(RandomArms(family, 3, (0.0, 0.5)), Gaussian(0.5), 40)
+    scenario = Scenario(arms, Gaussian(0.5), 40)
     times = np.array([10, 25, 40])
     request = Request(policies.UCB1(), scenario, 7, "independent", times, 2, 4)
     plan, stop = prepare(request), np.zeros(1, dtype=np.int64)

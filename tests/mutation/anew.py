@@ -17,28 +17,35 @@ from mutation.host import passes, with_tests
 from mutation.sites import file_of, mutated, sites
 
 
-class Mutated(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
-    """Delivers one module with a fault in it."""
+class Mutated(importlib.machinery.SourceFileLoader):
+    """Loads a module with a fault in it."""
 
     def __init__(self, module: str, code: CodeType) -> None:
         super().__init__(module, str(file_of(module)))
         self.code = code
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Ours is that one module."""
-        if name != self.name:
-            return None
-        return importlib.util.spec_from_file_location(name, self.path, loader=self)
 
     def get_code(self, fullname: str) -> CodeType:
         """The mutated code, whatever is in the file or in a cache of it."""
         return self.code
 
 
+class Finder(importlib.abc.MetaPathFinder):
+    """Finds that one module."""
+
+    def __init__(self, loader: Mutated) -> None:
+        self.loader = loader
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """None for all others, which are found as usual."""
+        if name != self.loader.name:
+            return None
+        return importlib.util.spec_from_file_location(name, self.loader.path, loader=self.loader)
+
+
 def main(module: str, place: int, tests: Sequence[str]) -> None:
     """Play the tests on the module with one of its faults."""
     code = compile(mutated(sites(module)[place]), str(file_of(module)), "exec")
-    sys.meta_path.insert(0, Mutated(module, code))
+    sys.meta_path.insert(0, Finder(Mutated(module, code)))
     order = {test: rank for rank, test in enumerate(tests)}
     found: list[bool] = []
 

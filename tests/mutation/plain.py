@@ -39,7 +39,7 @@ def install() -> None:
     from rotting.experiments import simulation
 
     engine = simulation._engine
-    simulation._engine = lambda name, threads: engine(  # type: ignore[assignment]
+    simulation._engine = lambda name, threads: engine(
         "reference" if name == "cpu" else name, threads
     )
     stepper.Stepper = PlainStepper  # type: ignore[assignment,misc]
