@@ -80,7 +80,7 @@ def _try(site: Site, tests: Sequence[Any], expected: float) -> None:
     try:
         hush()
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-        most = 4 + int(5 * expected)  # seconds of processor time, whatever else the machine does
+        most = 3 + int(2 * expected)  # seconds of processor time, whatever else the machine does
         resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
         if not site.in_function:
             # constants, defaults: they are everywhere already, so the package is imported anew
