@@ -62,6 +62,7 @@ class Host:
 
 def with_tests(work: Callable[[Sequence[Any]], None], tests: Sequence[str] = TESTS) -> None:
     """Import the package in its plain form, collect the tests, and do the work with them."""
+    import scipy.stats  # noqa: F401  # takes longer to import than most tests take to play
     from hypothesis import Phase, settings
 
     settings.register_profile(  # nobody wants the smallest example that kills a mutant

@@ -85,7 +85,7 @@ def faults(node: ast.AST, names_set_once: set[str]) -> Iterator[tuple[str, Fault
     elif isinstance(node, ast.Constant):
         if isinstance(node.value, bool):
             yield f"{node.value} to {not node.value}", _set("value", not node.value)
-        elif isinstance(node.value, (int, float)):
+        elif isinstance(node.value, (int, float)) and node.value + 1 != node.value:
             yield f"{node.value} to {node.value + 1}", _set("value", node.value + 1)
     elif isinstance(node, ast.Call):
         yield from _call_faults(node)

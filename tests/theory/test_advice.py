@@ -157,6 +157,10 @@ def test_the_largest_mean_and_alpha_unless_they_are_given() -> None:
     low = theory.advise(**asked, constants=[-0.25, -0.5])  # type: ignore[arg-type]
     assert low.max_mean == 1.0
     assert low.assumptions[0].holds is False  # the lowest constant counts
+    halved = models.MixedFamily(
+        (models.Scaled(models.Polynomial(0.3), 0.5), models.Polynomial(0.1))
+    )
+    assert theory.advise(**asked | {"family": halved}).max_mean == 1.0  # type: ignore[arg-type]
     best = theory.advise(arms=2, sigma=0.4, horizon=1000, max_mean=3.0)
     assert best.guarantees[0].note == f"alpha = {theory.best_alpha(3.0):.3g}"
     one = theory.advise(arms=1, sigma=0.4, horizon=1, family=PAIR)  # 1 / (K T^2) is no probability

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,7 @@ def test_positive_in_the_end() -> None:
     assert "in the end" in late.why
     assert theory.check_rotting(models.Polynomial(0.0), constant=-0.5).holds is True
     assert theory.check_rotting(models.Constant(0.5), constant=-0.5).witness[1] == 1
+    assert theory.check_rotting(models.Constant(-0.5)).witness[1] == 1
     assert theory.check_rotting(models.Table([0.5, 0.4, 0.3]), constant=-0.3).witness[1] == 3
     assert theory.check_rotting(models.Step(4, 0.5, 0.3), constant=-0.3).witness[1] == 5
     with pytest.raises(ValueError, match="limit must be an integer from 1 to"):
@@ -111,7 +114,7 @@ def test_what_stays_does_not_vanish() -> None:
     for member, last in (
         (models.Constant(0.25), 0.25),
         (models.Step(5, 1.0, 0.5), 0.5),
-        (models.Table([1.0, 0.75]), 0.75),
+        (models.Table([1.0, 0.8, 0.75]), 0.75),
         (models.Scaled(models.Step(5, 1.0, 0.5), 0.5), 0.25),
         (models.Scaled(models.Polynomial(0.0), 0.5), 0.5),
     ):
@@ -126,6 +129,16 @@ def test_what_stays_does_not_vanish() -> None:
     open_case = theory.check_rotting_models(family)
     assert open_case.holds is None
     assert f"the largest is {65536**-0.1:.4g}" in open_case.why
-    for check in (theory.check_simultaneous, theory.check_difference_detection):
-        assert check(family).holds is None
-        assert check(family).examined == 1 << 16
+    three = models.MixedFamily((*family.members, models.Polynomial(0.2)))
+    alone = models.MixedFamily(family.members[1:])
+    for check, of, what in (
+        (theory.check_simultaneous, theory.det, "det"),
+        (theory.check_difference_detection, theory.ddet, "Ddet"),
+    ):
+        largest = max(
+            float(of(a, b, 1.0, 1 << 16)) for a, b in itertools.combinations(three.members, 2)
+        )
+        found = check(three)
+        assert (found.holds, found.examined) == (None, 1 << 16)
+        assert f"the largest {what} is {largest:.4g} sigma^2 at n = 65536" in found.why
+        assert f"the largest {what} is 0 sigma^2" in check(alone).why
