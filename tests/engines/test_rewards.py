@@ -86,8 +86,10 @@ def test_a_sigma_for_all_pulls() -> None:
 
 def test_rewards_without_noise_are_the_means() -> None:
     table = [0.9, 0.5, 0.4, 0.2]
-    scenario = Scenario([Arm(models.Table(table), 0.25)], NoNoise(), 6)
-    assert rewards_of(scenario, lambda t: 0) == [[x + 0.25 for x in [*table, 0.2, 0.2]]]
+    for horizon in (3, 4, 6):
+        scenario = Scenario([Arm(models.Table(table), 0.25)], NoNoise(), horizon)
+        means = [x + 0.25 for x in [*table, 0.2, 0.2]]
+        assert rewards_of(scenario, lambda t: 0) == [means[:horizon]]
 
 
 def test_bernoulli_rewards_come_as_often_as_their_mean_says() -> None:
@@ -148,6 +150,16 @@ def test_runs_differ_and_are_the_same_wherever_they_start() -> None:
     part = simulate(policies.UCB1(), scenario, runs=2, seed=2, first_run=3, engine="reference")
     np.testing.assert_array_equal(part.regret, whole.regret[3:5])
     assert len({tuple(row) for row in whole.regret}) > 1
+
+
+def test_each_run_draws_for_itself() -> None:
+    """A policy that chooses by chance: every arm in every run, and no two runs alike."""
+    scenario = Scenario([Arm(models.Constant(0.5))] * 3, NoNoise(), 60)
+    pulls = simulate(policies.Uniform(), scenario, runs=8, seed=1, engine="reference").pulls
+    assert pulls.min() > 0
+    assert len({tuple(row) for row in pulls.tolist()}) > 4
+    other = simulate(policies.Uniform(), scenario, runs=8, seed=2, engine="reference").pulls
+    assert (other != pulls).any()
 
 
 FAMILY = models.Plateau(length=5).over([0.1, 0.4])

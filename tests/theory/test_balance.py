@@ -7,7 +7,7 @@ import math
 import pytest
 
 from rotting import models
-from rotting.theory.balance import bal, first_true, mean_star
+from rotting.theory.balance import bal, first_true, mean_at, mean_star
 
 
 @pytest.mark.parametrize("start", [1, 5])
@@ -35,3 +35,9 @@ def test_where_models_fall_to_a_level() -> None:
     assert bal(family, 1) == 1
     with pytest.raises(ValueError, match="n must be an integer >= 1"):
         bal(family, 0)
+
+
+def test_means_far_out() -> None:
+    assert mean_at(models.Polynomial(0.5), 10**200) == 1e-100
+    assert mean_at(models.Step(7, 1.0, 0.2), 8) == 0.2
+    assert mean_at(models.Plateau(0.5, length=10), 30) == 0.5
