@@ -68,7 +68,7 @@ def measure(
         by_file.setdefault(item.nodeid.split("::")[0], []).append(item)
     for file, tests in by_file.items():
         mark = code.copy()
-        mark.update(file.encode() + (ROOT / file).read_bytes())
+        mark.update(f"{file} {LONGEST}".encode() + (ROOT / file).read_bytes())
         kept = KEPT / f"reach-{mark.hexdigest()[:24]}.json"
         if not kept.exists():
             say(f"which lines does {file} reach?")

@@ -20,12 +20,14 @@ def width(h: int, plus: bool, power: float, scale: float, log_x: float) -> float
 
 
 @pytest.mark.parametrize(("plus", "power"), [(False, 0.0), (True, 0.0), (True, 0.8)])
-@pytest.mark.parametrize("shape", ["falls", "rises", "steps"])
+@pytest.mark.parametrize("shape", ["falls", "rises", "steps", "sinks", "waves"])
 def test_the_best_window_of_all(shape: str, plus: bool, power: float) -> None:
     rng = np.random.default_rng(len(shape))
     trend = {
         "falls": np.linspace(2, 0, 420),
         "rises": np.linspace(0, 2, 420),
+        "sinks": np.linspace(-1, -5, 420),
+        "waves": 4 * np.sin(np.arange(420) / 50) - 2,
         "steps": np.repeat([1.0, 0.2, 0.9, 0.1, 0.5, 0.4], 70),
     }[shape]
     rewards = trend + 0.3 * rng.normal(size=420)

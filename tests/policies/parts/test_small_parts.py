@@ -53,6 +53,8 @@ def test_padding_and_widths_are_the_same_within_and_beyond_their_tables() -> Non
     table = padding.log_padding(3.0, 50)
     widths = padding.width_table(50)
     assert table.size == widths.size == 51
+    assert not table.flags.writeable  # all policies share them
+    assert not widths.flags.writeable
     for n in (1, 2, 49, 50, 51, 1000):
         assert padding.padding_at(table, 3.0, n) == math.sqrt(3.0 * math.log(n))
         assert padding.width_at(widths, n) == 1.0 / math.sqrt(n)
@@ -145,6 +147,9 @@ def test_the_fit_of_each_model(constants: bool) -> None:
     assert likelihood.best_fit(fit, 1, 20, constants) == 1
     assert not fit.squares[0].any()
     assert fit.residual.any() == constants
+    for n in range(1, 21):
+        likelihood.add_residuals(mu, fit, 0, n, mu[n, 0], constants)
+    assert likelihood.best_fit(fit, 0, 20, constants) == 0
 
 
 def test_weights() -> None:
