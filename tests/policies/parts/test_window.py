@@ -58,6 +58,28 @@ def test_sums_are_made_afresh_now_and_then() -> None:
     assert mean == 0.25
 
 
+def test_a_window_longer_than_its_ring_is_what_the_ring_holds() -> None:
+    arms, window = no_pulls(1), empty_window(1, longest=4)
+    for pull in range(1, 20):
+        mean = observe(window, arms, 0, pull, float(pull), length=100)
+        last = range(max(1, pull - 3), pull + 1)
+        assert mean == sum(last) / len(last)
+
+
+def test_what_an_earlier_run_left_in_the_ring_is_not_read() -> None:
+    """Rings are not cleared between runs: only what was observed since then counts."""
+    arms, window = no_pulls(1), empty_window(1, longest=4)
+    window.ring_pull[:] = 99
+    window.ring_reward[:] = 1e9
+    seen: list[int] = []
+    for pull in (3, 2, 5, 1, 4):
+        seen.append(pull)
+        mean = observe(window, arms, 0, pull, float(pull), length=3)
+        last = sorted(seen)[-3:]
+        assert mean == pytest.approx(sum(last) / len(last))
+    assert window.newest[0] == 5
+
+
 def test_a_huge_reward_leaves_the_window_without_a_trace() -> None:
     """Running sums are renewed, so an outlier does not spoil the mean for ever."""
     for policy in (policies.WSWA(0.3, 0.5, "keep"), policies.SWUCB(tau=50)):
