@@ -63,6 +63,7 @@ def test_a_change_is_seen_when_the_ratio_of_some_split_says_so(
             most = max(most, value)
         threshold = (1 + 1 / n) * math.log(2 * n**1.5 / 0.05)
         policy.verbs.pulled(params, state, 1)  # type: ignore[misc]
+        assert state.asked.tolist() == [0, n]
         policy.verbs.update(params, state, 1, n, reward)
         begun = state.arms.observed[1] == 0
         assert begun == (most >= threshold), n
@@ -93,3 +94,25 @@ def test_arms_without_rewards_are_asked_in_turn() -> None:
     ):
         state.arms.pulls[:], state.asked[:], state.arms.observed[:] = pulls, asked, observed
         assert glr_ucb._without_rewards(state) == expected
+
+
+@pytest.mark.parametrize("sigma", [0.5, None])
+def test_the_highest_upper_bound_is_chosen(sigma: float | None) -> None:
+    """ln(t - tau) / n, tau the arm's restart; an arm whose rewards are late has no bound."""
+    policy = policies.GLRUCB(sigma=sigma, delta=0.05, every=1)
+    params = policy.prepare(3, None, 300)
+    state = policy.verbs.init(params, 3, 300)
+    state.arms.pulls[:] = state.asked[:] = [9, 12, 9]
+    state.arms.observed[:] = [9, 4, 0]
+    state.arms.clock[:] = [30, 1, 3]
+    state.history.total[:] = [4.5, 1.6, 0.0]
+    state.restart[:] = [0, 20, 0]
+    for other in (0, 12):
+        state.asked[2] = 9 + other  # not to be asked before the others
+        arm = policy.verbs.choose(params, state, None)
+    upper = [
+        glr_ucb._upper(params.sigma, 0.5, math.log(31) / 9),
+        glr_ucb._upper(params.sigma, 0.4, math.log(11) / 4),
+    ]
+    assert state.bound.tolist() == [*upper, -math.inf]
+    assert arm == int(np.argmax(upper))

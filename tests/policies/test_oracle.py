@@ -73,3 +73,9 @@ def test_it_must_be_told_the_right_arms() -> None:
     told = policies.Oracle(arms).prepare(2, None, 10)
     assert told.random_ties
     assert told.models.size == 2
+
+
+def test_one_arm_to_the_end() -> None:
+    """Its last pull has no next mean."""
+    scenario = Scenario([Arm(models.Polynomial(0.3))], NoNoise(), 5)
+    assert simulate(policies.Oracle(), scenario, runs=1, engine="reference").pulls.tolist() == [[5]]

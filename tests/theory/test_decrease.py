@@ -52,6 +52,7 @@ def test_the_proofs_inequality_holds_from_there_on(
 ) -> None:
     """And not much earlier: a proof that asked for far more would still be a proof."""
     start = _halves_from(a, b, L, constant)
+    assert isinstance(start, int)
     assert start >= 2 * L + 3
     for factor in (1.0, 1.01, 3.0, 1e3, 1e6):
         assert holds(start * factor, a, b, L, constant)
@@ -70,6 +71,11 @@ def test_which_pairs_have_a_proof() -> None:
         assert decreasing_from(fading(0.0), fading(0.2), rule) is None
         assert decreasing_from(poly(0.6), poly(0.7), rule) == math.inf
     assert decreasing_from(poly(0.4), poly(0.1)) == 2
+    plain, shifted = (decreasing_from(poly(0.1), poly(0.4), "difference", c) for c in (0.0, 50.0))
+    assert plain == decreasing_from(poly(0.1), poly(0.4), "difference")
+    assert plain is not None
+    assert shifted is not None
+    assert plain < shifted == decreasing_from(poly(0.1), poly(0.4), "difference", -50.0)
     assert decreasing_from(poly(0.5), poly(0.9)) == 2
     assert decreasing_from(plateau(0.1, length=5), plateau(0.4, length=5)) == 45
     assert decreasing_from(poly(0.5), poly(0.9), "difference") is None
