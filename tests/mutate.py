@@ -12,6 +12,7 @@ in tests/mutate_explained.toml. A run of all modules writes benchmarks/results/m
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import json
 import os
 import random
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from mutation.mutants import Mutant
-from mutation.sites import ROOT, SOURCE, Site, sites
+from mutation.sites import ROOT, SOURCE, Site, file_of, sites
 
 EXPLAINED = ROOT / "tests" / "mutate_explained.toml"
 RESULTS = ROOT / "benchmarks" / "results" / "mutation.json"
@@ -43,13 +44,21 @@ def modules() -> list[str]:
 
 
 def explained() -> dict[tuple[str, str, str, str], str]:
-    """Why a mutant cannot be killed, by its key. An entry may name several changes of its line."""
-    entries = tomllib.loads(EXPLAINED.read_text()).get("mutant", [])
-    return {
-        (entry["module"], entry["function"], entry["line"], change): entry["why"]
-        for entry in entries
-        for change in entry["changes"]
-    }
+    """Why a mutant cannot be killed, by its key.
+
+    An entry may name several changes of its line, and several modules, as rotting.policies.*, of
+    which those that have the line are meant.
+    """
+    found = {}
+    for entry in tomllib.loads(EXPLAINED.read_text()).get("mutant", []):
+        for name in modules():
+            if not fnmatch.fnmatchcase(name, entry["module"]):
+                continue
+            if "*" in entry["module"] and entry["line"] not in file_of(name).read_text():
+                continue
+            for change in entry["changes"]:
+                found[name, entry["function"], entry["line"], change] = entry["why"]
+    return found
 
 
 def chosen(names: list[str], limit: int | None, seed: int) -> list[Site]:

@@ -95,6 +95,8 @@ def _nodes(
         for place, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(child, ast.AST) or _left_alone(child):
                 continue
+            if field == "args" and place == 0 and _one_element(node, child):
+                continue
             name, names = around, once
             if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
                 if child.name in NOT_MUTATED:
@@ -113,6 +115,18 @@ def _left_alone(node: ast.AST) -> bool:
         targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
         return "__all__" in targets
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "cast"
+
+
+def _one_element(call: ast.AST, first: ast.AST) -> bool:
+    """The 1 of np.zeros(1): an array that stands for a number, whose second would not be read."""
+    makers = ("zeros", "ones", "full", "empty")
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr in makers
+        and isinstance(first, ast.Constant)
+        and first.value == 1
+    )
 
 
 def _set_once(scope: ast.AST) -> set[str]:
