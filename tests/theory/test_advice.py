@@ -136,9 +136,11 @@ def test_the_table_and_the_text_say_what_the_data_say() -> None:
     rows = advice.rows()
     assert [len(row) for row in rows] == [len(HEADER)] * 3
     assert [row[0] for row in rows] == ["SWA", "wSWA", "CTO_SIM"]
-    assert rows[2][2:6] == ["1", "meaningful", "240,630", number(advice.guarantees[2].detection)]
+    detection = advice.guarantees[2].detection
+    assert detection is not None
+    assert rows[2][2:6] == ["1", "meaningful", "240,630", number(detection)]
     assert rows[0][5] == ""
-    assert advice.guarantees[2].detection == theory.m_star(PAIR, 0.5e-12, SIGMA).max()
+    assert detection == theory.m_star(PAIR, 0.5e-12, SIGMA).max()
     assert "for the given theta*" in rows[2][6]
     text = str(advice).splitlines()
     assert text[0] == "K = 2, sigma = 0.4472, T = 1,000,000, delta = 0.1, largest mean 1"

@@ -15,7 +15,7 @@ def zeta(s: float, terms: int = 2000) -> float:
     """Riemann's, for 0 < s < 1, by Euler and Maclaurin."""
     total = math.fsum(n**-s for n in range(1, terms + 1))
     n = float(terms)
-    return total - n ** (1 - s) / (1 - s) - n**-s / 2 + s * n ** (-s - 1) / 12
+    return float(total - n ** (1 - s) / (1 - s) - n**-s / 2 + s * n ** (-s - 1) / 12)
 
 
 def holds(z: float, a: float, b: float | None, L: int, constant: float) -> bool:
@@ -32,7 +32,7 @@ def holds(z: float, a: float, b: float | None, L: int, constant: float) -> bool:
         right += 2 * L**b * b * (1 + L) * z ** (a - b - 1)
         other = (L / z) ** b * (2**b - 1 + b * (1 + L) / z)
     rises = (L / z) ** a * (2**a - 1 - 2**a * a * (1 + 2 * L) / z) > other
-    return rises and 2 * L**a * (2**a - 1) - c_a >= right
+    return bool(rises and 2 * L**a * (2**a - 1) - c_a >= right)
 
 
 @pytest.mark.parametrize(
