@@ -34,7 +34,10 @@ class Tuning:
 
     @property
     def best(self) -> Policy:
-        """The policy with the least mean final regret (the first in a tie; rounding decides nothing)."""
+        """The policy with the least mean final regret (the first of them in a tie).
+
+        Means that differ by no more than rounding explains tie.
+        """
         return self.policies[self._best]
 
     @property

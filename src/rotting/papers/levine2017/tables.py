@@ -13,9 +13,8 @@ from rotting.papers.levine2017 import published
 from rotting.papers.levine2017.reproduction import Reproduction
 from rotting.papers.paper import Shown, Table
 
-
-# Wins of SWUCB with the paper's parameters, as shares of a million trajectories (docs/the-paper.md).
-# A hundred trajectories are too few to contradict the paper's 15 and 22 of 100; these are not.
+# Wins of SWUCB with the paper's parameters, as shares of a million trajectories (see the notes,
+# docs/the-paper.md). A hundred are too few to contradict the paper's 15 and 22; these are not.
 LONG_RUN = {
     ("av", "SWUCB", "UCB1"): 0.062216,
     ("av", "SWUCB", "DUCB"): 0.063409,
