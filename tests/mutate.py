@@ -1,6 +1,6 @@
 """Puts small faults into the code, one at a time, and counts those that the tests notice.
 
-    python tests/mutate.py                                  all: 4,800 mutants, about an hour on two cores
+    python tests/mutate.py                                  all 4,700: an hour or so on two cores
     python tests/mutate.py --module rotting.policies.cto    one of them (may be given again)
     python tests/mutate.py --limit 200 --seed 1             a sample
     python tests/mutate.py --module rotting.theory.sums --tests tests/theory    by some tests only
