@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
-  league readings slow lockstep fuzz docs lock test-lowest clean
+  league readings mutate slow lockstep fuzz docs lock test-lowest clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,9 @@ bench: $(STAMP)  ## what a decision costs, simulated, online, on two threads; ho
 readings: $(STAMP)  ## the evidence in docs/the-paper.md
 	$(BIN)/python benchmarks/table1_seeds.py
 	$(BIN)/python benchmarks/readings.py
+
+mutate: $(STAMP)  ## small faults put into the code: how many do the tests notice?
+	$(BIN)/python tests/mutate.py
 
 slow: league growth bench-peers readings  ## the long studies: league, growth, peers, readings
 

@@ -27,7 +27,7 @@ def shown(size: int) -> str:
     """A number of bytes as people read it.
 
     >>> shown(24_000_000_000), shown(3 << 20)
-    ('22.4 GiB', '0.003 GiB')
+    ('22.4 GiB', '0.00293 GiB')
     """
     gib = size / _GIB
     return f"{gib:,.0f} GiB" if gib >= 100 else f"{gib:.3g} GiB"

@@ -21,6 +21,22 @@ def test_p_values_at_the_edges() -> None:
         stats.wins([1.0], [1.0, 2.0])
 
 
+def test_two_runs_are_enough() -> None:
+    """Student's interval of two values: half their distance times t(1; 0.975) = 12.706."""
+    low, high = stats.interval([1.0, 3.0])
+    assert (low, high) == pytest.approx((2.0 - 12.7062, 2.0 + 12.7062), abs=1e-3)
+    narrow = stats.interval([1.0, 3.0], level=0.5)  # t(1; 0.75) = 1
+    assert narrow == pytest.approx((1.0, 3.0))
+    p = stats.paired_p_value([1.0, 2.0], [2.0, 4.0])  # t = 3 with one degree of freedom
+    assert p == pytest.approx(1 - 2 * math.atan(3.0) / math.pi)
+
+
+def test_regrets_must_be_lists_of_runs() -> None:
+    for first, second in (([], []), ([[1.0]], [[1.0]]), (1.0, 1.0)):
+        with pytest.raises(ValueError, match="two lists of the same runs"):
+            stats.wins(first, second)
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_by_its_definition(p_values: list[float]) -> None:
     """The corrected value is the largest of (m - k + 1) p_(k) up to its rank, at most 1."""

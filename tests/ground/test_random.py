@@ -48,6 +48,26 @@ def test_normals_are_standard_normal() -> None:
     assert np.all(np.abs(lag) < 4 / math.sqrt(500_000))
 
 
+def test_the_tail_of_the_normal() -> None:
+    """Beyond where the ziggurat ends: one number in 4,000, too few for the test above to judge."""
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 2**64, size=12_000, dtype=np.uint64)
+    edge, height = random.EDGE, random.HEIGHT
+    signs = np.where(rng.random(words.size) < 0.5, -1.0, 1.0)
+    draws = np.array(
+        [
+            random._normal_retry(edge, height, word, np.int64(0), sign * (edge[1] + 0.01))
+            for word, sign in zip(words, signs, strict=True)
+        ]
+    )
+    np.testing.assert_array_equal(np.sign(draws), signs)
+    start = np.abs(draws).min()
+    assert 0.0 <= start - random._TAIL < 1e-3
+    assert edge[1] == random._TAIL
+    beyond = stats.norm.sf(np.abs(draws)) / stats.norm.sf(random._TAIL)
+    assert stats.kstest(beyond, "uniform").pvalue > 1e-3
+
+
 def test_neighbouring_streams_are_unrelated() -> None:
     """First draws of 200,000 consecutive (run, arm) keys are uniform and uncorrelated."""
     runs = random.fold(np.uint64(1), np.arange(100_000, dtype=np.uint64))

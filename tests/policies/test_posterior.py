@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cases import regret
-from rotting import Gaussian, RandomArms, Scenario, models, policies
+from rotting import Gaussian, RandomArms, Scenario, models, policies, verbs
 from rotting.papers import levine2017
+from rotting.policies import posterior
 
 SIGMA = levine2017.SIGMA
 
@@ -25,7 +27,7 @@ def test_the_posterior_on_an_interval_does_not_lose_between_nodes() -> None:
     assert abs(ours - finer) < 4 * math.hypot(error, other)
 
 
-@pytest.mark.parametrize(("sigma", "reward"), [(1e-9, 2.0), (0.5, 1e10), (0.5, 1e100)])
+@pytest.mark.parametrize(("sigma", "reward"), [(1e-9, 2.0), (0.5, 1e10), (0.5, 5e99)])
 def test_rewards_far_from_every_model_are_borne(sigma: float, reward: float) -> None:
     """However bad all models fit, the best of them has weight."""
     family = models.Polynomial().over([0.1, 0.25, 0.4])
@@ -42,3 +44,90 @@ def test_rewards_far_from_every_model_are_borne(sigma: float, reward: float) -> 
         state = player._state
         ranked = state.trusted if isinstance(policy, policies.Guarded) else state
         assert not np.isnan(ranked.ranking.value).any()
+
+
+def by_hand(
+    means: np.ndarray[Any, Any],
+    prior: np.ndarray[Any, Any],
+    seen: dict[int, float],
+    pull: int,
+    sigma: float,
+    constants: bool,
+    z: float,
+) -> float:
+    """Mean plus z deviations of what a pull is worth; means[theta, n - 1], rewards by pull."""
+    pulls = np.array(sorted(seen))
+    off = np.array([seen[n] for n in pulls]) - means[:, pulls - 1]
+    constant = off.mean(axis=1) if constants else np.zeros(len(means))
+    misfit = ((off - constant[:, None]) ** 2).sum(axis=1)
+    weight = prior * np.exp(-(misfit - misfit.min()) / (2 * sigma**2))
+    weight /= weight.sum()
+    worth = constant + means[:, pull - 1]
+    mean = float(weight @ worth)
+    variance = float(weight @ (worth - mean) ** 2) + (sigma**2 / len(pulls) if constants else 0.0)
+    return mean + z * math.sqrt(variance)
+
+
+@pytest.mark.parametrize("constants", [False, True])
+@pytest.mark.parametrize("z", [0.0, 1.5])
+@pytest.mark.parametrize("weights", [None, [8, 1, 3]])
+def test_what_a_pull_is_worth(constants: bool, z: float, weights: list[float] | None) -> None:
+    """To nine digits, whether rewards are prompt or late; any pull may be asked about."""
+    family = models.Polynomial().over([0.1, 0.25, 0.4], weights=weights)
+    policy = policies.Posterior(family, 0.3, constants, "upper" if z else "mean", z)
+    means = np.array([member.table(200) for member in family.members])
+    rng = np.random.default_rng(3)
+    player = policy.online(range(2), compiled=False)
+    seen: list[dict[int, float]] = [{}, {}]
+    waiting = []
+    for t in range(80):
+        waiting.append(player.select())
+        while len(waiting) > (0 if t < 40 else 6):
+            decision = waiting.pop(int(rng.integers(len(waiting))))
+            reward = means[2 - decision.arm, decision.pull - 1] + 0.3 * rng.normal()
+            player.update(decision, reward)
+            seen[decision.arm][decision.pull] = reward
+        for arm in (0, 1):
+            if len(seen[arm]) < 2:
+                continue
+            for pull in (1, player.pulls[arm] + 1, player.pulls[arm] + 30):
+                worth = verbs.judge(player._params, player._state, arm, pull)
+                hand = by_hand(means, family.prior, seen[arm], pull, 0.3, constants, z)
+                assert worth == pytest.approx(hand, abs=1e-9)
+
+
+@pytest.mark.parametrize("z", [0.0, 1.5])
+@pytest.mark.parametrize(
+    ("constants", "sigma", "close", "narrow"),
+    [
+        (False, 0.5, 0.001, 0),
+        (True, 0.5, 0.001, 0),
+        (False, 0.02, 0.05, 10),
+        (True, 0.02, 0.003, 3),
+    ],
+)
+def test_what_a_pull_is_worth_on_an_interval(
+    constants: bool, z: float, sigma: float, close: float, narrow: int
+) -> None:
+    """Against sums over 3,200 thetas, while the posterior is wide and when it is narrow."""
+    interval = models.Polynomial().between(0.1, 0.5, nodes=25)
+    policy = policies.Posterior(interval, sigma, constants, "upper" if z else "mean", z)
+    dense = np.arange(1, 500) ** -np.linspace(0.1, 0.5, 3201)[:, None]
+    prior = np.ones(3201)
+    prior[[0, -1]] = 0.5
+    rng = np.random.default_rng(5)
+    player = policy.online([0], compiled=False)
+    seen: dict[int, float] = {}
+    parabolas = 0
+    for n in range(1, 301):
+        seen[n] = n**-0.27 + sigma * float(rng.normal())
+        player.update(player.select(), seen[n])
+        if n < 10 or n % 29:
+            continue
+        params, state = player._params, player._state
+        parabolas += not math.isnan(posterior._narrow(params, state, 0, n + 1))
+        for pull in (n + 1, n + 100):
+            worth = verbs.judge(params, state, 0, pull)
+            hand = by_hand(dense, prior, seen, pull, sigma, constants, z)
+            assert worth == pytest.approx(hand, abs=close * sigma)
+    assert parabolas == narrow

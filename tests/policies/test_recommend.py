@@ -6,6 +6,7 @@ import pytest
 
 from rotting import policies
 from rotting.papers import levine2017
+from rotting.theory.choice import CHOICES, policy_for
 
 
 def test_recommended() -> None:
@@ -18,3 +19,25 @@ def test_recommended() -> None:
         policies.recommended(family=family)
     with pytest.raises(ValueError, match="rewards must be one of"):
         policies.recommended(rewards="gamma")
+
+
+def test_one_table_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every situation has its own entry."""
+    for name in ("nothing_known", "family", "family_and_constants"):
+        monkeypatch.setitem(CHOICES, name, name)
+    assert policy_for(family=False) == policy_for(family=False, constants=True) == "nothing_known"
+    assert policy_for(family=True) == "family"
+    assert policy_for(family=True, constants=True) == "family_and_constants"
+    for name in ("family", "family_and_constants"):
+        monkeypatch.setitem(CHOICES, name, "SteadyUCB")
+    found = policies.recommended(sigma=0.3, family=levine2017.FAMILY)
+    assert found == policies.SteadyUCB(0.3)
+
+
+def test_clicks_scatter_less_than_one_half() -> None:
+    assert policies.recommended(rewards="bernoulli", sigma=0.2) == policies.SteadyUCB(None)
+    found = policies.recommended(rewards="bernoulli", family=levine2017.FAMILY)
+    assert found == policies.Guarded(levine2017.FAMILY, 0.5)
+    with pytest.raises(ValueError, match="arms must be an integer >= 1, got 0"):
+        policies.recommended(arms=0)
+    assert policies.recommended(arms=1) == policies.SteadyUCB(None)

@@ -7,6 +7,7 @@ import random as python_random
 import pytest
 
 from rotting import Decision, policies
+from rotting.theory.window import averaging_window
 
 
 def test_a_window_too_long_for_any_run() -> None:
@@ -50,6 +51,26 @@ def test_wswa_that_forgets_ignores_rewards_of_earlier_epochs() -> None:
     assert player._state.arms.observed.tolist() == [0, 0]
     player.update(later, 1.0)
     assert player._state.ranking.value[later.arm] == 1.0
+
+
+@pytest.mark.parametrize("alpha", [0.002 * 1.3**k for k in range(8)])
+def test_what_wswa_remembers(alpha: float) -> None:
+    """The longest window that can be asked for, in a ring of at most twice the length.
+
+    That of the horizon, if known; that of a horizon 64 times as long as what has been decided, if
+    the history is kept and nobody knows how long it will be; never more than what was decided.
+    """
+    for capacity in (256, 1 << 14):
+        for restart, horizon, needed in (
+            ("forget", None, capacity),
+            ("keep", 1 << 20, 1 << 20),
+            ("keep", None, 64 * capacity),
+        ):
+            policy = policies.WSWA(alpha, 0.5, restart)
+            state = policy.verbs.init(policy.prepare(2, horizon, 10), 2, capacity)
+            longest = min(averaging_window(alpha, 0.5, 2, needed), capacity)
+            ring = state.window.ring_reward.shape[1]
+            assert longest <= ring < 2 * longest, (restart, horizon)
 
 
 def test_swa_asks_for_its_horizon() -> None:

@@ -8,10 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from rotting import models, theory
+from rotting import models, policies, theory
 from rotting.papers import levine2017
+from rotting.theory.advice import HEADER, number
 
 SIGMA = 0.2**0.5
+PAIR = models.Plateau(length=100).over([0.1, 0.4])
 
 
 def test_advice_for_the_papers_setups() -> None:
@@ -24,7 +26,9 @@ def test_advice_for_the_papers_setups() -> None:
     assert dcto.detection == 3_366_844
     assert "cannot finish exploring" in dcto.note
     assert "1,122 times the horizon" in dcto.note
-    assert "DCTO" in anv.use
+    assert "exact for Gaussian noise" in dcto.note
+    assert "bound, which the policy explores by, is 4,249,800" in dcto.note
+    assert anv.use.startswith("Guarded, ")
     np_ = theory.advise(arms=2, sigma=SIGMA, horizon=30_000, max_mean=1.0, alpha=0.2)
     swa, wswa = np_.guarantees
     assert (round(swa.bound), swa.vacuous) == (9615, False)
@@ -47,13 +51,31 @@ def test_advice_that_means_something() -> None:
     found = dcto.guarantees[-1]
     assert not found.vacuous
     assert found.bound < 10**7 * 1.5
-    assert dcto.use == "D-CTO_UCB"
+    assert f"With a proof: D-CTO_UCB, regret at most {found.bound:,.0f}." in dcto.use
     tied = theory.advise(
         arms=2, sigma=SIGMA, horizon=10**7, family=pair, thetas=[0.1, 0.4], constants=[0.1, 0.1]
     )
     assert math.isinf(tied.guarantees[-1].bound)
     with pytest.raises(ValueError, match="max_mean must be given"):
         theory.advise(arms=2, sigma=1.0, horizon=10)
+
+
+@pytest.mark.parametrize("constants", [False, True])
+@pytest.mark.parametrize("family", [None, levine2017.FAMILY], ids=["no family", "family"])
+def test_theory_and_recommended_say_the_same(family: models.Family | None, constants: bool) -> None:
+    """They had CTO and Guarded for the same question."""
+    recommended = policies.recommended(sigma=SIGMA, family=family, constants=constants)
+    for horizon in (100, 30_000, 10**8):
+        advice = theory.advise(
+            arms=10,
+            sigma=SIGMA,
+            horizon=horizon,
+            family=family,
+            max_mean=1.5,
+            constants=constants and family is not None,
+        )
+        assert advice.policy == type(recommended).__name__
+        assert advice.use.startswith(f"{advice.policy}, ")
 
 
 def test_no_guarantee_where_an_assumption_fails() -> None:
@@ -92,3 +114,74 @@ def test_advice_refuses(wrong: dict[str, object], words: str) -> None:
     }
     with pytest.raises(ValueError, match=words):
         theory.advise(**(asked | wrong))  # type: ignore[arg-type]
+
+
+def test_figures_for_people() -> None:
+    found = [number(x) for x in (math.inf, 1234567.4, -5000.0, 1e12 - 1, 1e12, 2.5e40)]
+    assert found == ["none", "1,234,567", "-5,000", "999,999,999,999", "1.00e+12", "2.50e+40"]
+
+
+def test_what_a_guarantee_is_worth_in_a_word() -> None:
+    for bound, vacuous, word in (
+        (10.0, True, "vacuous"),
+        (10.0, False, "meaningful"),
+        (math.inf, False, "no figure"),
+        (math.inf, True, "vacuous"),
+    ):
+        assert theory.Guarantee("A", "B", bound, vacuous, 5, None, "").state == word
+
+
+def test_the_table_and_the_text_say_what_the_data_say() -> None:
+    advice = theory.advise(arms=2, sigma=SIGMA, horizon=10**6, family=PAIR, thetas=[0.1, 0.4])
+    rows = advice.rows()
+    assert [len(row) for row in rows] == [len(HEADER)] * 3
+    assert [row[0] for row in rows] == ["SWA", "wSWA", "CTO_SIM"]
+    detection = advice.guarantees[2].detection
+    assert detection is not None
+    assert rows[2][2:6] == ["1", "meaningful", "240,630", number(detection)]
+    assert rows[0][5] == ""
+    assert detection == theory.m_star(PAIR, 0.5e-12, SIGMA).max()
+    assert "for the given theta*" in rows[2][6]
+    text = str(advice).splitlines()
+    assert text[0] == "K = 2, sigma = 0.4472, T = 1,000,000, delta = 0.1, largest mean 1"
+    assert text[1].startswith("Trivial bound: 1,000,000. ")
+    assert f"regret (later work, constant unknown): {number(SIGMA * 2**0.5 * 1000)}." in text[1]
+    assert text[-1] == f"Use: {advice.use}"
+    assert len(text) == 2 + 3 + len(advice.assumptions) + 1
+    assert advice.data()["assumptions"][0]["assumption"] == "2.1"
+
+
+def test_the_largest_mean_and_alpha_unless_they_are_given() -> None:
+    asked = {"arms": 2, "sigma": 0.4, "horizon": 1000, "family": PAIR}
+    assert theory.advise(**asked).max_mean == 1.0  # type: ignore[arg-type]
+    high = theory.advise(**asked, constants=[0.25, 0.5])  # type: ignore[arg-type]
+    assert high.max_mean == 1.5
+    low = theory.advise(**asked, constants=[-0.25, -0.5])  # type: ignore[arg-type]
+    assert low.max_mean == 1.0
+    assert low.assumptions[0].holds is False  # the lowest constant counts
+    halved = models.MixedFamily(
+        (models.Scaled(models.Polynomial(0.3), 0.5), models.Polynomial(0.1))
+    )
+    assert theory.advise(**asked | {"family": halved}).max_mean == 1.0  # type: ignore[arg-type]
+    best = theory.advise(arms=2, sigma=0.4, horizon=1000, max_mean=3.0)
+    assert best.guarantees[0].note == f"alpha = {theory.best_alpha(3.0):.3g}"
+    one = theory.advise(arms=1, sigma=0.4, horizon=1, family=PAIR)  # 1 / (K T^2) is no probability
+    assert one.guarantees[-1].detection == 1.0
+
+
+def test_from_where_on_a_guarantee_means_something() -> None:
+    """CTO's holds from T*_SIM on; D-CTO_UCB's cannot before it has explored."""
+    start = theory.t_sim(2, PAIR, SIGMA)
+    for horizon, vacuous in ((int(start), False), (int(start) - 1, True)):
+        found = theory.advise(arms=2, sigma=SIGMA, horizon=horizon, family=PAIR).guarantees[-1]
+        assert (found.vacuous, found.useful_from) == (vacuous, start)
+        assert found.bound == (horizon if vacuous else 1.0)
+        assert "for any theta*" in found.note
+    pulls = theory.m_star(PAIR, 0.05, SIGMA, "difference", even=True).max()
+    for horizon, vacuous in ((2 * int(pulls), False), (2 * int(pulls) - 1, True)):
+        found = theory.advise(
+            arms=2, sigma=SIGMA, horizon=horizon, family=PAIR, constants=True
+        ).guarantees[-1]
+        assert (found.vacuous, found.detection) == (vacuous, pulls)
+        assert found.note.startswith("cannot finish" if vacuous else "explores for")
+        assert found.useful_from == 2 * pulls

@@ -56,6 +56,14 @@ def test_regret_stays_below_the_bounds(seed: int) -> None:
     assert wswa.mean_regret[-1] < theory.wswa_regret_bound(*case)
 
 
+def test_one_arm_and_one_round_have_bounds() -> None:
+    case = (1, 1, 1.0, 1.0, 1.0)
+    assert theory.swa_regret_bound(*case) == pytest.approx(naive.swa_bound(*case))
+    assert theory.wswa_regret_bound(*case) == pytest.approx(naive.wswa_bound(*case))
+    assert theory.swa_precision(1, 1, 1.0, 1.0) == pytest.approx(naive.swa_q(1, 1, 1.0, 1.0))
+    assert theory.trivial_regret_bound(1, 0.5) == 0.5
+
+
 def test_lower_bound_order() -> None:
     assert theory.lower_bound_order(arms=4, horizon=25, sigma=0.5) == pytest.approx(5.0)
 

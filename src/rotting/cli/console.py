@@ -207,7 +207,7 @@ def comparison(found: Comparison, title: str = "") -> None:
         [
             [
                 f"{a} against {b}",
-                f"{found.wins[a][b]} of {found[a].runs}",
+                f"{found.wins[a][b]} of {found[a].runs}{_ties(found.ties(a, b))}",
                 show_p(found.p_values[a][b]),
                 show_p(found.holm[a][b]),
             ]
@@ -219,6 +219,10 @@ def comparison(found: Comparison, title: str = "") -> None:
 
 def _interval(low: float, high: float) -> str:
     return "-" if math.isnan(low) else f"{figure(low)} to {figure(high)}"
+
+
+def _ties(count: int) -> str:
+    return "" if count == 0 else f", {count} tie{'s' * (count > 1)}"
 
 
 def records(rows: Sequence[dict[str, str]], as_json: bool) -> None:

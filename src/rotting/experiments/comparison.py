@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rotting.arrays import FloatArray
 from rotting.bandits import Scenario
 from rotting.engines import sizes
 from rotting.experiments import stats
@@ -25,7 +26,8 @@ class Comparison:
     """Results of several policies on the same bandits, by name, with tests between them.
 
     `wins[a][b]` counts the runs in which a has the lesser final regret, `p_values[a][b]` is the
-    paired t-test between the two, `holm[a][b]` the same corrected for all pairs.
+    paired t-test between the two, `holm[a][b]` the same corrected for all pairs. Regrets that
+    differ by no more than rounding explains are ties, in all three.
     """
 
     results: dict[str, Result]
@@ -35,12 +37,20 @@ class Comparison:
         """wins[a][b]: in how many runs a has the lesser final regret."""
         return {
             a: {
-                b: stats.wins(self[a].final_regret, self[b].final_regret)
+                b: stats.wins(self[a].final_regret, self[b].final_regret, self._off(a, b))
                 for b in self.results
                 if b != a
             }
             for a in self.results
         }
+
+    def ties(self, a: str, b: str) -> int:
+        """In how many runs neither has the lesser final regret."""
+        return self[a].runs - self.wins[a][b] - self.wins[b][a]
+
+    def _off(self, a: str, b: str) -> FloatArray:
+        """How far rounding can put the difference of their regrets off, run by run."""
+        return self[a].rounding + self[b].rounding
 
     @cached_property
     def p_values(self) -> dict[str, dict[str, float]]:
@@ -48,7 +58,9 @@ class Comparison:
         pairs = itertools.combinations(self.results, 2)
         return self._both_ways(
             {
-                (a, b): stats.paired_p_value(self[a].final_regret, self[b].final_regret)
+                (a, b): stats.paired_p_value(
+                    self[a].final_regret, self[b].final_regret, self._off(a, b)
+                )
                 for a, b in pairs
             }
         )

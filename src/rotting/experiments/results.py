@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rotting.bandits import IntArray
+from rotting.experiments import stats
 from rotting.experiments.archive import FORMS, read_archive
 from rotting.experiments.frames import data_frame
 from rotting.models import FloatArray
@@ -24,7 +26,8 @@ _FORMAT = 1
 class Result:
     """The outcome of `simulate`: arrays with one row per run.
 
-    Rewards are expected rewards (means), not noisy ones, as in the paper's Eqs. 1 and 2.
+    Rewards are expected rewards (means), not noisy ones, as in the paper's Eqs. 1 and 2. A regret
+    that differs from 0 by no more than rounding explains (`rounding`) is 0.
 
     checkpoints         rounds t at which the regret was kept; the last is the horizon
     regret              [run, checkpoint] policy regret: J of pi_max minus J of the policy
@@ -56,6 +59,21 @@ class Result:
     def share(self) -> FloatArray:
         """Each run's part of the reward that pi_max collects by the horizon."""
         return np.asarray(self.total_reward / (self.total_reward + self.final_regret))
+
+    @property
+    def rounding(self) -> FloatArray:
+        """How far rounding can put each run's regrets off: less than that is no difference."""
+        final, single = self.final_regret, self.adversarial_regret
+        return stats.rounding(self.total_reward, final, single, self.pulls.shape[1])
+
+    def settled(self) -> Result:
+        """The same with 0 for every regret that is not 0 by rounding alone."""
+        off = self.rounding
+        return dataclasses.replace(
+            self,
+            regret=stats.settled(self.regret, off[:, None]),
+            adversarial_regret=stats.settled(self.adversarial_regret, off),
+        )
 
     @property
     def mean_regret(self) -> FloatArray:

@@ -36,7 +36,10 @@ class Tuning:
 
     @property
     def best(self) -> Policy:
-        """The policy with the least mean final regret (the first of them in a tie)."""
+        """The policy with the least mean final regret (the first of them in a tie).
+
+        Means that differ by no more than rounding explains tie.
+        """
         return self.policies[self._best]
 
     @property
@@ -47,7 +50,13 @@ class Tuning:
     @property
     def _best(self) -> int:
         means = [result.mean_regret[-1] for result in self.results]
-        return means.index(min(means))
+        least = means.index(min(means))
+        off = self.results[least].rounding
+        return next(
+            place
+            for place, result in enumerate(self.results)
+            if means[place] - means[least] <= np.mean(result.rounding + off)
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each setting: its parameters, mean regret and standard error."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rotting.league.playing import REFERENCE, League, geometric_mean
-from rotting.policies.recommend import CHOICES
 from rotting.reports import pages as html
 from rotting.reports import plots
+from rotting.theory.choice import CHOICES
 
 
 def standing_rows(league: League) -> tuple[list[str], list[list[str]]]:

@@ -28,7 +28,7 @@ from rotting.policies.parts.halves import (
 )
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
 from rotting.state import Counts, Flags, Numbers, Values
-from rotting.theory.samples import m_star
+from rotting.theory.guarantees import exploration_bound
 from rotting.verbs import Verbs
 
 
@@ -168,15 +168,14 @@ class DCTO_UCB(Policy):
         pulls = self.exploration
         if pulls is None:
             p = self.delta / arms
-            needed = m_star(self.family, p, self.sigma, "difference", "bound")
-            if math.isinf(needed.max()):
+            needed = exploration_bound(self.family, p, self.sigma)
+            if math.isinf(needed):
                 raise ValueError(
                     f"DCTO_UCB cannot explore enough: m*_diff(delta/K) = m*_diff({p:g}) is not "
                     f"known to be finite for {self.family!r}; give exploration=..., or use DCTO, "
                     "which has no exploration phase"
                 )
-            pulls = int(needed.max())
-            pulls += pulls % 2
+            pulls = int(needed)
         if horizon is not None and arms * pulls > horizon:
             raise ValueError(
                 f"DCTO_UCB must explore each of {arms} arms {pulls} times, that is {arms * pulls} "

@@ -9,15 +9,7 @@ from rotting.models import Family
 from rotting.policies.base import Policy
 from rotting.policies.guarded import Guarded
 from rotting.policies.steady import SteadyUCB
-
-# the league's names of what `recommended` returns
-CHOICES = {
-    "nothing_known": "SteadyUCB",
-    "family": "Guarded",
-    "family_and_constants": "Guarded",
-    "bernoulli": "SteadyUCB",
-    "many_arms": "SteadyUCB",
-}
+from rotting.theory.choice import policy_for
 
 
 def recommended(
@@ -38,14 +30,16 @@ def recommended(
     - Many arms: `SteadyUCB` too. Above a million stored rewards an arm's history may weigh;
       `EFFRAWUCB` keeps O(log t) an arm.
 
-    The league (`docs/league.md`) has the figures behind each choice.
+    The league (`docs/league.md`) has the figures behind each choice, and `rotting theory`
+    recommends the same (`rotting.theory.choice`).
 
     >>> recommended(sigma=0.5).label
     'SteadyUCB(sigma=0.5)'
     """
     checks.choice("rewards", rewards, ("gaussian", "bernoulli"))
     checks.integer("arms", arms, least=1)
-    if family is None:
+    name = policy_for(family=family is not None, constants=constants)
+    if family is None or name == "SteadyUCB":
         return SteadyUCB(None if rewards == "bernoulli" else sigma)
     known: Any = sigma if sigma is not None else (0.5 if rewards == "bernoulli" else None)
     if known is None:

@@ -12,6 +12,7 @@ from rotting.models import Family
 from rotting.theory.assumptions import Verdict, check_assumptions, check_rotting
 from rotting.theory.balance import mean_at
 from rotting.theory.bounds import best_alpha, lower_bound_order, trivial_regret_bound
+from rotting.theory.choice import policy_for
 from rotting.theory.guarantees import (
     Guarantee,
     no_guarantee,
@@ -35,7 +36,8 @@ class Advice:
     lower_order: float
     guarantees: tuple[Guarantee, ...]
     assumptions: tuple[Verdict, ...]
-    use: str
+    policy: str  # what `policies.recommended` gives for the same question
+    use: str  # the same in a sentence, with what has a proof beside it
 
     def data(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -116,7 +118,6 @@ def advise(
     top = checks.number("max_mean", max_mean, above=0, most=1e100)
     alpha = best_alpha(top) if alpha is None else checks.number("alpha", alpha, above=0)
     guarantees = of_windows(arms, sigma, horizon, top, alpha)
-    use = "wSWA for its bound, which is far above its regret; SteadyUCB for less regret (no proof)"
     verdicts: tuple[Verdict, ...] = ()
     if family is not None:
         verdicts = tuple(check_assumptions(family))
@@ -130,9 +131,6 @@ def advise(
                 if failed
                 else of_cto(arms, sigma, horizon, family, thetas, top)
             )
-            use = "CTO"
-            if found.vacuous:
-                use += ": no guarantee at this horizon, but it detects models as it plays"
         else:
             failed = _failed(verdicts, "4.1", "4.3")
             found = (
@@ -140,18 +138,24 @@ def advise(
                 if failed
                 else of_dcto_ucb(arms, sigma, horizon, family, constants, thetas, delta, top)
             )
-            use = "D-CTO_UCB"
-            if found.vacuous or (given and math.isinf(found.bound)):
-                use = (
-                    "Guarded or DCTO, which detect models as they play and need no exploration "
-                    "phase (no proof); docs/league.md compares them"
-                )
         guarantees.append(found)
     order = lower_bound_order(arms, horizon, sigma)
     trivial = trivial_regret_bound(horizon, top)
+    policy = policy_for(family=family is not None, constants=constants is not False)
+    use = _in_words(policy, guarantees)
     return Advice(
-        arms, sigma, horizon, delta, top, trivial, order, tuple(guarantees), verdicts, use
+        arms, sigma, horizon, delta, top, trivial, order, tuple(guarantees), verdicts, policy, use
     )
+
+
+def _in_words(policy: str, guarantees: Sequence[Guarantee]) -> str:
+    """The policy to use, and beside it the least bound that means anything."""
+    proven = [g for g in guarantees if not g.vacuous and math.isfinite(g.bound)]
+    proof = "No algorithm of the paper has a guarantee that says anything here"
+    if proven:
+        best = min(proven, key=lambda g: g.bound)
+        proof = f"With a proof: {best.algorithm}, regret at most {number(best.bound)}"
+    return f"{policy}, for little regret (no proof; docs/league.md has the figures). {proof}."
 
 
 def _check_arms(arms: int, family: Any, constants: Any, thetas: Any) -> list[float]:

@@ -87,6 +87,15 @@ def of_cto(
     return Guarantee("CTO_SIM", "Theorem 4.1", bound, vacuous, start, detection, note)
 
 
+def exploration_bound(family: Family, p: float, sigma: float) -> float:
+    """How often D-CTO_UCB explores each arm: the bound on m*_diff(p), rounded up to even.
+
+    Appendix D.2's bound needs no Gaussian noise; `of_dcto_ucb` gives the exact figure beside it.
+    """
+    pulls = float(m_star(family, p, sigma, "difference", "bound").max())
+    return pulls + pulls % 2 if math.isfinite(pulls) else math.inf
+
+
 def of_dcto_ucb(
     arms: int,
     sigma: float,
@@ -125,5 +134,11 @@ def of_dcto_ucb(
         note = f"explores for {number(needed)} decisions; no bound, another arm ties with the best"
     else:
         note = f"explores for {number(needed)} decisions; holds with probability {1 - delta:g}"
+    if math.isfinite(needed):
+        by_bound = exploration_bound(family, delta / arms, sigma)
+        note += (
+            f"; {number(pulls)} pulls an arm is exact for Gaussian noise, the paper's bound, which "
+            f"the policy explores by, is {number(by_bound)}"
+        )
     vacuous = needed > horizon or (math.isfinite(bound) and bound >= horizon * top)
     return Guarantee("D-CTO_UCB", "Theorem 4.2", bound, vacuous, start, pulls, note)

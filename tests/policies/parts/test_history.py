@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rotting import policies
+from rotting.policies.parts.history import empty_history, forget_history, remember
 from rotting.random import new_draw, normal
 
 
@@ -54,3 +55,34 @@ def test_late_rewards_take_their_place_in_every_window() -> None:
         sums = [*state.sums[chunk, :filled], *sums]
         chunk = state.before[chunk]
     np.testing.assert_allclose(sums, np.concatenate([[0.0], np.cumsum(rewards)[:-1]]), atol=1e-9)
+
+
+@pytest.mark.parametrize("late", [0, 1, 5, 400])
+def test_a_line_bounds_the_sums_of_its_chunk(late: int) -> None:
+    """C_j - slope j lies between low and top, and meets both, whatever order rewards came in."""
+    rng = np.random.default_rng(late)
+    rewards = rng.normal(size=330) + np.linspace(0, 3, 330)
+    order = np.argsort(np.arange(330) + rng.integers(0, late + 1, 330), kind="stable")
+    history = empty_history(2, 400)
+    for n, k in enumerate(order):
+        remember(history, 1, n, k + 1, rewards[k])
+        if n % 64 not in (62, 63, 0, 1, 40):
+            continue
+        pulls = np.sort(order[: n + 1])
+        sums = np.concatenate([[0.0], np.cumsum(rewards[pulls])])
+        assert history.total[1] == pytest.approx(sums[-1])
+        chunk, start = history.last[1], n // 64 * 64
+        while chunk >= 0:
+            j = np.arange(start, min(start + 64, n + 1))
+            np.testing.assert_allclose(history.sums[chunk, : j.size], sums[j], atol=1e-9)
+            np.testing.assert_array_equal(history.pull[chunk, : j.size], pulls[j] + 1)
+            if j.size == 64:
+                off = sums[j] - history.slope[chunk] * j
+                assert history.slope[chunk] == pytest.approx((sums[j[-1]] - sums[j[0]]) / 63)
+                assert history.top[chunk] == pytest.approx(off.max(), abs=1e-9)
+                assert history.low[chunk] == pytest.approx(off.min(), abs=1e-9)
+            chunk, start = history.before[chunk], start - 64
+        assert start == -64
+    assert history.last[0] == -1
+    forget_history(history, 1)
+    assert (history.total[1], history.last[1]) == (0.0, -1)

@@ -9,6 +9,7 @@ from cases import examples, name_of
 from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
 from rotting.policies import POLICIES, Policy
 from rotting.policies.parts import ranking
+from rotting.random import new_draw, tie
 from rotting.state import kinds
 
 FAMILY = models.Plateau(length=3).over([0.1, 0.25, 0.4])
@@ -45,6 +46,28 @@ def test_same_decisions_as_a_scan(
             by_scan = simulate(policy, scenario, runs=3, engine=engine)
         np.testing.assert_array_equal(by_tree.pulls, by_scan.pulls)
         np.testing.assert_array_equal(by_tree.regret, by_scan.regret)
+
+
+@pytest.mark.parametrize("arms", [1, 2, 5, 47, 48, 49, 64, 100])
+def test_the_best_is_the_best_of_all(arms: int) -> None:
+    """Values of few kinds, so that many tie, changed for one arm, for several or for none."""
+    rng = np.random.default_rng(arms)
+    plain, pulled = ranking.unranked(arms), ranking.unranked(arms)
+    assert (plain.tree.size > 1) == (arms >= 48)
+    draw, pulls = new_draw(1), np.zeros(arms, dtype=np.int64)
+    for _ in range(300):
+        for arm in rng.integers(arms, size=rng.choice([0, 1, 1, 1, 2, 5])):
+            value = float(rng.integers(-2, 3))
+            ranking.rank(plain, arm, value)
+            ranking.rank(pulled, arm, value)
+        first = ranking.best(plain, draw)
+        assert first == int(np.argmax(plain.value))
+        found = ranking.best_least_pulled(pulled, pulls, draw)
+        tied = [i for i in range(arms) if pulled.value[i] == pulled.value.max()]
+        assert found == min(tied, key=lambda i: (pulls[i], tie(draw, i, pulls[i] + 1)))
+        pulls[found] += 1
+        ranking.rank(pulled, found, pulled.value[found])  # as after its reward
+        ranking.rank(plain, found, plain.value[found])
 
 
 def test_late_rewards_update_the_whole_tree() -> None:

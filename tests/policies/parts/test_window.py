@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from rotting import Decision, policies
+from rotting.policies.parts.arms import no_pulls
+from rotting.policies.parts.window import empty_window, observe
 
 
 def test_windows_of_late_rewards_are_the_last_observed_in_pull_order() -> None:
@@ -43,6 +45,39 @@ def test_windows_of_late_rewards_are_the_last_observed_in_pull_order() -> None:
                 expected = sum(last) / len(last) if last else -np.inf
                 mean = player._state.ranking.value[arm]
                 assert mean == pytest.approx(expected, abs=1e-9), (policy, t)
+
+
+def test_sums_are_made_afresh_now_and_then() -> None:
+    """Without, the rewards that came after 1e17 would be lost in the sum for ever."""
+    arms, window = no_pulls(1), empty_window(1, longest=4)
+    renewed = 256 * 4  # as the module says: so many turns of the ring
+    for pull in range(1, renewed + 10):
+        mean = observe(window, arms, 0, pull, 1e17 if pull == 3 else 0.25, length=4)
+        if 10 < pull <= renewed:
+            assert mean != 0.25
+    assert mean == 0.25
+
+
+def test_a_window_longer_than_its_ring_is_what_the_ring_holds() -> None:
+    arms, window = no_pulls(1), empty_window(1, longest=4)
+    for pull in range(1, 20):
+        mean = observe(window, arms, 0, pull, float(pull), length=100)
+        last = range(max(1, pull - 3), pull + 1)
+        assert mean == sum(last) / len(last)
+
+
+def test_what_an_earlier_run_left_in_the_ring_is_not_read() -> None:
+    """Rings are not cleared between runs: only what was observed since then counts."""
+    arms, window = no_pulls(1), empty_window(1, longest=4)
+    window.ring_pull[:] = 99
+    window.ring_reward[:] = 1e9
+    seen: list[int] = []
+    for pull in (3, 2, 5, 1, 4):
+        seen.append(pull)
+        mean = observe(window, arms, 0, pull, float(pull), length=3)
+        last = sorted(seen)[-3:]
+        assert mean == pytest.approx(sum(last) / len(last))
+    assert window.newest[0] == 5
 
 
 def test_a_huge_reward_leaves_the_window_without_a_trace() -> None:

@@ -23,7 +23,7 @@ from rotting.state import kinds
 from rotting.verbs import KINDS, Verbs
 
 _LOG = logging.getLogger("rotting")
-_LOCK = threading.RLock()
+LOCK = threading.RLock()  # of the compiler: one thread at a time
 _PURPOSE = {
     "play": "simulation",
     "play_baseline": "the baseline",
@@ -54,7 +54,7 @@ def compiled(loop: Callable[..., Any], params: Any, state: Any, layout: str = ""
     stays as it is, whatever changes.
     """
     key = (loop.__qualname__, kinds(params) + kinds(state), layout)
-    with _LOCK:
+    with LOCK:
         done = _DONE.get(key)
         if done is None or not done.made_from.unchanged():
             seen = _view(loop, params, state, layout)

@@ -17,7 +17,7 @@ import numpy as np
 from rotting.arrays import IntArray
 from rotting.compilable import dispatched
 from rotting.engines import steps
-from rotting.engines.compiled.compiling import compiled, first_call
+from rotting.engines.compiled.compiling import LOCK, compiled, first_call
 from rotting.engines.compiled.overloads import forget, make_known
 from rotting.state import kinds, leaves
 
@@ -56,7 +56,8 @@ class Stepper:
     """A player's arrays with compiled `decide` and `learn`; keeps the arrays alive."""
 
     def __init__(self, params: Any, state: Any, draw: Any, turn: Any) -> None:
-        _register()
+        with LOCK:  # the first threads would import the compiler at once, which it does not bear
+            _register()
         layout = _layout_of(params, state)
         self.decide = compiled(make_decide(layout), params, state, layout)
         self.learn = compiled(make_learn(layout), params, state, layout)

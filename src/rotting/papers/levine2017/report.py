@@ -89,6 +89,7 @@ def _table(reproduction: Reproduction) -> list[str]:
         f"{reproduction.runs:,} trajectories the row won against the column; above it: p-values of "
         "paired t-tests. Ours first, the paper's (of 100) in small print. "
         '<span class="yes">agrees</span>: win counts within 2.58 standard errors of each other, '
+        "and the paper's as near to the share of a million trajectories where the notes give one; "
         "p-values on the same side (below 1e-5, or above 0.05). "
         '<span class="no">differs</span>.</p>',
         *(_matrix(setup, comparison) for setup, comparison in reproduction.reported.items()),

@@ -1,0 +1,25 @@
+"""Which policy to use: decided here, for `rotting theory` and for `policies.recommended` alike."""
+
+from __future__ import annotations
+
+# the league's names of the policies that are recommended, by what is known
+CHOICES = {
+    "nothing_known": "SteadyUCB",
+    "family": "Guarded",
+    "family_and_constants": "Guarded",
+    "bernoulli": "SteadyUCB",
+    "many_arms": "SteadyUCB",
+}
+
+
+def policy_for(*, family: bool, constants: bool = False) -> str:
+    """The name of the policy to use: with a family of models, with arms that keep a constant.
+
+    The league (`docs/league.md`) has the figures behind each choice; none has a proof.
+
+    >>> policy_for(family=False), policy_for(family=True, constants=True)
+    ('SteadyUCB', 'Guarded')
+    """
+    if not family:
+        return CHOICES["nothing_known"]
+    return CHOICES["family_and_constants" if constants else "family"]

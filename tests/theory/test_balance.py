@@ -1,0 +1,43 @@
+"""Bisection for the first n at which something holds."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from rotting import models
+from rotting.theory.balance import bal, first_true, mean_at, mean_star
+
+
+@pytest.mark.parametrize("start", [1, 5])
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_the_first_of_all(start: int, step: int) -> None:
+    for border in range(40):
+        expected = next(n for n in range(start, 100, step) if n >= border)
+        assert first_true(lambda n, border=border: n >= border, start, step) == expected  # type: ignore[misc]
+
+
+def test_no_further_than_asked() -> None:
+    """1, 2, 3, 5, 9, ..., 65 are looked at: at the farthest the search ends."""
+    assert first_true(lambda n: n >= 70, farthest=65) == math.inf
+    assert first_true(lambda n: n >= 70, farthest=66) == 70
+    assert first_true(lambda n: n >= 60, farthest=65) == 60
+    assert first_true(lambda n: False, farthest=10**9) == math.inf
+
+
+def test_where_models_fall_to_a_level() -> None:
+    assert mean_star(models.Step(7, 1.0, 0.2), 0.2) == 8
+    assert mean_star(models.Constant(0.5), 0.4) == math.inf
+    assert mean_star(models.Plateau(0.5, length=10), 0.5) == 30
+    family = models.Polynomial().over([0.25, 0.5])
+    assert bal(family, math.inf) == math.inf
+    assert bal(family, 1) == 1
+    with pytest.raises(ValueError, match="n must be an integer >= 1"):
+        bal(family, 0)
+
+
+def test_means_far_out() -> None:
+    assert mean_at(models.Polynomial(0.5), 10**200) == 1e-100
+    assert mean_at(models.Step(7, 1.0, 0.2), 8) == 0.2
+    assert mean_at(models.Plateau(0.5, length=10), 30) == 0.5
