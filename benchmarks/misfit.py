@@ -41,14 +41,16 @@ CASES: dict[str, tuple[Family, Scenario]] = {
 }
 
 
-def play(family: Family, scenario: Scenario, runs: int) -> dict[str, float]:
+def play(family: Family, scenario: Scenario, runs: int, engine: str) -> dict[str, float]:
     found: dict[str, Any] = {}
     for name, policy in (
         ("guarded", policies.Guarded(family, levine2017.SIGMA)),
         ("steady", policies.SteadyUCB(levine2017.SIGMA)),
         ("posterior", policies.Posterior(family, levine2017.SIGMA)),
     ):
-        result = simulate(policy, scenario, runs=runs, seed=1, checkpoints=1, noise="common")
+        result = simulate(
+            policy, scenario, runs=runs, seed=1, checkpoints=1, noise="common", engine=engine
+        )
         found[name] = float(result.final_regret.mean())
         found[f"{name}_error"] = float(result.final_regret.std(ddof=1) / math.sqrt(runs))
         found[f"{name}_p95"] = float(np.quantile(result.final_regret, 0.95))
@@ -60,12 +62,14 @@ def play(family: Family, scenario: Scenario, runs: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
-    runs = parser.parse_args().runs
+    parser.add_argument("--engine", default="cpu", help="the same figures on all of them")
+    asked = parser.parse_args()
+    runs = asked.runs
     rows = {}
     with bar(len(CASES)) as report:
         for name, (family, scenario) in CASES.items():
             report(name, 0)
-            rows[name] = play(family, scenario, runs)
+            rows[name] = play(family, scenario, runs, asked.engine)
             report(name, 1)
     print(f"{'':28}{'Guarded':>16}{'SteadyUCB':>16}{'ratio':>8}{'95th pc.':>9}{'Posterior':>11}")
     for name, r in rows.items():

@@ -1,6 +1,6 @@
 """What SteadyUCB loses where sigma is not known: its regret over that with sigma known.
 
-    python benchmarks/sigma_unknown.py [--runs 1000] [--only WORDS]
+    python benchmarks/sigma_unknown.py [--runs 1000] [--only WORDS] [--engine cuda]
 
 On every Gaussian scenario of the league and of those held out, on falls and declines far beyond the
 noise, and on some of these with offsets and scales. Both policies see the same rewards (common
@@ -77,12 +77,12 @@ def scenarios() -> dict[str, Scenario]:
     return found
 
 
-def row(name: str, scenario: Scenario, runs: int) -> dict[str, Any]:
+def row(name: str, scenario: Scenario, runs: int, engine: str) -> dict[str, Any]:
     """Both regrets, in sigmas, and their ratio."""
     noise: Any = scenario.noise
     regrets = []
     for policy in (policies.SteadyUCB(noise.sigma), policies.SteadyUCB(None)):
-        result = simulate(policy, scenario, runs=runs, noise="common", checkpoints=1)
+        result = simulate(policy, scenario, runs=runs, noise="common", checkpoints=1, engine=engine)
         regrets.append(result.final_regret / noise.sigma)
     known, unknown = regrets
     ratio = unknown.mean() / known.mean()
@@ -104,6 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--only", default="")
+    parser.add_argument("--engine", default="cpu", help="the same figures on all of them")
     asked = parser.parse_args()
     everything = scenarios()
     rows = {}
@@ -111,7 +112,7 @@ def main() -> None:
         rows = {old["scenario"]: old for old in json.loads(RESULTS.read_text())["rows"]}
     for name, scenario in sorted(everything.items(), key=lambda item: item[1].horizon):
         if asked.only in name:
-            rows[name] = row(name, scenario, asked.runs)
+            rows[name] = row(name, scenario, asked.runs, asked.engine)
             print(*rows[name].values(), sep="  ", flush=True)
             record("sigma_unknown", [rows[other] for other in everything if other in rows])
     table = Table("scenario", "known", "+-", "unknown", "+-", "ratio", "+-", "above", "runs")
