@@ -49,10 +49,10 @@ def is_doubted(
 def is_unsure(history: History, arms: int, thetas: list[float], mu: Model, sigma: float) -> bool:
     """Whether at the latest 16th reward of an arm some arm stood apart from all the others.
 
-    It is "each arm is off by its own Normal(0, sigma^2 / 200)" against "none is", for every arm in
+    It is "each arm is off by its own Normal(0, sigma^2 / 50)" against "none is", for every arm in
     turn, in the mean residual d of its n rewards minus that of the others' N - n, whose variance is
-    v = sigma^2 (1/n + 1/(N - n)): density of d under Normal(0, v + sigma^2 / 200) over that under
-    Normal(0, v), beyond 2 K.
+    v = sigma^2 (1/n + 1/(N - n)): density of d under Normal(0, v + sigma^2 / 50) over that under
+    Normal(0, v), beyond 20 K.
     """
     looks = [t for t in range(1, len(history) + 1) if is_16th(history[:t])]
     if not looks:
@@ -70,9 +70,9 @@ def is_unsure(history: History, arms: int, thetas: list[float], mu: Model, sigma
             continue
         d = sum(own) / len(own) - sum(others) / len(others)
         narrow = sigma**2 * (1 / len(own) + 1 / len(others))
-        wide = narrow + sigma**2 / 200
+        wide = narrow + sigma**2 / 50
         odds = math.sqrt(narrow / wide) * math.exp(d**2 / 2 * (1 / narrow - 1 / wide))
-        if odds > 2 * arms:
+        if odds > 20 * arms:
             return True
     return False
 

@@ -14,8 +14,8 @@ from rotting.policies.parts.arms import Arms
 from rotting.policies.parts.history import CHUNK, History
 
 EVERY = 16  # rewards of an arm between two looks, and the shortest run of rewards looked at
-_EXPECTED = 200.0  # rewards after which a misfit of the expected size would equal their noise
-_ODDS = 2.0  # odds that some arm is off, at which the family is not asked any more
+_EXPECTED = 50.0  # rewards after which a misfit of the expected size would equal their noise
+_ODDS = 20.0  # odds that some arm is off, at which the family is not asked any more
 
 
 @shared
@@ -54,8 +54,8 @@ def differs(sums: FloatArray, history: History, arms: Arms, closest: Any, varian
     What is subtracted from all rewards before they are remembered cancels out.
 
     The mean residual of an arm minus that of all others has variance v = sigma^2 / m, 1/m = 1/n +
-    1/(N - n). Against "nothing is off" stands "off by Normal(0, sigma^2 / 200)"; the ratio of the
-    two likelihoods is sqrt(200 / (m + 200)) exp(off^2 / (2 v) m / (m + 200)), and `_ODDS` times
+    1/(N - n). Against "nothing is off" stands "off by Normal(0, sigma^2 / 50)"; the ratio of the
+    two likelihoods is sqrt(50 / (m + 50)) exp(off^2 / (2 v) m / (m + 50)), and `_ODDS` times
     the number of arms is what it must exceed.
     """
     total = 0.0
