@@ -112,3 +112,17 @@ def test_links_between_pages_lead_somewhere() -> None:
                     re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles
                 ]
                 assert section in anchors, f"{page.name} links to {target}#{section}"
+
+
+def test_readme_earns_what_it_promises(capsys: pytest.CaptureFixture[str]) -> None:
+    """The clicks that README's ten lines print are those that the sentence below them names."""
+    text = (ROOT / "README.md").read_text()
+    code = next(
+        block for block in re.findall(r"```python\n(.*?)```", text, re.S) if "clicked" in block
+    )
+    exec(code, {})
+    printed = [float(line.split()[-1]) for line in capsys.readouterr().out.splitlines()]
+    said = re.search(r"It prints ([\d,]+) clicks .*? ([\d,]+) for UCB1.*?and ([\d,]+)", text, re.S)
+    assert said is not None
+    assert printed == [float(number.replace(",", "")) for number in said.groups()]
+    assert printed[0] > 1.1 * printed[1] > 1.1 * printed[2]
