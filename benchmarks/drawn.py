@@ -3,8 +3,8 @@
     python benchmarks/drawn.py [--scenarios 300] [--runs 200] [--seed 2026] [--engine cuda]
 
 Two to ten arms, all of one kind (one step down, a straight line down, exponential, n^-theta,
-constant), with levels, lengths and sigma drawn. No policy was designed on any of them. Both policies know
-sigma; independent noise, so that the ratio of means has the error of a ratio of independent means.
+constant), with levels, lengths and sigma drawn. No policy was designed on any of them. Both
+policies know sigma; noise is independent, and so are the errors of the two means.
 """
 
 from __future__ import annotations
