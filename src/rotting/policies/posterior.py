@@ -267,9 +267,10 @@ class Posterior(Policy):
     arm's rewards from the model (from the model plus the best constant, with `constants=True`).
     rule="mean" is greedy on the posterior mean of mu(N_i + 1); "thompson" draws from the posterior;
     "upper" adds z posterior standard deviations. sigma=None estimates it. Without constants greed
-    explores enough, because means fall to zero; with constants use "upper". With an `Interval`
-    theta may be any number in it ("mean" and "upper"). Ties go to the first arm. No bound is
-    proved.
+    explores in the end, because means fall to zero, but where they hardly fall it may stay with one
+    of two equal arms for longer than anybody plays (`benchmarks/misfit.py`; `Guarded` does not);
+    with constants use "upper". With an `Interval` theta may be any number in it ("mean" and
+    "upper"). Ties go to the first arm. No bound is proved.
 
     >>> from rotting import models
     >>> family = models.Plateau(length=100).over([0.1, 0.2])
