@@ -174,3 +174,38 @@ def test_a_look_that_is_kept_notices_a_change(change: Callable[[dict[str, Any]],
     change(scope)
     assert not before.whole.unchanged()
     assert fingerprint([scope["f"]]) != before.digest
+
+
+def test_arrays_in_tuples_keyword_defaults_and_variables_not_given_yet() -> None:
+    table = np.array([1.0])
+    scope: dict[str, Any] = {"T": (table, (table.copy(),)), "__name__": "somewhere"}
+    exec("def f(x, *, k=1):\n    return x + T[0][0] + k", scope)
+    seen = view([scope["f"]]).whole
+    assert seen.unchanged()
+    table[0] = 2.0
+    assert not seen.unchanged()
+    seen = view([scope["f"]]).whole
+    scope["f"].__kwdefaults__ = {"k": 2}
+    assert not seen.unchanged()
+
+    def outer() -> Callable[[], Any]:
+        def inner() -> Any:
+            return later
+
+        if not table.size:
+            later = 1
+        return inner
+
+    assert fingerprint([outer()]) is None
+
+
+def test_what_packs_arguments_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The modules that make machine code themselves are in no function that the digest follows."""
+    from rotting.engines.compiled import compiling
+
+    policy = policies.UCB1()
+    params = policy.prepare(3, 10, 10)
+    state = policy.verbs.init(params, 3, 10)
+    before = compiling._view(play, params, state, "").digest
+    monkeypatch.setattr(compiling, "_machinery", lambda: "another version")
+    assert compiling._view(play, params, state, "").digest != before

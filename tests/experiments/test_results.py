@@ -133,6 +133,8 @@ def saved_as(path: Path, result: Result, **changes: Any) -> Path:
         ("rounds in rising order", "checkpoints", lambda a: a[::-1].copy()),
         ("rounds in rising order", "checkpoints", lambda a: a - 3),
         ("pulls must be counts", "pulls", lambda a: -a),
+        ("regret must be numbers, got float16", "regret", lambda a: a.astype(np.float16)),
+        ("regret must be finite numbers", "regret", lambda a: a * np.nan),
         ("about must be a text", "about", lambda a: np.zeros(3)),
         ("its provenance must be a table, got None", "about", lambda a: np.array('{"format": 1}')),
         ("it has format True", "about", lambda a: np.array('{"format": true}')),

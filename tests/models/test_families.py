@@ -155,3 +155,13 @@ def test_a_member_that_does_not_vanish_fails_assumption_4_1(
     assert verdict.holds is False
     assert f"stays at {limit}" in verdict.why
     assert verdict.witness == member
+
+
+def test_short_descriptions_do_not_become_large() -> None:
+    """A file of a few thousand letters must not cost minutes: members are made when used."""
+    with pytest.raises(ValueError, match="thetas times amplitudes must be"):
+        models.Exponential().over(range(1, 200), amplitudes=range(1, 200))
+    interval = models.Exponential().between(0.1, 0.4, nodes=100_000)
+    assert "family" not in vars(interval)
+    with pytest.raises(ValueError, match="theta"):
+        models.Exponential().between(-0.1, 0.4)

@@ -247,3 +247,37 @@ def test_players_share_no_memory_that_is_written(policy: Policy) -> None:
         one.update(one.select(), 0.1 * (n % 7))
     for leaf, table in zip(leaves(one._params), tables, strict=True):
         np.testing.assert_array_equal(leaf.value, table, err_msg=leaf.path)
+
+
+def test_a_player_that_was_let_go_after_a_fork_is_whole() -> None:
+    """The thread that forks may hold it itself, and then lets go in the child too."""
+    player = policies.UCB1().online(range(2), compiled=False)
+    player._torn = True  # what the child notes while the player is held
+    player._wait()
+    del player._free
+    with pytest.raises(RuntimeError, match="forked"):
+        player._wait()
+    player._free = None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_while_another_thread_compiles(tmp_path: Path) -> None:
+    code = """
+import json, os, threading, warnings
+from rotting.engines.compiled import compiling, overloads
+warnings.simplefilter("ignore")
+held, done = threading.Event(), threading.Event()
+def hold():
+    with compiling.LOCK, overloads._LOCK:
+        held.set()
+        done.wait(60)
+threading.Thread(target=hold, daemon=True).start()
+held.wait(60)
+child = os.fork()
+if child == 0:
+    free = compiling.LOCK.acquire(timeout=20) and overloads._LOCK.acquire(timeout=20)
+    os._exit(0 if free else 3)
+print(json.dumps({"code": os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}))
+done.set()
+"""
+    assert run_script(tmp_path, code) == {"code": 0}

@@ -58,6 +58,9 @@ def read_archive(path: Path, form: int) -> tuple[dict[str, Any], dict[str, Any]]
         raise ValueError("checkpoints must be rounds in rising order, from 1 on")
     if pulls.min() < 0:
         raise ValueError("pulls must be counts")
+    for name in ("regret", "total_reward"):
+        if not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} must be finite numbers")
     return provenance, arrays
 
 
@@ -100,7 +103,7 @@ def _check_claim(
 ) -> None:
     """Refuse an array of another kind or shape; `sizes` are those of the axes seen before."""
     words = {"i": "whole numbers", "f": "numbers"}
-    if dtype.kind != form.kind:
+    if dtype.kind != form.kind or dtype.itemsize != 8:
         raise ValueError(f"{name} must be {words[form.kind]}, got {dtype}")
     if len(shape) != len(form.axes):
         raise ValueError(f"{name} must have {len(form.axes)} axes, got shape {shape}")

@@ -14,6 +14,9 @@ else:
     Model = Any  # models make grids of themselves, so their module imports this one
 
 
+MOST = 10_000  # members: two short lists make very many of them
+
+
 @plain.register
 class Grid(MixedFamily):
     """One model with every theta of a list and every amplitude of another: both are unknown.
@@ -38,6 +41,7 @@ class Grid(MixedFamily):
         )
         if len(set(factors)) < len(factors):
             raise ValueError(f"amplitudes must be different numbers, got {list(factors)}")
+        checks.integer("thetas times amplitudes", len(rows.thetas) * len(factors), 1, MOST)
         self._set("_axes", {"model": model, "thetas": rows.thetas, "amplitudes": factors})
         super().__init__([m.times(factor) for m in rows.members for factor in factors], weights)
 

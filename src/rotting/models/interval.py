@@ -43,7 +43,11 @@ class Interval(Checked):
     def check(self) -> None:
         """The ends are in order, and the model takes all thetas between them."""
         checks.number("high", self.high, above=self.low)
-        _ = self.family  # its members check their thetas
+        _ = Family(self.model, (self.low, self.high)).members  # each checks its own theta
+        try:
+            plain.to_plain(self.model)
+        except ValueError:  # a function of the user's may do anything in between
+            _ = self.family
 
     @functools.cached_property
     def family(self) -> Family:

@@ -89,7 +89,7 @@ class Shared:
         or the thread that held it did not come along into this process.
         """
         self._refuse_nesting()
-        if self._torn:
+        if self._torn and not hasattr(self, "_free"):
             raise RuntimeError(
                 "player must not be used here: another thread was changing it when this process "
                 "was forked; save it before the fork and load it after"

@@ -11,6 +11,7 @@ import pytest
 from rotting.policies import SteadyUCB
 from rotting.policies.parts.history import empty_history, remember
 from rotting.policies.parts.noise_estimate import (
+    CENTRE,
     COUNT,
     SIGMA,
     SUM,
@@ -119,3 +120,11 @@ def test_late_rewards_are_compared_with_the_pull_before_them() -> None:
         found = difference(noise, history, 0, n, pull, reward)
         assert found == pytest.approx(expected, abs=1e-9)
     assert late > 100
+
+
+def test_counts_and_squares_below_zero_are_no_state() -> None:
+    for place in range(no_noise(2).totals.size):
+        noise = no_noise(2)
+        noise.totals[place] = -1.0
+        refused = noise.wrong(None, None, ())
+        assert (refused is None) == (place == CENTRE)

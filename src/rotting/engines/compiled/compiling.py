@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import logging
+import os
 import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rotting.bandits import Bandits, World
@@ -19,11 +23,14 @@ from rotting.engines.compiled.interrupting import interruptible
 from rotting.engines.compiled.storing import Store
 from rotting.engines.loop import Keys, Outcome, Scratch
 from rotting.policies.base import POLICIES
+from rotting.provenance import VERSION
 from rotting.state import kinds
 from rotting.verbs import KINDS, Verbs
 
 _LOG = logging.getLogger("rotting")
 LOCK = threading.RLock()  # of the compiler: one thread at a time
+if hasattr(os, "register_at_fork"):  # the thread that held it does not come along into a child
+    os.register_at_fork(after_in_child=LOCK._at_fork_reinit)  # type: ignore[attr-defined]
 _PURPOSE = {
     "play": "simulation",
     "play_baseline": "the baseline",
@@ -74,7 +81,21 @@ def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
     handed = (*kinds(params), *kinds(state), *others)
     fields = [f"{kind}{getattr(kind, '_fields', '')}" for kind in handed]
     places = [(KINDS, kind, KINDS[kind]) for kind in held]
-    return view([loop, image.copy_words, *verbs], [*fields, layout], places)
+    return view([loop, image.copy_words, *verbs], [*fields, layout, _machinery()], places)
+
+
+@functools.cache
+def _machinery() -> str:
+    """A digest of the modules that make machine code themselves, which no function refers to.
+
+    How arguments are packed and unpacked, say: the two must be of one version. A module without a
+    source file counts with the version of the library.
+    """
+    digest = hashlib.blake2b(VERSION.encode(), digest_size=8)
+    for name in ("compiling", "image", "overloads", "stepper"):
+        for file in sorted(Path(__file__).parents[1].rglob(f"{name}.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _compile(loop: Any, params: Any, state: Any, layout: str) -> Any:

@@ -40,8 +40,9 @@ class Sight:
         self._functions = functions  # kept alive, so that their ids stay theirs
         self._codes = [function.__code__ for function in functions]
         self._defaults = [function.__defaults__ for function in functions]
+        self._more = [function.__kwdefaults__ for function in functions]
         self._cells = [cell for function in functions for cell in function.__closure__ or ()]
-        self._contents = [cell.cell_contents for cell in self._cells]
+        self._contents = [_content(cell) for cell in self._cells]
         self._arrays = [(array, array.tobytes()) for array in arrays]
         spaces: dict[int, tuple[dict[Any, Any], dict[Any, Any]]] = {}
         for space, name, value in names:
@@ -54,7 +55,8 @@ class Sight:
         return (
             all(map(is_, map(attrgetter("__code__"), functions), self._codes))
             and all(map(is_, map(attrgetter("__defaults__"), functions), self._defaults))
-            and all(map(is_, map(attrgetter("cell_contents"), cells), self._contents))
+            and all(map(is_, map(attrgetter("__kwdefaults__"), functions), self._more))
+            and all(map(is_, map(_content, cells), self._contents))
             and all(
                 all(map(is_, map(space.get, then, repeat(_ABSENT)), then.values()))
                 for space, then in self._spaces
@@ -102,7 +104,7 @@ def view(
             if id(function) not in found and not getattr(function, "dispatched", False):
                 digest.update(_bytecode(function.__code__).encode())
                 names, references = _references(function)
-                arrays = [x for _, x in references if isinstance(x, np.ndarray)]
+                arrays = [x for _, value in references for x in _arrays_in(value)]
                 found[id(function)] = function, names, arrays
                 todo += references
         elif isinstance(value, np.ndarray):
@@ -150,8 +152,25 @@ def _references(function: Any) -> tuple[list[Name], list[tuple[str, Any]]]:
         if name in space:
             found += _resolve(name, space[name], _attributes_of(code), names, set())
     cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-    found += [(name, cell.cell_contents) for name, cell in cells]
+    found += [(name, _content(cell)) for name, cell in cells]
     return names, found
+
+
+def _content(cell: Any) -> Any:
+    """What a closure's variable holds; it may not have been given anything yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _ABSENT
+
+
+def _arrays_in(value: Any) -> Iterator[Any]:
+    """An array, or those in a tuple."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _arrays_in(item)
 
 
 def _resolve(

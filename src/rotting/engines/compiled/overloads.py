@@ -11,6 +11,7 @@ another file than the one it compiles: see `compiled.fingerprint`.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -24,6 +25,8 @@ from rotting.verbs import KINDS
 _CALLED = {"no_cfunc_wrapper": True}  # nobody calls them from C
 _INLINED = {**_CALLED, "forceinline": True}
 _LOCK = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_LOCK._at_fork_reinit)  # type: ignore[attr-defined]
 _KNOWN: list[Callable[..., Any]] = []  # functions that the compiler knows from here
 
 

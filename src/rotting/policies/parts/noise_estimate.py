@@ -47,6 +47,13 @@ class Noise(NamedTuple):
     latest: Numbers  # each arm's reward of its latest pull
     totals: Numbers  # ten numbers that belong to no arm
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """Counts and squares below zero."""
+        low = [k for k, total in enumerate(self.totals) if total < 0.0 and k != CENTRE]
+        return (
+            f"totals must be at least 0 but for the mean, got {self.totals[low]}" if low else None
+        )
+
 
 def no_noise(arms: int) -> Noise:
     """Nothing observed."""
