@@ -27,6 +27,7 @@ GROUND = {
     "progress",
     "provenance",
     "random",
+    "signals",
     "state",
     "verbs",
 }

@@ -18,9 +18,11 @@ from typer.testing import CliRunner
 from rotting import progress
 from rotting.cli import app, console, show
 from rotting.experiments.comparison import Comparison
+from rotting.signals import STOPS
 
 ESCAPE = "\x1b[31m"
 NASTY = f"{ESCAPE}red\x9b2J\x7f\u202edetrevni[bold]:smile:"
+LONG = "x" * 300  # more than a file system allows
 SAFE = r"\x1b[31mred\x9b2J\x7f\u202edetrevni[bold]:smile:"
 
 
@@ -44,8 +46,12 @@ def no_work(*args: Any, **kwargs: Any) -> Comparison:
         ("demo", "--out", "/proc/x.png"),
         ("simulate", "ucb1", "--out", "/proc/x.npz"),
         ("theory", "-s", "av", "--out", "/proc/a/x.png"),
+        ("demo", "--out", f"{LONG}.png"),
+        ("simulate", "ucb1", "--out", f"{LONG}.npz"),
+        ("compare", "ucb1", "--out", LONG),
+        ("compare", "ucb1", "--out", f"new/{LONG}"),
     ],
-    ids=" ".join,
+    ids=lambda words: " ".join(words).replace(LONG, "long"),
 )
 def test_an_unwritable_place_is_found_before_the_work(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -67,7 +73,7 @@ def test_an_unwritable_place_is_found_before_the_work(
 def test_signals_stop_cleanly(
     name: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = {number: signal.getsignal(number) for number in console.STOPS}
+    before = {number: signal.getsignal(number) for number in STOPS}
 
     def sent(*args: Any, **kwargs: Any) -> Comparison:
         os.kill(os.getpid(), getattr(signal, name))
@@ -81,7 +87,7 @@ def test_signals_stop_cleanly(
         console.interrupted.clear()
     assert (done.exit_code, done.stderr) == (code, "rotting: stopped\n")
     assert list(tmp_path.iterdir()) == []
-    assert {number: signal.getsignal(number) for number in console.STOPS} == before
+    assert {number: signal.getsignal(number) for number in STOPS} == before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from rotting.engines.compiled.interrupting import interruptible
+from rotting.signals import STOPS
 
 
 @pytest.fixture
@@ -69,6 +70,42 @@ def test_other_handlers_are_respected(called_from_c: Any) -> None:
         assert sys.unraisablehook is hook
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("number", STOPS, ids=lambda number: number.name)
+def test_no_signal_that_asks_to_stop_gets_lost(number: signal.Signals) -> None:
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt(number)
+
+    called_from_c = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(number))
+    before = signal.signal(number, stop)
+    try:
+        with pytest.raises(KeyboardInterrupt) as raised, interruptible():
+            called_from_c()
+        assert raised.value.args == (number,)
+        assert signal.getsignal(number) is stop
+    finally:
+        signal.signal(number, before)
+
+
+@pytest.mark.parametrize("step", ["getsignal", "signal"])
+def test_a_signal_on_the_way_in_leaves_all_as_it_was(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
+    taken = getattr(signal, step)
+
+    def disturbed(*args: Any) -> Any:
+        done = taken(*args)
+        monkeypatch.setattr(signal, step, taken)
+        signal.raise_signal(signal.SIGINT)
+        return done
+
+    monkeypatch.setattr(signal, step, disturbed)
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        raise AssertionError("it went to work")
+    assert sys.unraisablehook is hook
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_the_command_line_says_that_it_compiles_and_stops(tmp_path: Path) -> None:

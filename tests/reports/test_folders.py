@@ -8,9 +8,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
@@ -165,6 +167,101 @@ def test_a_place_that_cannot_be_written_to(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file"]
 
 
+def test_refusals_leave_no_folder_behind(tmp_path: Path) -> None:
+    """Folders above are made before it is seen that the name of the last one is too long."""
+    long = "x" * 300
+    for wrong in (tmp_path / long, tmp_path / "new" / "deep" / long, tmp_path / long / "a"):
+        with pytest.raises(ValueError, match="out must be a folder that can be written to"):
+            write(wrong, "x")
+    with pytest.raises(ValueError, match="out must be a folder that can be written to, or a"):
+        check_place("out", tmp_path / long)
+    assert names(tmp_path) == []
+
+
+def test_an_interrupt_while_folders_are_made_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = Path.mkdir
+
+    def interrupted(folder: Path, *args: Any, **kwargs: Any) -> None:
+        make(folder, *args, **kwargs)
+        signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", interrupted)
+        with pytest.raises(KeyboardInterrupt), output_folder(tmp_path / "a" / "b"):
+            raise AssertionError("it went to work")
+    assert names(tmp_path) == []
+
+
+def test_files_and_folders_do_not_replace_each_other(tmp_path: Path) -> None:
+    """What cannot be put in place whole is not begun."""
+    (tmp_path / "folder").mkdir()
+    for file in ("a", "file"):
+        (tmp_path / file).write_text("mine")
+    for second, reason in (("folder", "a file .*folder, but"), ("file/x", "a folder .*file, but")):
+        with pytest.raises(ValueError, match=f"out must have room for {reason} that is a"):
+            write(tmp_path, "a", second)
+        assert (tmp_path / "a").read_text() == "mine"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "file", "folder"]
+    (tmp_path / MANIFEST).mkdir()
+    with (
+        pytest.raises(ValueError, match=f"a file .*{MANIFEST}, but"),
+        output_folder(tmp_path, force=True),
+    ):
+        raise AssertionError("it went to work")
+
+
+@posix
+def test_a_link_to_a_folder_that_gets_empty_stays(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "other")
+    write(tmp_path, "link/x")
+    write(tmp_path, "y")
+    assert names(tmp_path) == ["link", "other", "y"]
+    assert names(tmp_path / "other") == []
+
+
+@posix
+def test_two_runs_that_end_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One puts its files in place after the other: the later one's are what is left."""
+    move = Path.replace
+    others: list[threading.Thread] = []
+
+    def at_once(source: Path, place: Path) -> Path:
+        if not others:
+            others.append(threading.Thread(target=write, args=(tmp_path, "two")))
+            others[0].start()
+            others[0].join(timeout=0.3)
+        return move(source, place)
+
+    monkeypatch.setattr(Path, "replace", at_once)
+    write(tmp_path, "one")
+    others[0].join()
+    assert names(tmp_path) == ["two"]
+    assert json.loads((tmp_path / MANIFEST).read_text())["files"] == ["two"]
+
+
+@posix
+def test_a_lock_is_never_seen_before_it_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    lock = locks._lock
+
+    def swept_before(file: IO[str]) -> bool:
+        monkeypatch.setattr(locks, "_lock", lock)
+        seen.append(locks.abandoned(tmp_path))
+        return lock(file)
+
+    monkeypatch.setattr(locks, "_lock", swept_before)
+    with locks.held(tmp_path):
+        assert seen == [False]
+        assert not locks.abandoned(tmp_path)
+        assert names(tmp_path) == [locks.NAME]
+    assert locks.abandoned(tmp_path)
+
+
 @posix
 def test_signals_wait_until_files_are_in_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -186,3 +283,28 @@ def test_undisturbed_gives_the_handlers_back() -> None:
     with undisturbed():
         assert signal.getsignal(signal.SIGINT) is not before
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@posix
+def test_a_signal_on_the_way_in_leaves_the_handlers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that raises, after the first handler is exchanged and before its own is."""
+    exchange = signal.signal
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    def disturbed(number: int, handler: Any) -> Any:
+        done = exchange(number, handler)
+        monkeypatch.setattr(signal, "signal", exchange)
+        signal.raise_signal(signal.SIGTERM)
+        return done
+
+    interrupt, before = signal.getsignal(signal.SIGINT), signal.signal(signal.SIGTERM, stop)
+    try:
+        monkeypatch.setattr(signal, "signal", disturbed)
+        with pytest.raises(KeyboardInterrupt), undisturbed():
+            raise AssertionError("it went to work")
+        assert signal.getsignal(signal.SIGINT) is interrupt
+        assert signal.getsignal(signal.SIGTERM) is stop
+    finally:
+        exchange(signal.SIGTERM, before)

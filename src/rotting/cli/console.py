@@ -21,12 +21,7 @@ from rotting import progress as reporting
 from rotting.experiments.comparison import Comparison
 from rotting.printable import printable
 from rotting.reports.data import json_text
-
-# Ask the work to stop: Ctrl-C, what service managers and schedulers send, a terminal that closes.
-# Not every operating system knows them all.
-STOPS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-)
+from rotting.signals import STOPS
 
 
 class Stopped(KeyboardInterrupt):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -33,30 +34,21 @@ def output_folder(path: str | Path, force: bool = False) -> Iterator[Path]:
     Nothing is left behind when the work fails or is interrupted. Refusals come before any work.
     """
     target = Path(path)
-    if target.exists() and not target.is_dir():
-        raise ValueError(f"out must be a folder, but {target} is a file")
-    made = [folder for folder in (target, *target.parents) if not folder.exists()]
-    try:
-        _sweep(target)
-        if not force and target.is_dir() and any(f.name != MANIFEST for f in target.iterdir()):
-            raise ValueError(
-                f"out must be an empty or new folder, but {target} holds files; "
-                "use --force to replace what an earlier run wrote there"
-            )
-        target.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(dir=target, prefix=PARTIAL))
-    except OSError as error:
-        raise ValueError(f"out must be a folder that can be written to: {error}") from None
-    try:
-        with locks.held(work):
-            yield work
-            with undisturbed():
-                _put_in_place(work, target)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-        for folder in made:  # the deepest first; a folder that holds something stays
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+    with contextlib.ExitStack() as cleaning:
+        try:
+            _check_target(target, force)
+            made = [folder for folder in (target, *target.parents) if not folder.exists()]
+            cleaning.callback(_remove_empty, made)
+            with undisturbed():  # no folder is made without being noted
+                target.mkdir(parents=True, exist_ok=True)
+                work = Path(tempfile.mkdtemp(dir=target, prefix=PARTIAL))
+                cleaning.callback(shutil.rmtree, work, ignore_errors=True)
+            cleaning.enter_context(locks.held(work))
+        except OSError as error:
+            raise ValueError(f"out must be a folder that can be written to: {error}") from None
+        yield work
+        with locks.alone(target), undisturbed():
+            _put_in_place(work, target)
 
 
 def check_place(name: str, path: Path) -> None:
@@ -64,9 +56,9 @@ def check_place(name: str, path: Path) -> None:
 
     Near: in the folder itself, in the one that it would lie in, or in the first above that exists.
     """
-    around = path.absolute().parents
-    near = path if path.is_dir() else next(folder for folder in around if folder.exists())
-    try:
+    try:  # a name that is too long, or a folder that may not be searched, fails at any question
+        around = path.absolute().parents
+        near = path if path.is_dir() else next(folder for folder in around if folder.exists())
         with tempfile.NamedTemporaryFile(dir=near, prefix=PARTIAL):
             pass
     except OSError as error:
@@ -74,6 +66,34 @@ def check_place(name: str, path: Path) -> None:
             f"{name} must be a folder that can be written to, or a file in one, got "
             f"{str(path)!r}: {error}"
         ) from None
+
+
+def _check_target(target: Path, force: bool) -> None:
+    """Refuse a target that nothing may be written to, and remove what killed runs have left."""
+    if target.exists() and not target.is_dir():
+        raise ValueError(f"out must be a folder, but {target} is a file")
+    _sweep(target)
+    if not force and target.is_dir() and any(f.name != MANIFEST for f in target.iterdir()):
+        raise ValueError(
+            f"out must be an empty or new folder, but {target} holds files; "
+            "use --force to replace what an earlier run wrote there"
+        )
+    _check_kind(target / MANIFEST, is_folder=False)
+
+
+def _check_kind(place: Path, is_folder: bool) -> None:
+    """Refuse to put a file where a folder is, or a folder where something else is."""
+    if is_folder and os.path.lexists(place) and not place.is_dir():
+        raise ValueError(f"out must have room for a folder {place}, but that is a file")
+    if not is_folder and place.is_dir() and not place.is_symlink():
+        raise ValueError(f"out must have room for a file {place}, but that is a folder")
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, the deepest first; one that holds something stays."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def _sweep(target: Path) -> None:
@@ -85,9 +105,12 @@ def _sweep(target: Path) -> None:
 
 def _put_in_place(work: Path, target: Path) -> None:
     found = sorted(f for f in work.rglob("*") if f != work / locks.NAME)
+    for source in found:  # all of them before the first is moved
+        _check_kind(target / source.relative_to(work), source.is_dir())
     names = [f.relative_to(work).as_posix() for f in found if not f.is_dir()]
     stale = sorted(_written_before(target, names) - set(names))
-    _list(target, [*names, *stale])  # a run killed from here on leaves nothing that is not listed
+    # a run killed from here on leaves nothing that is not listed
+    _list(work, target, [*names, *stale])
     for source in found:
         place = target / source.relative_to(work)
         if source.is_dir():
@@ -97,15 +120,12 @@ def _put_in_place(work: Path, target: Path) -> None:
     for name in stale:
         with contextlib.suppress(OSError):
             (target / name).unlink()
-        for folder in (target / name).parents:  # empty ones, up to the target
-            if folder == target or any(folder.iterdir()):
-                break
-            folder.rmdir()
-    _list(target, names)
+        _remove_empty(target / folder for folder in PurePosixPath(name).parents[:-1])
+    _list(work, target, names)
 
 
-def _list(target: Path, names: Iterable[str]) -> None:
-    written = target / f"{PARTIAL}{MANIFEST}"
+def _list(work: Path, target: Path, names: Iterable[str]) -> None:
+    written = work / MANIFEST  # a name that no other run writes to
     about = {"about": "what rotting wrote here, and may remove", "files": list(names)}
     written.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     written.replace(target / MANIFEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,9 +25,27 @@ def _locking() -> Any:
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Say that somebody works in this folder."""
-    with (folder / NAME).open("w") as file:
+    # Renamed once it is locked, for a lock stays with its file: nobody finds a lock that is free.
+    # Without locks there is nothing to hide, and Windows renames no open file.
+    new = folder / (NAME if _locking() is None else f"{NAME}-new")
+    with new.open("w") as file:
         with contextlib.suppress(OSError):  # file systems without locks: age has to do
             _lock(file)
+        if new.name != NAME:
+            new.rename(folder / NAME)
+        yield
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process is in such a block for this folder, where there are locks."""
+    fcntl = _locking()
+    with contextlib.ExitStack() as stack:
+        if fcntl is not None:
+            with contextlib.suppress(OSError):  # file systems without locks
+                handle = os.open(folder, os.O_RDONLY)
+                stack.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+from rotting.signals import STOPS
 
 
 @contextlib.contextmanager
@@ -26,11 +26,11 @@ def undisturbed() -> Iterator[None]:
     def note(number: int, frame: Any) -> None:
         came.append(number)
 
-    before = {}
-    for number in (getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)):
-        if signal.getsignal(number) not in (signal.SIG_IGN, None):
-            before[number] = signal.signal(number, note)
-    try:
+    found = {number: signal.getsignal(number) for number in STOPS}
+    before = {n: handler for n, handler in found.items() if handler not in (signal.SIG_IGN, None)}
+    try:  # one may come, and raise, before all are exchanged
+        for number in before:
+            signal.signal(number, note)
         yield
     finally:
         for number, handler in before.items():

@@ -1,4 +1,4 @@
-"""Ctrl-C while something is compiled.
+"""Ctrl-C, or another signal to stop, while something is compiled.
 
 `KeyboardInterrupt` is raised wherever Python happens to be. The compiler calls back into Python
 from C, where an exception is reported and forgotten: the compiler then goes on without what it
@@ -14,6 +14,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from rotting.signals import STOPS
 
 _AGAIN = 0.05  # seconds
 
@@ -53,9 +55,10 @@ def interruptible() -> Iterator[None]:
             timer.daemon = True
             timer.start()
 
-    usual, sys.unraisablehook = sys.unraisablehook, report
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    usual = sys.unraisablehook
+    before = {number: signal.getsignal(number) for number in STOPS}
+    try:  # a signal may come, and raise, before all is exchanged
+        sys.unraisablehook = report
         for number, handler in before.items():
             if callable(handler):
                 signal.signal(number, noting(handler))
