@@ -71,6 +71,9 @@ def _tables(means: FloatArray) -> Tables:
     return means, np.pad(running_sums(means), ((0, 0), (1, 0)))
 
 
+_BLOCK = 1 << 14  # numbers worked on at a time, so that little memory is taken beside the sums
+
+
 def running_sums(values: FloatArray) -> FloatArray:
     """Running sums along the last axis, each correct to its last bit or two.
 
@@ -83,9 +86,22 @@ def running_sums(values: FloatArray) -> FloatArray:
     >>> bool(running_sums(np.full(1000, 0.1))[-1] == 100.0)
     True
     """
-    sums = np.cumsum(values, axis=-1)
-    before = np.zeros_like(sums)
-    before[..., 1:] = sums[..., :-1]
-    added = sums - before  # what was added, after rounding
-    lost = (before - (sums - added)) + (values - added)
-    return np.asarray(sums + np.cumsum(lost, axis=-1))
+    sums: FloatArray = np.cumsum(values, axis=-1)
+    length = max(1, sums.shape[-1])
+    rows, given = sums.reshape(-1, length), np.reshape(values, (-1, length))
+    many = max(1, _BLOCK // length)
+    for top in range(0, len(rows), many):
+        last = np.zeros((len(rows[top : top + many]), 1))
+        back = np.zeros_like(last)  # all that was rounded away so far
+        for start in range(0, length, _BLOCK):
+            here = slice(top, top + many), slice(start, start + _BLOCK)
+            after = rows[here]
+            before = np.hstack([last, after[:, :-1]])
+            last = after[:, -1:].copy()
+            added = after - before  # what was added, after rounding
+            lost = (before - (after - added)) + (given[here] - added)
+            lost[:, :1] += back
+            np.cumsum(lost, axis=-1, out=lost)
+            back = lost[:, -1:].copy()
+            after += lost
+    return sums

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import os
@@ -66,14 +65,12 @@ class Result:
         final, single = self.final_regret, self.adversarial_regret
         return stats.rounding(self.total_reward, final, single, self.pulls.shape[1])
 
-    def settled(self) -> Result:
-        """The same with 0 for every regret that is not 0 by rounding alone."""
+    def settle(self) -> Result:
+        """Put 0, in place, for every regret that is not 0 by rounding alone; returns itself."""
         off = self.rounding
-        return dataclasses.replace(
-            self,
-            regret=stats.settled(self.regret, off[:, None]),
-            adversarial_regret=stats.settled(self.adversarial_regret, off),
-        )
+        stats.settle(self.regret, off)
+        stats.settle(self.adversarial_regret, off)
+        return self
 
     @property
     def mean_regret(self) -> FloatArray:

@@ -106,7 +106,7 @@ def simulate(
         **({} if on_gpu is None else {"gpu_seconds": on_gpu}),
         **provenance.versions("numpy"),
     }
-    return Result(checkpoints=times, provenance=about, **outcome._asdict()).settled()
+    return Result(checkpoints=times, provenance=about, **outcome._asdict()).settle()
 
 
 def _engine(name: str, threads: int | None) -> Callable[[Plan, Outcome, Progress], float | None]:
