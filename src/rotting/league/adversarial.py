@@ -35,9 +35,9 @@ ADVERSARIAL: dict[str, Entry] = {
         ),
     ),
     "roots": Entry(
-        "ten arms of a n^-0.5, a from 0.1 to 1",
+        "ten arms of a n^-0.5, a from 0.55 to 1: they fall fast, and balance",
         Scenario(
-            [Arm(Scaled(Polynomial(0.5), 0.1 * k)) for k in range(1, 11)], Gaussian(0.5), 5000
+            [Arm(Scaled(Polynomial(0.5), 1.0 - 0.05 * k)) for k in range(10)], Gaussian(1.0), 5000
         ),
     ),
     "below_zero": Entry(
