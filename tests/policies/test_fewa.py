@@ -110,7 +110,12 @@ def test_whole_chunks_of_windows_are_skipped(monkeypatch: pytest.MonkeyPatch) ->
             policy.verbs.update(params, state, arm, n, float(0.5 + 0.3 * rng.normal()))
     looked = []
     whole = fewa._filter
-    monkeypatch.setattr(fewa, "_filter", lambda *given: looked.append(given[2]) or whole(*given))
+
+    def watched(state: fewa.State, count: int, h: int, width: float) -> int:
+        looked.append(h)
+        return int(whole(state, count, h, width))
+
+    monkeypatch.setattr(fewa, "_filter", watched)
     policy.verbs.choose(params, state, new_draw(1))
     assert looked[:30] == list(range(1, 31))  # the latest chunk has no line yet
     assert len(looked) < 1000 - 13 * CHUNK
