@@ -66,7 +66,8 @@ def test_numbers_at_the_ends_draw_the_first_and_the_last_arm(
     policy = policies.EXP3S(gamma=0.5)
     params = policy.prepare(3, None, 100)
     state = policy.verbs.init(params, 3, 100)
-    for u, arm in ((0.0, 0), (0.3, 0), (0.4, 1), (0.9, 2), (1.0, 2)):
+    first = 0.5 * 1.0 / 3.0 + 0.5 / 3  # a number that equals it is beyond the first arm
+    for u, arm in ((0.0, 0), (0.3, 0), (first, 1), (0.4, 1), (0.9, 2), (1.0, 2)):
         monkeypatch.setattr(exp3s, "uniform", lambda draw, u=u: u)
         assert policy.verbs.choose(params, state, new_draw(1)) == arm
         assert state.chance[arm, 1] == pytest.approx(1 / 3)
