@@ -12,6 +12,8 @@ from __future__ import annotations
 import hashlib
 import json
 import random as python_random
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,18 +55,15 @@ def examples() -> dict[str, Policy]:
     }
 
 
-def simulated(policy: Policy) -> dict[str, dict[str, Any]]:
-    """Digest of the pulls and sums of the regrets, by scenario."""
-    found = {}
-    for name, scenario in scenarios().items():
-        played = Oracle() if isinstance(policy, Oracle) else policy
-        result = simulate(played, scenario, runs=RUNS, seed=11, checkpoints=CHECKPOINTS)
-        pulls = np.ascontiguousarray(result.pulls, dtype="<i8").tobytes()
-        found[name] = {
-            "pulls": hashlib.sha256(pulls).hexdigest()[:16],
-            "regret": result.regret.sum(axis=0).tolist(),
-        }
-    return found
+def simulated(policy: Policy, scenario: Scenario) -> dict[str, Any]:
+    """Digest of the pulls and sums of the regrets."""
+    told = Oracle() if isinstance(policy, Oracle) else policy
+    result = simulate(told, scenario, runs=RUNS, seed=11, checkpoints=CHECKPOINTS)
+    pulls = np.ascontiguousarray(result.pulls, dtype="<i8").tobytes()
+    return {
+        "pulls": hashlib.sha256(pulls).hexdigest()[:16],
+        "regret": result.regret.sum(axis=0).tolist(),
+    }
 
 
 def played(policy: Policy, arms: int) -> str:
@@ -84,14 +83,20 @@ def played(policy: Policy, arms: int) -> str:
     return hashlib.sha256(np.array(chosen, dtype="<i8").tobytes()).hexdigest()[:16]
 
 
-def recorded(policy: Policy) -> dict[str, Any]:
-    """Everything on record of a policy."""
+def recorded(policy: Policy) -> dict[str, Callable[[], Any]]:
+    """Everything on record of a policy: what is played to find it, by name."""
     sizes = (3,) if isinstance(policy, Oracle) else (3, 60)
-    online = {f"online {arms}": played(policy, arms) for arms in sizes}
-    return {"policy": repr(policy), **simulated(policy), **online}
+    return {
+        "policy": partial(repr, policy),
+        **{name: partial(simulated, policy, one) for name, one in scenarios().items()},
+        **{f"online {arms}": partial(played, policy, arms) for arms in sizes},
+    }
 
 
 if __name__ == "__main__":
-    record = {name: recorded(policy) for name, policy in examples().items()}
+    record = {
+        name: {what: play() for what, play in recorded(policy).items()}
+        for name, policy in examples().items()
+    }
     RECORD.write_text(json.dumps(record, indent=1) + "\n")
     print(f"{len(record)} examples on record")

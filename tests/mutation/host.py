@@ -29,6 +29,7 @@ TESTS = (
     "tests/experiments/test_rounding.py",
     "tests/experiments/test_stats.py",
     "tests/online/test_late_rewards.py",
+    "tests/test_recorded.py",
     "src/rotting/theory",
     "src/rotting/policies",
     "src/rotting/experiments/stats.py",
@@ -40,6 +41,7 @@ TOO_SLOW = (
     "test_swa_with_a_window_longer",
     "test_regret_of_the_oracle_is_zero_up_to_rounding",
     "-True]",
+    *(f", {record}]" for record in ("gaussian 1", "gaussian 10", "gaussian 60", "bernoulli 10")),
 )
 OPTIONS = [
     *("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "--rootdir", str(ROOT)),

@@ -13,11 +13,11 @@ class PlainStepper:
     """What `Stepper` is to a player, without a compiler: the block is the arrays themselves."""
 
     def __init__(self, params: Any, state: Any, draw: Any, turn: Any) -> None:
-        self.move(params, state, draw, turn)
-
-    def move(self, params: Any, state: Any, draw: Any, turn: Any) -> None:
-        """Go on with other arrays."""
         self.block = params, state, draw, turn
+
+    def moved(self, params: Any, state: Any, draw: Any, turn: Any) -> PlainStepper:
+        """The same with other arrays: a player has grown."""
+        return PlainStepper(params, state, draw, turn)
 
     def decide(self, block: Any) -> int:
         """One decision."""

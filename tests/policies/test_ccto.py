@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 
 from cases import regret
-from rotting import Gaussian, RandomArms, Scenario, models, policies
+from rotting import Gaussian, RandomArms, Scenario, models, policies, verbs
 from rotting.papers import levine2017
+from rotting.policies import ccto
 
 SIGMA = levine2017.SIGMA
 
@@ -49,3 +51,63 @@ def test_means_may_rise_with_theta() -> None:
     ours, _ = regret(policies.CCTO(Level().between(0.2, 1.0)), scenario, runs=20)
     theirs, _ = regret(policies.CTO(Level().over([0.2, 0.5, 1.0])), scenario, runs=20)
     assert ours < 20 * theirs  # with the nodes the wrong way round it is hundreds of times more
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("rising", [False, True])
+@pytest.mark.parametrize("theta", [0.3, 0.36, 0.8])  # a node, between two nodes, beyond the end
+def test_theta_is_where_the_expected_sum_is_that_of_the_rewards(
+    theta: float, rising: bool, late: bool
+) -> None:
+    """The sums of the observed pulls at the nodes, joined by lines; so are the means."""
+    interval = (Level() if rising else models.Polynomial()).between(0.2, 0.5, nodes=7)
+    thetas = np.array(interval.family.thetas)
+    means = np.array([np.asarray(m.mean(np.arange(1, 400))) for m in interval.family.members])
+    if rising:
+        means, thetas = means[::-1], thetas[::-1]
+    policy = policies.CCTO(interval)
+    params = policy.prepare(2, None, 300)
+    state = policy.verbs.init(params, 2, 300)
+    rng = np.random.default_rng(4)
+    seen: list[int] = []
+    total = 0.0
+    inside = 0
+    for pull in 1 + np.arange(80) if not late else 1 + 2 * rng.permutation(80):
+        truth = Level(theta) if rising else models.Polynomial(theta)
+        reward = float(truth.mean(pull) + 0.1 * rng.normal())
+        policy.verbs.pulled(params, state, 1)  # type: ignore[misc]
+        policy.verbs.update(params, state, 1, int(pull), reward)
+        seen.append(int(pull))
+        total += reward
+        sums = means[:, np.array(seen) - 1].sum(axis=1)
+        if np.all(sums == sums[0]):
+            place = 0.0
+        else:
+            place = float(np.interp(-total, -sums, np.arange(7)))
+            inside += 0.0 < place < 6.0
+        assert state.sums.closest[1] + state.part[1] == pytest.approx(place, abs=1e-9)
+        assert state.wrong(state, params, []) is None
+        for ahead in (1, 7, 300):
+            worth = np.interp(place, np.arange(7), means[:, ahead - 1])
+            assert verbs.judge(params, state, 1, ahead) == pytest.approx(worth, abs=1e-9)
+    assert verbs.judge(params, state, 0, 1) == -np.inf
+    assert inside > (20 if theta == 0.36 else -1)
+    state.sums.closest[0] = 6
+    assert state.wrong(state, params, []) is not None
+
+
+def test_sums_that_are_met_exactly() -> None:
+    """theta-hat is then at that node; where several nodes have one sum, at the first of all."""
+    rows = [[0.0] * 4, [4.0, 3.0, 2.0, 1.0], [2.0] * 4, [4.0, 3.0, 3.0, 1.0]]
+    params = ccto.Params(np.ones((4, 4)), np.array(rows))
+    state = ccto.init(params, 1, 10)
+    for total, row, place in (
+        *((4.0, 1, 0.0), (3.0, 1, 1.0), (2.0, 1, 2.0), (1.0, 1, 3.0), (9.0, 1, 0.0)),
+        *((0.5, 1, 3.0), (2.5, 1, 1.5), (3.75, 1, 0.25), (0.0, 1, 3.0), (4.0, 1, 0.0)),
+        *((2.0, 2, 0.0), (1.0, 1, 3.0), (1.0, 2, 0.0), (1.0, 1, 3.0), (9.0, 2, 0.0)),
+        *((1.0, 3, 3.0), (3.0, 3, 1.0), (4.0, 3, 0.0), (3.0, 3, 1.0)),
+    ):
+        state.sums.total[0] = total
+        ccto._locate(state, 0, params.sums, row)
+        assert state.sums.closest[0] + state.part[0] == place, (total, row)
+        assert 0.0 <= state.part[0] <= 1.0

@@ -71,3 +71,51 @@ def test_no_line_yet() -> None:
         policy.verbs.update(params, state, 0, n, 0.5)
     state.walk[0] = state.history.last[0]
     assert fewa._extremes(state, 0, 1, 64) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_same_arms_as_its_twin_with_uneven_histories(seed: int) -> None:
+    """From one reward to hundreds, arms that differ by a few widths, filtered late or soon."""
+    rng = np.random.default_rng(seed)
+    policy = policies.FEWA(sigma=0.5, alpha=(0.06, 0.3, 1.0)[seed % 3])
+    arms = int(rng.integers(2, 6))
+    params = policy.prepare(arms, None, 600)
+    state = policy.verbs.init(params, arms, 2000)
+    counts = rng.choice([1, 40, 63, 64, 65, 127, 128, 129, 192, 250], size=arms)
+    if seed % 2:
+        counts[:] = counts.max()
+    means = rng.choice([0.0, 0.05, 0.1, 0.2], size=arms)
+    history: list[tuple[int, float]] = []
+    order = rng.permutation(np.repeat(np.arange(arms), counts))
+    pulls = [0] * arms
+    for arm in order:
+        pulls[arm] += 1
+        reward = float(means[arm] + 0.001 * rng.integers(3) * pulls[arm] + 0.1 * rng.normal())
+        policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
+        policy.verbs.update(params, state, arm, pulls[arm], reward)
+        history.append((int(arm), reward))
+    allowed = twins.fewa.fewa(history, arms, sigma=0.5, alpha=policy.alpha)
+    assert policy.verbs.choose(params, state, new_draw(1)) in allowed
+
+
+def test_whole_chunks_of_windows_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no arm goes, that is nearly all of them: it is what makes it quick."""
+    rng = np.random.default_rng(4)
+    policy = policies.FEWA(sigma=0.5, alpha=1.0)
+    params = policy.prepare(2, None, 2000)
+    state = policy.verbs.init(params, 2, 4000)
+    for n in range(1, 1001):
+        for arm in (0, 1):
+            policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
+            policy.verbs.update(params, state, arm, n, float(0.5 + 0.3 * rng.normal()))
+    looked = []
+    whole = fewa._filter
+
+    def watched(state: fewa.State, count: int, h: int, width: float) -> int:
+        looked.append(h)
+        return int(whole(state, count, h, width))
+
+    monkeypatch.setattr(fewa, "_filter", watched)
+    policy.verbs.choose(params, state, new_draw(1))
+    assert looked[:30] == list(range(1, 31))  # the latest chunk has no line yet
+    assert len(looked) < 1000 - 13 * CHUNK

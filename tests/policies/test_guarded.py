@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 
-from cases import regret
+import twins.guarded
+from cases import mu_of, regret
 from rotting import Arm, Gaussian, Scenario, league, models, policies, simulate
 from rotting.papers import levine2017
+from rotting.policies import guarded
 from rotting.random import new_draw, normal
 
 SIGMA = levine2017.SIGMA
@@ -88,3 +93,90 @@ def test_lost_rewards_are_no_reason_to_doubt() -> None:
                 mean = float(family.members[arm].mean(pull))
                 player.update(decision, mean + 0.1 * rng.normal())
         assert player._state.doubted[0] == 0
+
+
+def hope_of(rewards: list[float], pulls: int, family: models.Family, sigma: float) -> float:
+    """The best mean at twice the next pull, by a theta at most 1,000 times as unlikely as the best.
+
+    Rewards are of the pulls 1, 2, ...
+    """
+    n = np.arange(1, len(rewards) + 1)
+    means = [np.asarray(model.mean(n)) for model in family.members]
+    squares = [float(((np.array(rewards) - mean) ** 2).sum()) for mean in means]
+    return max(
+        float(model.mean(2 * (pulls + 1)))
+        for model, square in zip(family.members, squares, strict=True)
+        if math.exp((min(squares) - square) / (2 * sigma**2)) >= 1 / 1000
+    )
+
+
+@pytest.mark.parametrize(
+    ("constants", "doubt", "offs", "given_up"),
+    [
+        (False, 2.0, (0.0, 0.0, 0.0), False),
+        (False, 2.0, (0.15, 0.0, 0.0), True),
+        (False, 50.0, (0.15, 0.0, -0.1), False),
+        (True, 2.0, (1.0, 0.5, 0.0), False),
+        (True, 0.05, (1.0, 0.5, 0.0), True),
+    ],
+)
+def test_doubts_and_hopes_are_those_of_the_definitions(
+    constants: bool, doubt: float, offs: tuple[float, ...], given_up: bool
+) -> None:
+    """After every 16th reward of an arm: whether it doubts, is unsure, and each arm's hope."""
+    family = models.Plateau(length=30).over([0.05, 0.4, 0.2])
+    mu, sigma = mu_of(family), 0.3
+    policy = policies.Guarded(family, sigma, constants=constants, doubt=doubt)
+    params = policy.prepare(3, None, 500)
+    state = policy.verbs.init(params, 3, 500)
+    rng = np.random.default_rng(3)
+    history: list[tuple[int, float]] = []
+    rewards: list[list[float]] = [[], [], []]
+    thetas: Any = list(family.thetas)
+    found = set()
+    for _ in range(288):
+        arm = int(rng.choice([0, 0, 0, 1, 1, 2]))
+        n = len(rewards[arm]) + 1
+        reward = mu(n, thetas[arm]) + offs[arm] + sigma * float(rng.normal())
+        policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
+        policy.verbs.update(params, state, arm, n, reward)
+        history.append((arm, reward))
+        rewards[arm].append(reward)
+        if not constants:
+            assert state.hope[arm] == hope_of(rewards[arm], n, family, sigma)
+        if n % 16 == 0:
+            doubted = twins.guarded.is_doubted(history, 3, thetas, mu, sigma, constants, doubt)
+            assert state.doubted[0] == doubted
+            if doubted:
+                break
+            unsure = not constants and twins.guarded.is_unsure(history, 3, thetas, mu, sigma)
+            assert state.unsure[0] == unsure
+            found.add(unsure)
+    assert doubted == given_up
+    assert found == ({False} if constants or not any(offs) else {False, True})
+
+
+def test_who_is_asked_again() -> None:
+    """A neglected arm with hopes, if SteadyUCB's index of it is above the favourite's."""
+    family = models.Plateau(length=30).over([0.05, 0.4])
+    policy = policies.Guarded(family, 0.3)
+    params = policy.prepare(3, None, 500)
+    state = policy.verbs.init(params, 3, 500)
+    state.trusted.arms.pulls[:] = [20, 10, 9]
+    least = params.trusted.mu[21, 0]
+    state.fallback.width[:] = 0.0
+    for means, hope, closest, expected in (
+        ([1.0, 9.0, 2.0], [least, least, least], 0, 2),  # arm 1 is not neglected
+        ([1.0, 9.0, 1.0], [least, least, least], 0, 0),  # no better
+        ([1.0, 9.0, 2.0], [least, least, least - 1e-9], 0, 0),  # no hopes
+        ([1.0, 9.0, 2.0], [least, least, params.trusted.mu[21, 1]], 1, 2),
+        ([3.0, 9.0, 2.0], [least, least, least], 0, 0),
+    ):
+        state.fallback.mean[:], state.hope[:] = means, hope
+        state.trusted.closest[:] = closest
+        assert guarded._hopeful(params, state, 0) == expected
+    state.trusted.arms.pulls[:] = [9, 9, 20]
+    state.fallback.mean[:], state.hope[:], state.trusted.closest[:] = [3.0, 4.0, 1.0], 1.0, 0
+    assert guarded._hopeful(params, state, 2) == 1
+    state.fallback.mean[:] = [4.0, 4.0, 1.0]
+    assert guarded._hopeful(params, state, 2) == 0  # the first if several

@@ -131,3 +131,86 @@ def test_what_a_pull_is_worth_on_an_interval(
             hand = by_hand(dense, prior, seen, pull, sigma, constants, z)
             assert worth == pytest.approx(hand, abs=close * sigma)
     assert parabolas == narrow
+
+
+@pytest.mark.parametrize("z", [0.0, 1.5])
+@pytest.mark.parametrize("theta", [0.1, 0.5])
+def test_at_an_end_of_the_interval_no_parabola_is_laid(theta: float, z: float) -> None:
+    """The likeliest node has one neighbour only; sums over the nodes are good to some per cent."""
+    interval = models.Polynomial().between(0.1, 0.5, nodes=25)
+    policy = policies.Posterior(interval, 0.05, False, "upper" if z else "mean", z)
+    nodes = np.array(interval.family.thetas)
+    means = np.arange(1, 500) ** -nodes[:, None]
+    prior = np.ones(25)
+    prior[[0, -1]] = 0.5
+    rng = np.random.default_rng(5)
+    player = policy.online([0], compiled=False)
+    seen: dict[int, float] = {}
+    ends = 0
+    for n in range(1, 61):
+        seen[n] = n**-theta + (0.02 if theta == 0.1 else -0.02) + 0.05 * float(rng.normal())
+        player.update(player.select(), seen[n])
+        if player._state.closest[0] == (0 if theta == 0.1 else 24):
+            ends += 1
+            assert math.isnan(posterior._narrow(player._params, player._state, 0, n + 1))
+            worth = verbs.judge(player._params, player._state, 0, n + 1)
+            hand = by_hand(means, prior, seen, n + 1, 0.05, False, z)
+            assert worth == pytest.approx(hand, abs=1e-9)
+    assert ends > 20
+
+
+@pytest.mark.parametrize("constants", [False, True])
+@pytest.mark.parametrize("sigma", [0.3, None])
+def test_the_weights_that_are_drawn_from(constants: bool, sigma: float | None) -> None:
+    """prior exp(-misfit / (2 sigma^2)) of every theta, and their sum; sigma^2 is the one kept.
+
+    Not known, it is the sum of the arms' least misfits by their rewards less one an arm, or two.
+    """
+    family = models.Polynomial().over([0.1, 0.25, 0.4], weights=[8, 1, 3])
+    policy = policies.Posterior(family, sigma, constants, "thompson")
+    means = np.array([member.table(200) for member in family.members])
+    params = policy.prepare(3, None, 200)
+    state = policy.verbs.init(params, 3, 200)
+    assert state.weight.tolist() == [family.prior.tolist()] * 3
+    assert state.mass.tolist() == pytest.approx([family.prior.sum()] * 3)
+    rng = np.random.default_rng(3)
+    need = 2 if constants else 1
+    seen: list[dict[int, float]] = [{}, {}, {}]
+    fits = np.zeros((3, 3))
+    for t in range(60):
+        arm = int(rng.integers(3)) if t > 8 else (0, 0, 1, 0, 1, 2, 0, 2, 1)[t]
+        pull = 2 * len(seen[arm]) + 1 if t > 30 else len(seen[arm]) + 1
+        seen[arm][pull] = float(means[arm, pull - 1] + (0.5 if constants else 0.0))
+        seen[arm][pull] += 0.3 * float(rng.normal())
+        policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
+        policy.verbs.update(params, state, arm, pull, seen[arm][pull])
+        pulls = np.array(list(seen[arm]))
+        off = np.array(list(seen[arm].values())) - means[:, pulls - 1]
+        if constants:
+            off -= off.mean(axis=1)[:, None]
+        fits[arm] = (off**2).sum(axis=1)
+        variance = 0.09
+        if sigma is None:
+            freedom = sum(len(known) - need for known in seen if known)
+            unexplained = sum(fits.min(axis=1))
+            trusted = freedom > 0 and unexplained > 1e-12 * freedom
+            variance = unexplained / freedom if trusted else 1.0
+        assert state.spread[arm] == pytest.approx(variance)
+        weight = family.prior * np.exp(-(fits[arm] - fits[arm].min()) / (2 * variance))
+        assert state.closest[arm] == np.argmin(fits[arm].round(9))
+        assert state.weight[arm] == pytest.approx(weight, abs=1e-12)
+        assert state.mass[arm] == pytest.approx(weight.sum())
+
+
+def test_a_fit_without_misfit_says_nothing_about_sigma() -> None:
+    """Rewards that a model explains to the last digit: sigma^2 is then taken as 1."""
+    family = models.Plateau(length=3).over([0.1, 0.4])
+    policy = policies.Posterior(family)
+    params = policy.prepare(1, None, 50)
+    state = policy.verbs.init(params, 1, 50)
+    for n in range(1, 9):
+        policy.verbs.pulled(params, state, 0)  # type: ignore[misc]
+        policy.verbs.update(params, state, 0, n, params.mu[n, 1] + 1e-7 * (n == 2))
+        assert state.spread[0] == 1.0
+    policy.verbs.update(params, state, 0, 9, params.mu[9, 1] + 1e-5)
+    assert state.spread[0] == pytest.approx(1e-10 / 8, rel=1e-3)

@@ -13,6 +13,8 @@ from cases import regret
 from rotting import Arm, Bernoulli, Gaussian, Scenario, models, policies, simulate
 from rotting.league import SCENARIOS
 from rotting.papers import levine2017
+from rotting.policies import steady
+from twins.steady import steady_scores
 
 SIGMA = levine2017.SIGMA
 
@@ -128,3 +130,57 @@ def test_guarded_trusts_a_family_far_from_zero_as_it_does_near() -> None:
         found.append(int(player._state.doubted[0]))
         assert (player._state.fallback.shift[0] != 0.0) == (offset != 0.0)
     assert found == [0, 0]
+
+
+@pytest.mark.parametrize("sigma", [0.5, None])
+@pytest.mark.parametrize("few", [0.0, 0.3])
+def test_the_index_is_that_of_the_formula(sigma: float | None, few: float) -> None:
+    """To nine digits, while arms are pulled at random and one of them falls."""
+    policy = policies.SteadyUCB(sigma, alpha=1.0, c=0.5, few=few)
+    params = policy.prepare(3, None, 400)
+    state = policy.verbs.init(params, 3, 400)
+    rng = python_random.Random(7)
+    history: list[tuple[int, float]] = []
+    pulls = [0, 0, 0]
+    for t in range(1, 241):
+        arm = t - 1 if t <= 3 else rng.choice([0, 1, 1, 2])
+        pulls[arm] += 1
+        reward = rng.gauss((0.5, 3.0 if pulls[1] < 30 else -1.0, 2.0 / pulls[arm])[arm], 0.5)
+        policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
+        policy.verbs.update(params, state, arm, pulls[arm], reward)
+        history.append((arm, reward))
+        if t >= 3 and (t < 20 or t % 12 == 0):
+            padding = steady.exploring(params, state)
+            for i, (least, most) in enumerate(steady_scores(history, 3, sigma, 1.0, 0.5, few)):
+                index = steady.index_of(state, i, padding) + state.shift[0]
+                assert least - 1e-9 <= index <= most + 1e-9, (t, i)
+
+
+def test_equal_arms_share_the_turns() -> None:
+    """The least pulled of those that tie, the first if several; nothing scatters here."""
+    policy = policies.SteadyUCB(None)
+    params = policy.prepare(4, None, 100)
+    state = policy.verbs.init(params, 4, 100)
+    for arm, pull in ((0, 1), (1, 1), (2, 1), (3, 1), (0, 2), (1, 2), (3, 2)):
+        policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
+        policy.verbs.update(params, state, arm, pull, 0.0)
+    for expected in (2, 0, 1, 2, 3, 0):
+        arm = policy.verbs.choose(params, state, None)
+        assert arm == expected
+        policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
+        policy.verbs.update(params, state, arm, int(state.arms.pulls[arm]), 0.0)
+
+
+@pytest.mark.parametrize("sigma", [0.5, None])
+@pytest.mark.parametrize(("first", "far"), [(4999.0, False), (5001.0, True), (-5001.0, True)])
+def test_only_a_far_first_reward_is_subtracted(
+    sigma: float | None, first: float, far: bool
+) -> None:
+    """One that is more than 10,000 sigmas from zero, or any where sigma is not known."""
+    policy = policies.SteadyUCB(sigma)
+    params = policy.prepare(2, None, 100)
+    state = policy.verbs.init(params, 2, 100)
+    for arm, pull, reward in ((1, 1, first), (0, 1, 9e9), (1, 2, 8e9)):
+        policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
+        policy.verbs.update(params, state, arm, pull, reward)
+        assert state.shift[0] == (first if far or sigma is None else 0.0)

@@ -7,6 +7,7 @@ import random as python_random
 import pytest
 
 from rotting import Decision, policies
+from rotting.policies.parts.arms import TIME, WAITING
 from rotting.theory.window import averaging_window
 
 
@@ -79,3 +80,65 @@ def test_swa_asks_for_its_horizon() -> None:
     player = policies.SWA(0.2, 0.5).online([0, 1], horizon=20, compiled=False)
     for _ in range(60):  # it may be played on
         player.update(player.select(), 0.1)
+
+
+@pytest.mark.parametrize("restart", ["forget", "keep"])
+def test_the_epochs_of_wswa(restart: str) -> None:
+    """Epoch, window, arms short of it and the means, whatever is pulled; rewards up to 3 late."""
+    alpha, sigma = 0.05, 0.5
+    policy = policies.WSWA(alpha, sigma, restart)
+    params = policy.prepare(3, None, 700)
+    state = policy.verbs.init(params, 3, 700)
+    rng = python_random.Random(4)
+    rewards: list[list[float | None]] = [[], [], []]
+    begun = [0, 0, 0]  # pulls of each arm before the epoch
+    waiting: list[tuple[int, int]] = []
+    for t in range(1, 601):
+        epoch = t.bit_length() - 1
+        window = averaging_window(alpha, sigma, 3, 2**epoch)
+        if t == 2**epoch:
+            begun = [len(seen) for seen in rewards]
+        assert (state.epoch[0], state.start[0], state.length[0]) == (epoch, 2**epoch, window)
+        assert state.wrong(state, params, []) is None
+        counts = [len(seen) for seen in rewards]
+        first = begun if restart == "forget" else [0, 0, 0]
+        known: list[list[float]] = [
+            [x for x in seen[max(start, len(seen) - window) :] if x is not None]
+            for seen, start in zip(rewards, first, strict=True)
+        ]
+        if restart == "keep":
+            assert state.short[0] == sum(n < window for n in counts)
+        else:
+            observed = [
+                sum(x is not None for x in seen[start:])
+                for seen, start in zip(rewards, begun, strict=True)
+            ]
+            assert state.arms.observed.tolist() == observed
+            assert state.arms.clock[WAITING] == observed.count(0)
+        arm = policy.verbs.choose(params, state, None)
+        if restart == "forget" and t - 2**epoch < 3 * window:
+            assert arm == (t - 2**epoch) % 3
+        elif restart == "keep" and min(counts) < window:
+            assert arm == counts.index(min(counts))
+        elif not waiting and all(known):
+            means = [sum(found) / len(found) for found in known]
+            assert state.ranking.value.tolist() == pytest.approx(means, abs=1e-9)
+            assert means[arm] == max(means)
+        if rng.random() < 0.3:
+            arm = rng.choice([0, 0, 1, 2])  # a pull that nobody chose
+        policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
+        rewards[arm].append(None)
+        waiting.append((arm, len(rewards[arm])))
+        while len(waiting) > 3 or (waiting and (t % 5 == 0 or rng.random() < 0.8)):
+            late, pull = waiting.pop(rng.randrange(len(waiting)))
+            reward = rng.gauss(0.5 - 0.1 * late, 1.0)
+            policy.verbs.update(params, state, late, pull, reward)
+            rewards[late][pull - 1] = reward
+    for field, wrong in ((state.epoch, 3), (state.start, 7), (state.length, 10**6)):
+        right = field[0]
+        field[0] = wrong
+        assert state.wrong(state, params, []) is not None
+        field[0] = right
+    for now, fine in ((2 * state.start[0] - 2, True), (2 * state.start[0] - 1, False)):
+        state.arms.clock[TIME] = now
+        assert (state.wrong(state, params, []) is None) == fine
