@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rotting import policies
+from rotting import models, policies
 from rotting.papers import levine2017
 from rotting.theory.choice import CHOICES, policy_for
 
@@ -35,7 +35,11 @@ def test_one_table_decides(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_clicks_scatter_less_than_one_half() -> None:
-    assert policies.recommended(rewards="bernoulli", sigma=0.2) == policies.SteadyUCB(None)
+    assert policies.recommended(rewards="bernoulli", sigma=0.2) == policies.SteadyUCB(0.2)
+    rates = models.Exponential(0.01).over(amplitudes=[0.02, 0.1])  # of which 10 % scatter most
+    clicks = policies.recommended(rewards="bernoulli", family=rates)
+    assert isinstance(clicks, policies.Guarded)
+    assert clicks.sigma == pytest.approx(0.3)
     found = policies.recommended(rewards="bernoulli", family=levine2017.FAMILY)
     assert found == policies.Guarded(levine2017.FAMILY, 0.5)
     with pytest.raises(ValueError, match="arms must be an integer >= 1, got 0"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 from rotting import checks
 from rotting.models import Family
@@ -26,7 +26,8 @@ def recommended(
     - A family of models: `Guarded(family, sigma)`, which plays by the posterior mean while the
       family fits and falls back to `SteadyUCB` when it does not; `constants=True` if arms may keep
       a constant.
-    - rewards="bernoulli": `SteadyUCB(None)`: the scatter of click rates is far below 1/2.
+    - rewards="bernoulli": `SteadyUCB(None)`: the scatter of click rates is far below 1/2. With a
+      family sigma is the largest that its rates allow.
     - Many arms: `SteadyUCB` too. Above a million stored rewards an arm's history may weigh;
       `EFFRAWUCB` keeps O(log t) an arm.
 
@@ -40,8 +41,18 @@ def recommended(
     checks.integer("arms", arms, least=1)
     name = policy_for(family=family is not None, constants=constants)
     if family is None or name == "SteadyUCB":
-        return SteadyUCB(None if rewards == "bernoulli" else sigma)
-    known: Any = sigma if sigma is not None else (0.5 if rewards == "bernoulli" else None)
-    if known is None:
+        return SteadyUCB(sigma)
+    if sigma is None and rewards == "bernoulli":
+        sigma = _largest_sigma(family)
+    if sigma is None:
         raise ValueError("sigma must be given with a family, got None")
-    return Guarded(family, known, constants=constants)
+    return Guarded(family, sigma, constants=constants)
+
+
+def _largest_sigma(family: Family) -> float:
+    """The most that zeros and ones scatter by under some model of the family: sqrt(p (1 - p)).
+
+    Rates only fall, so it is at the first pull, or where the rate is 1/2.
+    """
+    rates = [min(0.5, float(member.mean(1))) for member in family.members]
+    return math.sqrt(max(rate * (1.0 - rate) for rate in rates))
