@@ -62,6 +62,7 @@ def test_the_noise_of_clicks_is_not_cut(rate: float) -> None:
 
 def test_the_first_rewards_spread_serves_until_there_are_two_differences() -> None:
     noise = no_noise(3)
+    assert (noise.latest.size, noise.totals.size) == (3, 10)
     for arm, reward in enumerate([5.0, 7.0, 9.0]):
         first_reward(noise, arm, reward)
     assert noise.totals[SIGMA] == 2.0

@@ -260,7 +260,9 @@ def test_rewards_of_pulls_that_were_made() -> None:
     fresh = halves.empty_halves(2, 2, 20)
     assert fresh.wrong_for(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)) is None
     none = np.zeros(0, dtype=np.int64)
-    assert halves.empty_halves(0, 2, 20).wrong_for(none, none) is None
+    nobody = halves.empty_halves(0, 2, 20)
+    assert nobody.wrong_for(none, none) is None
+    assert changed(nobody, "pending_pull", (0, 0), 1).wrong_for(none, none) == below
 
 
 # --- Ranking
@@ -308,6 +310,7 @@ def test_without_a_tree_there_is_nothing_to_look_at() -> None:
     for arms in (0, 1, 47):
         assert ranking.unranked(arms).wrong(None, None, ()) is None
         assert ranking.unranked(arms).tree.size == 1
+    assert changed(ranking.unranked(47), "tree", 0, 3).wrong(None, None, ()) is None  # not read
 
 
 # --- Rounds
