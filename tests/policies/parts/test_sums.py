@@ -55,7 +55,7 @@ def test_once_out_of_order_an_arm_keeps_its_own_sums() -> None:
     assert kept.expected.tolist() == [[101.0, 202.0]]
     assert not in_order(mu, sums, kept, 0, 3, 2)
     assert kept.expected.tolist() == [[111.0, 222.0]]
-    assert not in_order(mu, sums, kept, 0, 3, 3)  # as many as pulls, but not from the first on
+    assert in_order(mu, sums, kept, 0, 3, 3) is False  # as many as pulls, but not from the first on
 
 
 def zero_after(pulls: int) -> models.Family:
