@@ -57,3 +57,9 @@ def test_no_width_beyond_what_raw_ucb_plus_plus_looks_at() -> None:
     assert best_window._spread(widths, 1.0, math.log(4), 4) == 0.0
     assert best_window._spread(widths, 1.0, math.log(4), 5) == 0.0
     assert best_window._spread(widths, 1.0, math.log(4), 3) > 0.0
+
+
+def test_square_roots_from_zero_to_the_last() -> None:
+    roots = best_window.square_roots(9)
+    np.testing.assert_array_equal(roots, [math.sqrt(h) for h in range(10)])
+    assert not roots.flags.writeable  # all policies share them

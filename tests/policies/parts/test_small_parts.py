@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -37,6 +38,44 @@ def test_who_is_tried_next(pulls: list[int], seen: list[int], need: int) -> None
     least = [i for i, n in enumerate(pulls) if n == min(pulls) and observed[i] < need]
     assert counting.next_untried(arms, need) == (least[0] if least else -1)
     assert counting.next_untried(arms, need) == (least[0] if least else -1)  # the cursor has moved
+    never = [i for i, n in enumerate(pulls) if n == 0]
+    if arms.clock[counting.WAITING]:
+        assert arms.clock[counting.TRIED] == (never[0] if never else len(pulls))
+
+
+@pytest.mark.parametrize("need", [1, 2])
+def test_who_is_tried_next_of_three(need: int) -> None:
+    """All cases of up to two pulls each."""
+    for pulls in itertools.product(range(3), repeat=3):
+        for observed in itertools.product(*(range(n + 1) for n in pulls)):
+            arms = counting.no_pulls(3)
+            arms.pulls[:], arms.observed[:] = pulls, observed
+            arms.clock[counting.WAITING] = sum(n < need for n in observed)
+            least = [i for i in range(3) if pulls[i] == min(pulls) and observed[i] < need]
+            assert counting.next_untried(arms, need) == (least[0] if least else -1)
+            if arms.clock[counting.WAITING]:
+                assert arms.clock[counting.TRIED] == (*pulls, 0).index(0)
+
+
+def test_the_least_pulled_of_all_or_some() -> None:
+    for pulls in itertools.product(range(3), repeat=4):
+        for kept in ([2, 0, 3, 1], [0, 1, 2, 3]):
+            for count in (1, 2, 3, 4):
+                expected = min(kept[:count], key=lambda i: pulls[i])
+                assert counting.least_pulled(np.array(pulls), np.array(kept), count) == expected
+
+
+def test_pulls_and_rewards_are_counted() -> None:
+    arms = counting.no_pulls(3)
+    assert arms.clock.tolist() == [0, 3, 0]
+    for t in range(1, 5):
+        counting.count_pull(None, SimpleNamespace(arms=arms), 1)
+        assert arms.pulls.tolist() == [0, t, 0]
+        assert arms.clock.tolist() == [t, 3, 0]
+    for n in range(1, 5):
+        assert counting.rewarded(arms, 1, 2) == n
+        assert arms.observed.tolist() == [0, n, 0]
+        assert arms.clock[counting.WAITING] == (3 if n < 2 else 2)
 
 
 @settings(deadline=None)
