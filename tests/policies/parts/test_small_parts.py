@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rotting.policies import EFFRAWUCB
 from rotting.policies.parts import arms as counting
 from rotting.policies.parts import growing, likelihood, padding, rounds
 from rotting.policies.parts.argmax import argmax
@@ -212,3 +213,11 @@ def test_the_highest_draw() -> None:
         chosen.add(found)
     assert chosen == {0, 2, 3}
     assert highest_draw(np.full(3, -math.inf), np.ones(3), 1.0, new_draw(0)) == 0
+
+
+def test_the_factor_by_which_windows_may_grow() -> None:
+    for growth in (1.001, 1e6):
+        assert EFFRAWUCB(0.5, growth=growth).growth == growth
+    for growth in (1.0009, 1e6 + 0.5):
+        with pytest.raises(ValueError, match=r"growth must be a number >= 1\.001 and <= 1e\+06"):
+            EFFRAWUCB(0.5, growth=growth)
