@@ -195,11 +195,13 @@ def test_the_fit_of_each_model(constants: bool) -> None:
 def test_weights() -> None:
     assert likelihood.weight_of(0.0) == likelihood.weight_of(-1.0) == 1.0
     assert likelihood.weight_of(2.0) == math.exp(-2.0)
+    assert likelihood.weight_of(0.5) == math.exp(-0.5)
     # beyond, a weight is less than the rounding of 1, with whatever prior
     for prior in (0.0, 3.0):
         edge = likelihood.negligible(5.0, 0.3, prior)
         worse = (edge - 5.0) / (2 * 0.3)
-        assert math.exp(prior / 2) * likelihood.weight_of(worse) == pytest.approx(math.exp(-40))
+        weight = math.exp(prior / 2) * likelihood.weight_of(worse)
+        assert weight == pytest.approx(math.exp(-40), rel=1e-9, abs=0.0)
 
 
 def test_the_highest_draw() -> None:
@@ -221,3 +223,36 @@ def test_the_factor_by_which_windows_may_grow() -> None:
     for growth in (1.0009, 1e6 + 0.5):
         with pytest.raises(ValueError, match=r"growth must be a number >= 1\.001 and <= 1e\+06"):
             EFFRAWUCB(0.5, growth=growth)
+
+
+@pytest.mark.parametrize("constants", [False, True])
+def test_the_likeliest_of_all_models(constants: bool) -> None:
+    """In whatever place it is; of several the first."""
+    for misfits in itertools.product((0.0, 1.0, 2.0), repeat=3):
+        fit = likelihood.no_fit(1, 3)
+        fit.squares[0] = misfits
+        if constants:
+            fit.residual[0] = 2.0  # of four rewards: the squares about their mean are one less
+            fit.squares[0] += 1.0
+        assert likelihood.best_fit(fit, 0, 4, constants) == misfits.index(min(misfits))
+
+
+def test_residuals_are_rewards_less_means() -> None:
+    mu = np.array([[0.0, 0.0], [1.0, 0.5], [0.75, 0.25]])
+    fit = likelihood.no_fit(2, 2)
+    likelihood.add_residuals(mu, fit, 1, 2, 1.75, True)
+    likelihood.add_residuals(mu, fit, 1, 1, 1.5, True)
+    assert fit.residual.tolist() == [[0.0, 0.0], [1.5, 2.5]]
+    assert fit.squares.tolist() == [[0.0, 0.0], [1.25, 3.25]]
+
+
+@pytest.mark.parametrize("arm", [0, 1])
+def test_means_follow_sums_that_are_made_afresh(arm: int) -> None:
+    """The arm with the large reward has no other round when that leaves, and its mean is exact."""
+    arms, window = counting.no_pulls(2), rounds.no_rounds(2, 4)
+    for who, reward in ((arm, 1e17), (arm, 0.25), (1 - arm, 1.0), (1 - arm, 3.0)):
+        rounds.enter(window, arms, 4, who)
+        rounds.credit(window, arms, who, int(arms.pulls[who]), reward)
+    rounds.enter(window, arms, 4, 1 - arm)
+    assert window.total[arm] == window.mean[arm] == 0.25
+    assert window.mean[1 - arm] == 2.0
