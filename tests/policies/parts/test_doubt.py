@@ -9,7 +9,7 @@ import pytest
 
 from rotting.policies.parts.arms import Arms, no_pulls
 from rotting.policies.parts.doubt import complete, differs, misses
-from rotting.policies.parts.history import empty_history, remember
+from rotting.policies.parts.history import History, empty_history, remember
 
 SUMS = np.vstack([np.zeros(3), np.cumsum(np.random.default_rng(0).random((400, 3)), axis=0)])
 
@@ -55,7 +55,7 @@ def test_a_limit_that_is_met_is_not_missed() -> None:
     assert misses(np.zeros((17, 1)), history, 0, 16, 0, 0.0, 3.99)
 
 
-def played(residuals: list[list[float]], closest: list[int]) -> tuple[object, Arms]:
+def played(residuals: list[list[float]], closest: list[int]) -> tuple[History, Arms]:
     """Arms whose rewards are those of their models and the residuals."""
     history, arms = empty_history(len(residuals), 2000), no_pulls(len(residuals))
     for arm, off in enumerate(residuals):
@@ -75,7 +75,9 @@ def evidence(residuals: list[list[float]], i: int, variance: float) -> float:
     return float(math.log(200 / (m + 200)) + off**2 / variance * m * m / (m + 200))
 
 
-@pytest.mark.parametrize("sizes", [(30, 40), (1, 250), (200, 300, 100), (60, 0, 70), (1, 90, 80), (5, 6, 7, 8)])
+@pytest.mark.parametrize(
+    "sizes", [(30, 40), (1, 250), (200, 300, 100), (60, 0, 70), (1, 90, 80), (5, 6, 7, 8)]
+)
 def test_an_arm_differs_when_the_odds_say_so(sizes: tuple[int, ...]) -> None:
     """The variance at which the largest ratio of likelihoods is 2 K decides."""
     rng = np.random.default_rng(sum(sizes))
@@ -100,7 +102,8 @@ def test_an_arm_differs_when_the_odds_say_so(sizes: tuple[int, ...]) -> None:
 
 
 def test_one_arm_alone_differs_from_nothing() -> None:
-    for residuals in ([[5.0] * 40], [[5.0] * 40, []], [[], [5.0] * 40], [[], []]):
+    cases: list[list[list[float]]] = [[[5.0] * 40], [[5.0] * 40, []], [[], [5.0] * 40], [[], []]]
+    for residuals in cases:
         history, arms = played(residuals, [0] * len(residuals))
         assert differs(SUMS, history, arms, np.zeros(2, dtype=np.int64), 1e-6) is False
 

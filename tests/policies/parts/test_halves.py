@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random as python_random
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,7 +67,7 @@ def littered(arms: int, thetas: int, capacity: int) -> halves.Halves:
     return kept
 
 
-ORDERS = {
+ORDERS: dict[str, Callable[[np.random.Generator], Any]] = {
     "prompt": lambda rng: np.arange(1, 70),
     "shuffled": lambda rng: rng.permutation(np.arange(1, 70)),
     "backwards": lambda rng: np.arange(40, 0, -1),

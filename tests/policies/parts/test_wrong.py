@@ -330,9 +330,7 @@ def test_the_counts_of_the_last_rounds_are_those_of_the_ring(t: int) -> None:
         for change in (-1, 1):
             other = changed(kept, "pulls", arm, kept.pulls[arm] + change)
             assert other.wrong(state, None, ()) == "pulls must be those of the rounds in the ring"
-            off = SimpleNamespace(
-                arms=changed(arms, "observed", arm, arms.observed[arm] + change)
-            )
+            off = SimpleNamespace(arms=changed(arms, "observed", arm, arms.observed[arm] + change))
             assert kept.wrong(off, None, ()) == "ring_reward must hold the observed rewards"
     for place in range(5):
         swapped = changed(kept, "ring_arm", place, 1 - kept.ring_arm[place])
