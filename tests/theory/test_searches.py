@@ -11,8 +11,9 @@ import pytest
 
 from rotting import models, theory
 from rotting.models import Family
-from rotting.theory import parametric, samples, star
+from rotting.theory import far, parametric, samples, star
 from rotting.theory.balance import FARTHEST
+from rotting.theory.detection import wrong_nearest
 from rotting.theory.star import StarDown
 
 
@@ -67,6 +68,14 @@ def test_star_downs_are_refused() -> None:
     with pytest.raises(ValueError, match=r"sigma must be a number > 0 and <= 1e\+100"):
         theory.det_star(a, b, 1.1e100, 1.0)
     assert theory.det_star(a, b, 1e100, 1e199).exact
+
+
+def test_a_level_that_is_met_is_not_exceeded() -> None:
+    """det falls; its value at 50 is a level that holds from 50 on, searched before the proof's 90."""
+    a, b = models.Plateau(0.1, 10), models.Plateau(0.4, 10)
+    level = float(theory.det(a, b, 1.0, 50))
+    assert theory.det_star(a, b, 1.0, level) == StarDown(50, 50)
+    assert theory.det_star(a, b, 1.0, 0.999999 * level).low == 51
 
 
 def test_exact_is_one_proved_number() -> None:
@@ -195,6 +204,7 @@ def test_the_last_of_a_chain(start: int) -> None:
         found = samples._last_of_chain(lambda n, b=border: n >= b, start)
         assert found == max(failing, default=0)
     assert samples._last_of_chain(lambda n: n >= 10**99, start) > 10**98
+    assert samples._last_of_chain(lambda n: n >= 3 * 10**100, start) == math.inf
     assert samples._last_of_chain(lambda n: False, start) == math.inf
 
 
@@ -213,6 +223,26 @@ def test_far_out_it_is_the_same_as_near(
                 for p, expected in ((1.0001 * exact[k], True), (0.9999 * exact[k], False)):
                     sure = samples._far_wrong(family, k, p, 0.3, rule, method, 0.2)
                     assert bool(sure(n)) is expected
+
+
+@pytest.mark.parametrize("near", [0, 1 << 30])
+def test_a_probability_of_exactly_p_is_safe(near: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "_NEAR", near)
+    family = models.Polynomial().over([0.3, 0.1, 0.45])
+    p = float(theory.misdetection(family, 40, 0.3)[1, 0])
+    if near == 0:
+        own = far.statistic(family.members[1], 40, "sum")
+        gaps = [[float(far.statistic(m, 40, "sum") - own)] for m in family.members]
+        spread = np.array([0.3 * math.sqrt(40)])
+        p = float(wrong_nearest(np.array(gaps), spread, np.zeros(1), "exact")[1, 0])
+    assert samples._far_wrong(family, 1, p, 0.3, "sum", "exact", 0.0)(40)
+
+
+def test_numbers_that_no_table_holds() -> None:
+    family = models.Polynomial().over([0.1, 0.4])
+    sure = samples._far_wrong(family, 0, 1e-9, 1.0, "difference", "exact", 0.0)
+    assert sure(10**20)
+    assert sure(10**20 + 1)
 
 
 @pytest.mark.parametrize("even", [False, True])
@@ -268,10 +298,47 @@ def test_a_start_that_was_not_searched_up_to_is_an_upper_bound(
     start = samples.settled_from(family, "sum")
     assert start == 900
     assert theory.m_star(family, 0.01, 0.01).tolist() == [102, 102]
+    assert samples._FARTHEST_SEARCH == 2**26  # as the documentation of m_star says
     monkeypatch.setattr(samples, "_FARTHEST_SEARCH", 600)
     assert theory.m_star(family, 0.01, 0.01, limit=500).tolist() == [900, 900]
     assert theory.m_star(family, 0.01, 0.01, limit=898).tolist() == [900, 900]
     assert theory.m_star(family, 0.01, 0.01, limit=899).tolist() == [102, 102]
+
+
+def test_no_number_beyond_the_limit_is_looked_at() -> None:
+    """After four pulls the two have the same sum; the limit is three."""
+    family = Family.of([models.Step(2, 1.0, 0.0), models.Constant(0.5)])
+    assert theory.misdetection(family, 4, 0.01)[1, 0] == 1.0
+    assert theory.m_star(family, 0.1, 0.01, even=True, limit=3).tolist() == [2, 2]
+    assert math.isinf(theory.m_star(family, 0.1, 0.01, even=True, limit=4)[1])
+
+
+def test_even_numbers_from_an_odd_start_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is proved of 4 where the proof begins at 5."""
+    monkeypatch.setattr(samples, "settled_from", lambda *_: 5)
+    monkeypatch.setattr(samples, "_far_wrong", lambda *_: lambda n: n == 4 or n >= 10)
+    family = models.Polynomial().over([0.1, 0.4])
+    assert theory.m_star(family, 0.01, 0.1, even=True).tolist() == [10, 10]
+    assert theory.m_star(family, 0.01, 0.1).tolist() == [10, 10]
+    monkeypatch.setattr(samples, "_far_wrong", lambda *_: lambda n: n >= 9)
+    assert theory.m_star(family, 0.01, 0.1, even=True).tolist() == [10, 10]
+    assert theory.m_star(family, 0.01, 0.1).tolist() == [9, 9]
+
+
+def test_all_numbers_and_no_constant_unless_asked_for() -> None:
+    family = models.Polynomial().over([0.1, 0.4])
+    plain = theory.m_star(family, 0.05, 0.05, "difference")
+    assert plain.tolist() == theory.m_star(
+        family, 0.05, 0.05, "difference", "exact", even=False, constant=0.0
+    ).tolist()
+    odd = theory.m_star(family, 0.01, 1.0)
+    assert odd.tolist() == [109, 109]
+    assert theory.m_star(family, 0.01, 1.0, even=True).tolist() == [110, 110]
+    other = theory.m_star(family, 0.05, 0.05, "difference", constant=1.0)
+    assert other.tolist() != plain.tolist()
+    start = samples.settled_from(family, "difference")
+    assert start == samples.settled_from(family, "difference", 0.0)
+    assert start != samples.settled_from(family, "difference", 1.0)
 
 
 def test_m_star_refuses() -> None:
@@ -341,6 +408,78 @@ def test_how_far_t_sim_may_look() -> None:
             theory.t_sim(2, family, 0.1, farthest=wrong)
     assert theory.t_sim(2, family, 0.1, farthest=2) == math.inf
     assert theory.t_sim(2, family, 0.1, farthest=10**140) == theory.t_sim(2, family, 0.1)
+
+
+THREE = models.Polynomial().over([0.1, 0.2, 0.4])
+
+
+def detected_after(*pulls: float) -> Callable[..., Any]:
+    return lambda *_: np.array(pulls)
+
+
+def test_t_sim_by_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where m* is 3, 9 and 5 whatever the horizon: each arm's pulls until mu is small enough."""
+    monkeypatch.setattr(parametric, "m_star", detected_after(3.0, 9.0, 5.0))
+    # M = 5, and N^-0.1 <= 5^-0.4 at N = 625, one pull earlier by Theorem 4.1
+    assert theory.t_sim([0.1, 0.4], THREE, 1.0) == 624 + 5
+    assert theory.t_sim([0.4, 0.4], THREE, 1.0) == 5 + 5
+    assert theory.t_sim([0.1], THREE, 1.0) == 3**4 - 1
+    assert theory.t_sim([0.2, 0.2], THREE, 1.0) == 2 * (9**2 - 1)
+    assert theory.t_sim(3, THREE, 1.0) == 3 * (9**4 - 1)  # the worst that three arms can have
+    monkeypatch.setattr(parametric, "m_star", detected_after(3.0, math.inf, 5.0))
+    assert theory.t_sim([0.2], THREE, 1.0) == math.inf
+    assert theory.t_sim([0.1], THREE, 1.0) == 3**4 - 1
+
+
+def test_t_sim_asks_for_one_over_k_t_squared(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def m_star(family: Any, p: float, sigma: float) -> Any:
+        asked.append(p)
+        return np.array([3.0, 3.0, 3.0])
+
+    monkeypatch.setattr(parametric, "m_star", m_star)
+    theory.t_sim([0.4, 0.4], THREE, 1.0, farthest=100)
+    assert asked[0] == 1 / (2 * 100**2)
+    theory.t_sim(5, THREE, 1.0)
+    assert 1 / (5 * 1e60**2) in asked  # as far as it looks by default
+
+
+def test_t_sim_in_any_unit() -> None:
+    pair = models.Polynomial().over([0.1, 0.45])
+    tripled = models.Scaled(models.Polynomial(), 3.0).over([0.1, 0.45])
+    assert theory.t_sim(2, pair, 0.02) == theory.t_sim(2, tripled, 0.06)
+    for found in (theory.t_sim, theory.t_sim_by_balance):
+        with pytest.raises(ValueError, match="sigma must be a number > 0"):
+            found(2, pair, 0.0)
+    with pytest.raises(ValueError, match="arms must be an integer >= 1"):
+        theory.t_sim_by_balance(0, pair, 1.0)
+
+
+def test_t_sim_by_balance_by_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where bal is 10 whatever n is: 10 <= n / (K sqrt(2 K)), over sqrt(2 K)."""
+    levels: list[float] = []
+    sigmas: list[float] = []
+
+    def hardest(family: Any, sigma: float, level: float) -> StarDown:
+        levels.append(level)
+        sigmas.append(sigma)
+        return StarDown(7, 7)
+
+    def bal(family: Any, n: float) -> float:
+        return 10 if n == 7 else n
+
+    monkeypatch.setattr(parametric, "hardest_star", hardest)
+    monkeypatch.setattr(parametric, "bal", bal)
+    tripled = models.Scaled(models.Polynomial(), 3.0).over([0.1, 0.45])
+    for arms in (1, 2, 3):
+        root = math.sqrt(2 * arms)
+        expected = math.ceil(10 * arms * root) / root
+        assert theory.t_sim_by_balance(arms, tripled, 0.6) == pytest.approx(expected)
+    assert levels[0] == pytest.approx(1 / (16 * math.log(10**100)))
+    assert sigmas[0] == pytest.approx(0.2)
+    monkeypatch.setattr(parametric, "hardest_star", lambda *_: StarDown(math.inf, math.inf))
+    assert theory.t_sim_by_balance(2, tripled, 0.6) == math.inf
 
 
 def test_the_pulls_of_another_arm() -> None:
