@@ -71,7 +71,7 @@ def test_star_downs_are_refused() -> None:
 
 
 def test_a_level_that_is_met_is_not_exceeded() -> None:
-    """det falls; its value at 50 is a level that holds from 50 on, searched before the proof's 90."""
+    """det falls; its value at 50 is a level that holds from 50 on. The proof begins at 90."""
     a, b = models.Plateau(0.1, 10), models.Plateau(0.4, 10)
     level = float(theory.det(a, b, 1.0, 50))
     assert theory.det_star(a, b, 1.0, level) == StarDown(50, 50)
@@ -328,9 +328,12 @@ def test_even_numbers_from_an_odd_start_on(monkeypatch: pytest.MonkeyPatch) -> N
 def test_all_numbers_and_no_constant_unless_asked_for() -> None:
     family = models.Polynomial().over([0.1, 0.4])
     plain = theory.m_star(family, 0.05, 0.05, "difference")
-    assert plain.tolist() == theory.m_star(
-        family, 0.05, 0.05, "difference", "exact", even=False, constant=0.0
-    ).tolist()
+    assert (
+        plain.tolist()
+        == theory.m_star(
+            family, 0.05, 0.05, "difference", "exact", even=False, constant=0.0
+        ).tolist()
+    )
     odd = theory.m_star(family, 0.01, 1.0)
     assert odd.tolist() == [109, 109]
     assert theory.m_star(family, 0.01, 1.0, even=True).tolist() == [110, 110]
@@ -480,6 +483,13 @@ def test_t_sim_by_balance_by_its_definition(monkeypatch: pytest.MonkeyPatch) -> 
     assert sigmas[0] == pytest.approx(0.2)
     monkeypatch.setattr(parametric, "hardest_star", lambda *_: StarDown(math.inf, math.inf))
     assert theory.t_sim_by_balance(2, tripled, 0.6) == math.inf
+
+
+def test_ctos_bound_is_the_largest_first_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    mixed = Family.of([models.Polynomial(0.1), models.Constant(2.0), models.Constant(0.5)])
+    monkeypatch.setattr(parametric, "t_sim", lambda *_: 50)
+    assert theory.cto_regret_bound(3, mixed, 1.0, 50) == 2.0
+    assert theory.cto_regret_bound(3, mixed, 1.0, 49) == 98.0
 
 
 def test_the_pulls_of_another_arm() -> None:
