@@ -177,9 +177,9 @@ def test_from_where_on_a_guarantee_means_something() -> None:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Any, ...]]:
+def quick(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Guarantees that say what they were asked for."""
-    asked: dict[str, tuple[Any, ...]] = {}
+    asked: dict[str, Any] = {}
 
     def guarantee(name: str, bound: float) -> Any:
         def found(*question: Any) -> theory.Guarantee:
@@ -204,7 +204,7 @@ def asked_of(family: models.Family) -> tuple[Verdict, ...]:
 
 
 def asking(**more: Any) -> theory.Advice:
-    return theory.advise(**({"arms": 2, "sigma": 0.4, "horizon": 1000, "family": PAIR} | more))
+    return theory.advise(**{"arms": 2, "sigma": 0.4, "horizon": 1000, "family": PAIR, **more})
 
 
 @pytest.mark.usefixtures("quick")
@@ -237,7 +237,7 @@ def test_what_is_accepted_and_refused() -> None:
         asking(family=None, max_mean=1.0, thetas=[0.1, 0.4])
 
 
-def test_whose_guarantee_is_asked_for(quick: dict[str, tuple[Any, ...]]) -> None:
+def test_whose_guarantee_is_asked_for(quick: dict[str, Any]) -> None:
     first = asking()
     assert [g.algorithm for g in first.guarantees] == ["SWA", "wSWA", "CTO_SIM"]
     assert quick["CTO_SIM"] == (2, 0.4, 1000, PAIR, None, 1.0)

@@ -9,8 +9,9 @@ import pytest
 
 from cases import FAMILIES, PAIR, mu_of
 from rotting import models, theory
-from rotting.theory.sums import FUNCTION_LIMIT
+from rotting.theory import likelihood
 from twins import theory_likelihood as naive
+from twins.theory_detection import normal_cdf
 
 SIGMA = 0.2**0.5
 SIGMA = 0.2**0.5
@@ -75,19 +76,19 @@ def test_squared_distances(pair: tuple[models.Model, models.Model], profiled: bo
     np.testing.assert_allclose(found, expected, atol=1e-12)
     assert np.all(theory.squared_distance(first, first, n, profiled) < 1e-12)
     assert float(theory.squared_distance(first, second, 10, profiled)) == found[5]
-    exact = [naive.normal_cdf(-math.sqrt(square) / 0.6) for square in expected]
+    exact = [normal_cdf(-math.sqrt(square) / 0.6) for square in expected]
     asked = {} if not profiled else {"profiled": True}
     wrong = theory.likelihood_misdetection(first, second, n, 0.3, **asked)
     np.testing.assert_allclose(wrong, exact, atol=1e-7)
     np.testing.assert_array_equal(theory.squared_distance(first, second, n, **asked), found)
 
 
-def test_how_far_models_without_a_formula_are_followed() -> None:
+def test_how_far_models_without_a_formula_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(likelihood, "FUNCTION_LIMIT", 50)
     first, second = PAIRS[-1]
-    far = theory.squared_distance(first, second, FUNCTION_LIMIT)
-    assert float(far) == pytest.approx(4 * 0.25 + 0.09 * (FUNCTION_LIMIT - 4))
-    with pytest.raises(ValueError, match=f"n must be at most {FUNCTION_LIMIT} for these models"):
-        theory.squared_distance(first, second, FUNCTION_LIMIT + 1)
+    assert float(theory.squared_distance(first, second, 50)) == pytest.approx(1.0 + 0.09 * 46)
+    with pytest.raises(ValueError, match="n must be at most 50 for these models, got 51"):
+        theory.squared_distance(first, second, 51)
     assert theory.squared_distance(first, second, np.zeros(0, dtype=np.int64)).shape == (0,)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -117,7 +119,7 @@ def test_even_and_odd_numbers_apart(start: int, even: int, odd: int) -> None:
 def test_what_holds_at_the_start_is_searched_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As far as LIMIT; if the start is further, the answer is an interval."""
     for last in (0, 3, 7):
-        found = star.last_failing(lambda n: True, 8, "sum", lambda n, k=last: n == k)
+        found = star.last_failing(lambda n: True, 8, "sum", functools.partial(operator.eq, last))
         assert found == (last + 1, last + 1)
     monkeypatch.setattr(star, "LIMIT", 6)
     assert star.last_failing(lambda n: True, 7, "sum", lambda n: n == 6) == (7, 7)
@@ -126,9 +128,9 @@ def test_what_holds_at_the_start_is_searched_before_it(monkeypatch: pytest.Monke
 
 
 def test_very_far_and_never() -> None:
-    assert star.last_failing(lambda n: False, 5, "sum", no_search) == (FARTHEST, math.inf)
-    one = star.last_failing(lambda n: n % 2 == 0, 5, "difference", no_search)
-    assert one == (FARTHEST, math.inf)
+    never: tuple[float, float] = (FARTHEST, math.inf)
+    assert star.last_failing(lambda n: False, 5, "sum", no_search) == never
+    assert star.last_failing(lambda n: n % 2 == 0, 5, "difference", no_search) == never
     near = 10**40 - 1
     assert star.last_failing(lambda n: n >= near, 5, "sum", no_search) == (near, near)
     low, high = star.last_failing(lambda n: n >= 10**40, 5, "sum", no_search)
@@ -201,7 +203,7 @@ def test_no_block_is_worked_out_once_all_are_found(monkeypatch: pytest.MonkeyPat
 def test_the_last_of_a_chain(start: int) -> None:
     for border in range(start - 2, start + 30):
         failing = [n for n in range(start, border, 2) if n < border]
-        found = samples._last_of_chain(lambda n, b=border: n >= b, start)
+        found = samples._last_of_chain(functools.partial(operator.le, border), start)
         assert found == max(failing, default=0)
     assert samples._last_of_chain(lambda n: n >= 10**99, start) > 10**98
     assert samples._last_of_chain(lambda n: n >= 3 * 10**100, start) == math.inf
@@ -357,7 +359,7 @@ def test_m_star_refuses() -> None:
     ]
     for change, words in wrong:
         with pytest.raises(ValueError, match=words):
-            theory.m_star(**({"family": family, "p": 0.1, "sigma": 1.0} | change))
+            theory.m_star(**({"family": family, "p": 0.1, "sigma": 1.0, **change}))
     assert theory.m_star(family, 0.1, 0.1, limit=2).size == 2
 
 
@@ -381,7 +383,7 @@ def test_the_least_horizon(farthest: int) -> None:
     rng = np.random.default_rng(farthest)
     for _ in range(30):
         steps = np.sort(rng.integers(1, rng.integers(2, 60), 60)).astype(float)
-        asked: Callable[[int], float] = lambda t, s=steps: float(s[t])  # noqa: E731
+        asked = functools.partial(lambda s, t: float(s[t]), steps)
         enough = [asked(t) <= t for t in range(farthest + 1)]
         expected = math.inf
         for t in range(farthest, 1, -1):
@@ -522,16 +524,17 @@ def test_the_bound_of_dcto_ucb_term_by_term() -> None:
     flat = [models.Constant(0.5), models.Polynomial(0.4)]
     bound = theory.dcto_ucb_regret_bound(flat, [0.0, 0.4], sigma, horizon, 40.0)
     assert math.isinf(bound)  # never as small as the gap
-    for wrong, words in (
+    wrong: list[tuple[Callable[[], float], str]] = [
         (lambda: theory.dcto_ucb_regret_bound(own, [0.1], 1.0, 5, 1.0), "constants must be one"),
         (lambda: theory.dcto_ucb_regret_bound([], [], 1.0, 5, 1.0), "constants must be one an arm"),
         (lambda: theory.dcto_ucb_regret_bound(own, constants, 0.0, 5, 1.0), "sigma must be"),
         (lambda: theory.dcto_ucb_regret_bound(own, constants, 1.1e100, 5, 1.0), "sigma must be"),
         (lambda: theory.dcto_ucb_regret_bound(own, constants, 1.0, 0, 1.0), "horizon must be"),
         (lambda: theory.dcto_ucb_regret_bound(own, [0.1, math.nan], 1.0, 5, 1.0), "constant must"),
-    ):
+    ]
+    for work, words in wrong:
         with pytest.raises(ValueError, match=words):
-            wrong()
+            work()
     assert theory.dcto_ucb_regret_bound(own, constants, sigma, 1, 0.0) < found
 
 
