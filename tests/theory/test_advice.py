@@ -220,6 +220,9 @@ def test_what_is_accepted_and_refused() -> None:
         {"constants": (1e100, -1e100), "max_mean": 1.0},
     ):
         assert asking(**change).arms in (1, 2)
+    round_figures = asking(arms=2.0, horizon=1e3, sigma=1, delta=np.float32(0.25))
+    kinds = [type(getattr(round_figures, name)) for name in ("arms", "horizon", "sigma", "delta")]
+    assert kinds == [int, int, float, float]
     for name, values in {
         "arms": (0, 1.5),
         "horizon": (0, 2.5),
@@ -253,6 +256,7 @@ def test_whose_guarantee_is_asked_for(quick: dict[str, Any]) -> None:
     assert quick["D-CTO_UCB"][-1] == 1.0
     halved = models.MixedFamily((models.Scaled(models.Polynomial(0.3), 0.5), models.Constant(0.8)))
     assert asking(family=halved).max_mean == 0.8
+    assert asking(family=models.Polynomial().over([0.1, 0.4])).max_mean == 1.0  # of the first pull
     best = asking(family=None, max_mean=3.0).guarantees[0]
     assert best.note == f"alpha = {theory.best_alpha(3.0):.3g}"
     assert asking(family=None, max_mean=3.0, alpha=0.7).guarantees[0].note == "alpha = 0.7"
