@@ -220,6 +220,7 @@ def test_the_highest_draw() -> None:
 def test_the_factor_by_which_windows_may_grow() -> None:
     for growth in (1.001, 1e6):
         assert EFFRAWUCB(0.5, growth=growth).growth == growth
+        assert growing.lengths(growth, 1).tolist() == [1, math.ceil(growth)]
     for growth in (1.0009, 1e6 + 0.5):
         with pytest.raises(ValueError, match=r"growth must be a number >= 1\.001 and <= 1e\+06"):
             EFFRAWUCB(0.5, growth=growth)
