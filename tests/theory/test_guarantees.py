@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rotting import models, theory
@@ -75,6 +76,12 @@ def test_cto_where_models_are_never_told_apart() -> None:
     assert one.detection == 1.0  # 1 / (K T^2) is no probability
     two = guarantees.of_cto(2, 1e-3, 1, EASY, None, 1.0)
     assert two.detection == theory.m_star(EASY, 0.5, 1e-3).max() > 1.0
+
+
+def test_exploration_is_rounded_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    for pulls, even in (([5.0, 3.0], 6.0), ([3.0, 6.0], 6.0), ([1.0], 2.0)):
+        monkeypatch.setattr(guarantees, "m_star", lambda *_, pulls=pulls: np.array(pulls))
+        assert guarantees.exploration_bound(EASY, 0.1, 1.0) == even
 
 
 def test_exploration_is_even() -> None:

@@ -60,6 +60,7 @@ PAIRS = [
     (models.Plateau(0.1, length=3), models.Plateau(0.4, length=4)),
     (models.Exponential(0.01), models.Exponential(0.2)),
     (models.Polynomial(0.3), models.Exponential(0.1)),
+    (models.Polynomial(0.3), models.Constant(0.5)),
     (models.Constant(0.5), models.Step(4, 1.0, 0.2)),
 ]
 

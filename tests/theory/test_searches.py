@@ -123,6 +123,8 @@ def test_what_holds_at_the_start_is_searched_before_it(monkeypatch: pytest.Monke
         assert found == (last + 1, last + 1)
     monkeypatch.setattr(star, "LIMIT", 6)
     assert star.last_failing(lambda n: True, 7, "sum", lambda n: n == 6) == (7, 7)
+    assert star.last_failing(lambda n: True, 7, "sum", lambda n: n == 3) == (4, 4)
+    assert star.last_failing(lambda n: True, 5, "sum", lambda n: n == 5) == (1, 1)
     assert star.last_failing(lambda n: True, 8, "sum", lambda n: n == 6) == (7, 8)
     assert star.last_failing(lambda n: True, 8, "sum", lambda n: n == 7) == (1, 8)
 
@@ -131,6 +133,8 @@ def test_very_far_and_never() -> None:
     never: tuple[float, float] = (FARTHEST, math.inf)
     assert star.last_failing(lambda n: False, 5, "sum", no_search) == never
     assert star.last_failing(lambda n: n % 2 == 0, 5, "difference", no_search) == never
+    late = star.last_failing(lambda n: n % 2 == 0 and n >= 20, 5, "difference", no_search)
+    assert late == never
     near = 10**40 - 1
     assert star.last_failing(lambda n: n >= near, 5, "sum", no_search) == (near, near)
     low, high = star.last_failing(lambda n: n >= 10**40, 5, "sum", no_search)
