@@ -501,7 +501,12 @@ def test_ctos_bound_is_the_largest_first_mean(monkeypatch: pytest.MonkeyPatch) -
 def test_the_pulls_of_another_arm() -> None:
     """The least over all epsilon = mu(N) of max(N, 32 sigma^2 ln T / (gap - epsilon)^2)."""
     for model in (models.Polynomial(0.5), models.Plateau(0.4, 3), models.Exponential(0.2)):
-        for gap, sigma, horizon in ((0.3, 0.1, 1000), (0.5, 0.02, 50), (1.5, 0.01, 9)):
+        for gap, sigma, horizon in (
+            (0.3, 0.1, 1000),
+            (0.5, 0.02, 50),
+            (1.5, 0.01, 9),
+            (1.5, 0.073, 9),
+        ):
             expected = min(
                 max(n, 32 * sigma**2 * math.log(horizon) / (gap - float(model.mean(n))) ** 2)
                 for n in range(1, 3000)
