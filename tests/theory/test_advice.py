@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rotting import models, policies, theory
 from rotting.papers import levine2017
+from rotting.theory import advice as advice_module
 from rotting.theory.advice import HEADER, number
+from rotting.theory.assumptions import Verdict, check_rotting
+from rotting.theory.choice import CHOICES
 
 SIGMA = 0.2**0.5
 PAIR = models.Plateau(length=100).over([0.1, 0.4])
@@ -151,24 +155,6 @@ def test_the_table_and_the_text_say_what_the_data_say() -> None:
     assert advice.data()["assumptions"][0]["assumption"] == "2.1"
 
 
-def test_the_largest_mean_and_alpha_unless_they_are_given() -> None:
-    asked = {"arms": 2, "sigma": 0.4, "horizon": 1000, "family": PAIR}
-    assert theory.advise(**asked).max_mean == 1.0  # type: ignore[arg-type]
-    high = theory.advise(**asked, constants=[0.25, 0.5])  # type: ignore[arg-type]
-    assert high.max_mean == 1.5
-    low = theory.advise(**asked, constants=[-0.25, -0.5])  # type: ignore[arg-type]
-    assert low.max_mean == 1.0
-    assert low.assumptions[0].holds is False  # the lowest constant counts
-    halved = models.MixedFamily(
-        (models.Scaled(models.Polynomial(0.3), 0.5), models.Polynomial(0.1))
-    )
-    assert theory.advise(**asked | {"family": halved}).max_mean == 1.0  # type: ignore[arg-type]
-    best = theory.advise(arms=2, sigma=0.4, horizon=1000, max_mean=3.0)
-    assert best.guarantees[0].note == f"alpha = {theory.best_alpha(3.0):.3g}"
-    one = theory.advise(arms=1, sigma=0.4, horizon=1, family=PAIR)  # 1 / (K T^2) is no probability
-    assert one.guarantees[-1].detection == 1.0
-
-
 def test_from_where_on_a_guarantee_means_something() -> None:
     """CTO's holds from T*_SIM on; D-CTO_UCB's cannot before it has explored."""
     start = theory.t_sim(2, PAIR, SIGMA)
@@ -185,3 +171,168 @@ def test_from_where_on_a_guarantee_means_something() -> None:
         assert (found.vacuous, found.detection) == (vacuous, pulls)
         assert found.note.startswith("cannot finish" if vacuous else "explores for")
         assert found.useful_from == 2 * pulls
+
+
+# --- what follows is quick: guarantees that take seconds are stood in for
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Guarantees that say what they were asked for."""
+    asked: dict[str, Any] = {}
+
+    def guarantee(name: str, bound: float) -> Any:
+        def found(*question: Any) -> theory.Guarantee:
+            asked[name] = question
+            return theory.Guarantee(name, "Theorem", bound, False, 7.0, 3.0, "note")
+
+        return found
+
+    monkeypatch.setattr(advice_module, "of_cto", guarantee("CTO_SIM", 5.0))
+    monkeypatch.setattr(advice_module, "of_dcto_ucb", guarantee("D-CTO_UCB", math.inf))
+    monkeypatch.setattr(advice_module, "check_assumptions", lambda family: list(asked_of(family)))
+    return asked
+
+
+STEEP = models.Polynomial().over([0.6, 0.7])
+
+
+def asked_of(family: models.Family) -> tuple[Verdict, ...]:
+    """All hold, but for the family of 0.6 and 0.7."""
+    fine = family != STEEP
+    return tuple(Verdict(name, fine, "") for name in ("2.1", "4.1", "4.2", "4.3"))
+
+
+def asking(**more: Any) -> theory.Advice:
+    return theory.advise(**{"arms": 2, "sigma": 0.4, "horizon": 1000, "family": PAIR, **more})
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_is_accepted_and_refused() -> None:
+    for change in (
+        {"arms": 1},
+        {"horizon": 1},
+        {"sigma": 1e100},
+        {"delta": 1e-100},
+        {"delta": 0.999},
+        {"max_mean": 1e100},
+        {"alpha": 1e-9},
+        {"constants": (1e100, -1e100), "max_mean": 1.0},
+    ):
+        assert asking(**change).arms in (1, 2)
+    round_figures = asking(arms=2.0, horizon=1e3, sigma=1, delta=np.float32(0.25))
+    kinds = [type(getattr(round_figures, name)) for name in ("arms", "horizon", "sigma", "delta")]
+    assert kinds == [int, int, float, float]
+    for name, values in {
+        "arms": (0, 1.5),
+        "horizon": (0, 2.5),
+        "sigma": (0.0, 1.1e100),
+        "delta": (0.9e-100, 1.0),
+        "max_mean": (0.0, 1.1e100),
+        "alpha": (0.0, math.inf),
+        "constants": ([1.1e100, 0.0], [0.0, -1.1e100], "ab", 1, [0.1], [0.1, 0.2, 0.3]),
+        "thetas": ([0.1], 0.1, [0.1, 0.2], [0.1, 0.4, 0.4], [0.1, math.nan]),
+    }.items():
+        for value in values:
+            with pytest.raises(ValueError, match=f"{name} must be"):
+                asking(**{name: value})
+    with pytest.raises(ValueError, match="thetas must be in the family's Theta"):
+        asking(family=None, max_mean=1.0, thetas=[0.1, 0.4])
+
+
+def test_whose_guarantee_is_asked_for(quick: dict[str, Any]) -> None:
+    first = asking()
+    assert [g.algorithm for g in first.guarantees] == ["SWA", "wSWA", "CTO_SIM"]
+    assert quick["CTO_SIM"] == (2, 0.4, 1000, PAIR, None, 1.0)
+    assert first.delta == 0.1
+    asking(thetas=[0.1, 0.4], max_mean=3.0)
+    assert quick["CTO_SIM"] == (2, 0.4, 1000, PAIR, [0.1, 0.4], 3.0)
+    second = asking(constants=True, delta=0.2)
+    assert [g.algorithm for g in second.guarantees] == ["SWA", "wSWA", "D-CTO_UCB"]
+    assert quick["D-CTO_UCB"] == (2, 0.4, 1000, PAIR, True, None, 0.2, 1.0)
+    asking(constants=[0.5, 0.25], thetas=[0.1, 0.4])
+    assert quick["D-CTO_UCB"] == (2, 0.4, 1000, PAIR, [0.5, 0.25], [0.1, 0.4], 0.1, 1.5)
+    asking(constants=[-0.5, -0.25])
+    assert quick["D-CTO_UCB"][-1] == 1.0
+    halved = models.MixedFamily((models.Scaled(models.Polynomial(0.3), 0.5), models.Constant(0.8)))
+    assert asking(family=halved).max_mean == 0.8
+    assert asking(family=models.Polynomial().over([0.1, 0.4])).max_mean == 1.0  # of the first pull
+    best = asking(family=None, max_mean=3.0).guarantees[0]
+    assert best.note == f"alpha = {theory.best_alpha(3.0):.3g}"
+    assert asking(family=None, max_mean=3.0, alpha=0.7).guarantees[0].note == "alpha = 0.7"
+    known = asking(family=None, max_mean=2.0)
+    assert [g.algorithm for g in known.guarantees] == ["SWA", "wSWA"]
+    assert known.assumptions == ()
+    assert (known.trivial, known.lower_order) == (2000.0, 0.4 * math.sqrt(2000))
+    assert (known.max_mean, known.sigma, known.horizon) == (2.0, 0.4, 1000)
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_lowest_constant_decides_whether_arms_stay_positive() -> None:
+    """It is told in place of the family's own verdict on rotting; the others stay."""
+    for constants, holds in (([0.5, 0.25], True), ([0.5, -2.0], False), ([-2.0, 0.5], False)):
+        found = asking(constants=constants).assumptions
+        assert [v.assumption for v in found] == ["2.1", "4.1", "4.2", "4.3"]
+        assert found[0] == check_rotting(*PAIR.members, constant=min(constants))
+        assert found[0].holds is holds
+        assert found[1:] == asked_of(PAIR)[1:]
+    assert asking(constants=True).assumptions == asked_of(PAIR)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("constants", "name", "failed"),
+    [(False, "CTO_SIM", "4.1 and 4.2"), (True, "D-CTO_UCB", "4.1 and 4.3")],
+)
+def test_which_assumptions_a_guarantee_needs(constants: bool, name: str, failed: str) -> None:
+    found = asking(family=STEEP, constants=constants).guarantees[-1]
+    assert found.algorithm == name
+    assert found.note == f"no guarantee: Assumption {failed} fails"
+
+
+def test_only_what_fails_is_named() -> None:
+    names = [("2.1", False), ("4.1", True), ("4.2", False), ("4.3", None)]
+    verdicts = [Verdict(name, holds, "") for name, holds in names]
+    assert advice_module._failed(verdicts, "4.1", "4.2") == ["4.2"]
+    assert advice_module._failed(verdicts, "4.1", "4.3") == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_policy_is_that_of_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in CHOICES:
+        monkeypatch.setitem(CHOICES, name, name)
+    assert asking().policy == "family"
+    assert asking(constants=True).policy == "family_and_constants"
+    assert asking(constants=[0.1, 0.2]).policy == "family_and_constants"
+    assert asking(family=None, max_mean=1.0).policy == "nothing_known"
+
+
+def test_the_least_bound_that_means_something_is_named() -> None:
+    def guarantee(name: str, bound: float, vacuous: bool) -> theory.Guarantee:
+        return theory.Guarantee(name, "", bound, vacuous, 1, None, "")
+
+    none = [guarantee("A", 5.0, True), guarantee("B", math.inf, False)]
+    words = advice_module._in_words("P", none)
+    assert words.startswith("P, for little regret")
+    assert words.endswith("No algorithm of the paper has a guarantee that says anything here.")
+    some = [*none, guarantee("C", 70.0, False), guarantee("D", 60.0, False)]
+    assert advice_module._in_words("P", some).endswith("With a proof: D, regret at most 60.")
+
+
+@pytest.mark.usefixtures("quick")
+def test_advice_as_data_table_and_text() -> None:
+    advice = asking()
+    data = advice.data()
+    assert data["assumptions"][1] == {"assumption": "4.1", "holds": True, "why": ""}
+    assert data["guarantees"][2]["algorithm"] == "CTO_SIM"
+    assert (data["arms"], data["policy"], data["use"]) == (2, advice.policy, advice.use)
+    rows = advice.rows()
+    assert rows[2] == ["CTO_SIM", "Theorem", "5", "meaningful", "7", "3", "note"]
+    assert rows[0][5] == ""
+    assert len(HEADER) == len(rows[0])
+    text = str(advice).splitlines()
+    assert text[4] == (
+        "CTO_SIM (Theorem): bound 5, meaningful at this horizon, meaningful from T = 7. note"
+    )
+    assert text[5:9] == [str(verdict) for verdict in advice.assumptions]
+    assert text[9] == f"Use: {advice.use}"

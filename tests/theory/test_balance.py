@@ -41,3 +41,33 @@ def test_means_far_out() -> None:
     assert mean_at(models.Polynomial(0.5), 10**200) == 1e-100
     assert mean_at(models.Step(7, 1.0, 0.2), 8) == 0.2
     assert mean_at(models.Plateau(0.5, length=10), 30) == 0.5
+
+
+def test_from_one_in_steps_of_one_unless_asked_otherwise() -> None:
+    asked: list[int] = []
+
+    def holds(n: int) -> bool:
+        asked.append(n)
+        return n >= 3
+
+    assert first_true(holds) == 3
+    assert asked[:3] == [1, 2, 3]
+    assert first_true(lambda n: n >= 10**299) == 10**299
+    assert first_true(lambda n: n >= 3 * 10**300) == math.inf  # about what a float can hold
+
+
+def test_how_far_other_models_are_followed() -> None:
+    """Up to 2^62 pulls, as far as they can be counted."""
+    for at in (2**61, 2**62):
+        assert mean_star(models.Step(at, 1.0, 0.2), 0.5) == at + 1
+    with pytest.raises(ValueError, match="level must be a finite number"):
+        mean_star(models.Constant(0.5), math.inf)
+
+
+def test_bal_is_that_of_the_slowest_and_the_fastest() -> None:
+    family = models.Polynomial().over([0.5, 0.25, 0.4])
+    assert bal(family, 4) == bal(family, 4.0) == 16  # alpha^-0.25 <= 4^-0.5
+    assert bal(models.Polynomial().over([0.3]), 7) == 7
+    for wrong in (0.5, -1, 2.5, math.nan):
+        with pytest.raises(ValueError, match="n must be an integer >= 1"):
+            bal(family, wrong)

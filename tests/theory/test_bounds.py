@@ -80,3 +80,48 @@ def test_bad_arguments() -> None:
     for work, words in wrong:
         with pytest.raises(ValueError, match=words):
             work()
+
+
+LEAST = {"arms": 1, "horizon": 1, "sigma": 1e-100, "alpha": 1e-100, "max_mean": 1e-100}
+MOST = {"arms": 10**6, "horizon": 10**9, "sigma": 1e100, "alpha": 1e100, "max_mean": 1e100}
+
+
+@pytest.mark.parametrize("bound", [theory.swa_regret_bound, theory.wswa_regret_bound])
+def test_what_bounds_accept(bound: Callable[..., float]) -> None:
+    """The ends of every range, and nothing beyond them."""
+    for case in (LEAST, MOST):
+        assert 0.0 < bound(**case) < float("inf")
+    for name in LEAST:
+        beyond = [LEAST[name] * 0] if name in ("arms", "horizon") else [0.0, 1.1e100]
+        for value in beyond:
+            with pytest.raises(ValueError, match=f"{name} must be"):
+                bound(**(LEAST | {name: value}))
+
+
+def test_what_the_other_formulas_accept() -> None:
+    assert theory.swa_precision(1, 1, 1e100, 1e100) > 0.0
+    assert theory.lower_bound_order(1, 1, 1e100) == 1e100
+    assert theory.trivial_regret_bound(1, 1e-300) == 1e-300
+    wrong: list[tuple[Callable[[], object], str]] = [
+        (lambda: theory.swa_precision(0, 1, 1.0, 1.0), "arms"),
+        (lambda: theory.swa_precision(1, 0, 1.0, 1.0), "horizon"),
+        (lambda: theory.swa_precision(1, 1, 1.1e100, 1.0), "sigma"),
+        (lambda: theory.swa_precision(1, 1, 1.0, 0.0), "alpha"),
+        (lambda: theory.lower_bound_order(0, 1, 1.0), "arms"),
+        (lambda: theory.lower_bound_order(1, 1, 0.0), "sigma"),
+        (lambda: theory.trivial_regret_bound(0, 1.0), "horizon"),
+        (lambda: theory.trivial_regret_bound(1, 0.0), "max_mean"),
+        (lambda: theory.best_alpha(0.0), "max_mean"),
+    ]
+    for work, name in wrong:
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            work()
+
+
+def test_a_window_that_no_run_can_fill() -> None:
+    """Rounded up, and cut at 2^30."""
+    assert theory.averaging_window(1e100, 1.0, 2, 10**6) == 2**30
+    assert theory.averaging_window(1e-100, 1.0, 2, 10**6) == 1
+    for alpha, sigma, arms, horizon in ((0.2, 0.4, 2, 1), (0.9, 2.0, 7, 50), (0.5, 1.0, 1, 1000)):
+        expected = twins.swa.swa_window(alpha, sigma, arms, horizon)
+        assert theory.averaging_window(alpha, sigma, arms, horizon) == expected

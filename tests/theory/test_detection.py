@@ -13,6 +13,7 @@ import pytest
 from cases import FAMILIES, PAIR, mu_of
 from rotting import models, theory
 from rotting.papers import levine2017
+from rotting.theory import detection
 from twins import theory_detection as naive
 
 SIGMA = 0.2**0.5
@@ -125,3 +126,53 @@ def test_m_star_of_the_papers_family_in_a_gigabyte() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert int(found.stdout) < 1 << 20  # kilobytes
+
+
+def test_arguments_of_detection() -> None:
+    first, second = PAIR.members
+    with pytest.raises(ValueError, match="rule must be one of"):
+        theory.statistic(first, 5, "product")
+    with pytest.raises(ValueError, match="method must be one of"):
+        theory.misdetection(PAIR, 5, 1.0, method="guess")
+    for sigma in (0.0, -1.0, math.nan):
+        with pytest.raises(ValueError, match="sigma must be"):
+            theory.det(first, second, sigma, 5)
+        with pytest.raises(ValueError, match="sigma must be"):
+            theory.misdetection(PAIR, 5, sigma)
+
+
+def test_a_constant_matters_at_odd_numbers_of_the_difference_only() -> None:
+    """It shifts the statistic by minus itself; without one nothing is shifted."""
+    n = np.array([150, 151])
+    plain = theory.misdetection(PAIR, n, 0.5, "difference")
+    np.testing.assert_array_equal(
+        plain, theory.misdetection(PAIR, n, 0.5, "difference", constant=0.0)
+    )
+    moved = theory.misdetection(PAIR, n, 0.5, "difference", constant=0.7)
+    np.testing.assert_array_equal(moved[:, 0], plain[:, 0])
+    assert np.all(moved[:, 1] != plain[:, 1])
+    values = [float(theory.statistic(member, 151, "difference")) for member in PAIR.members]
+    up = 1 if values[1] > values[0] else -1  # where the second lies, seen from the first
+    nearer = -0.7 * up > 0
+    assert (moved[0, 1] > plain[0, 1]) == nearer
+    assert (moved[1, 1] < plain[1, 1]) == nearer
+    sums = theory.misdetection(PAIR, n, 0.5, "sum", constant=0.7)
+    np.testing.assert_array_equal(sums, theory.misdetection(PAIR, n, 0.5))
+
+
+@pytest.mark.parametrize("method", ["exact", "bound"])
+def test_the_nearest_of_given_values(method: str) -> None:
+    """By hand: cells end half way to the neighbours; of equal values the first has the cell."""
+    values = np.array([[0.0], [3.0], [1.0], [1.0]])
+    found = detection.wrong_nearest(values, np.array([0.5]), np.array([0.25]), method)[:, 0]
+    if method == "bound":
+        gaps = [1.0, 2.0, 0.0, 0.0]
+        assert found == pytest.approx([2 * math.exp(-(gap**2) / 2.0) for gap in gaps])
+        return
+    assert found[0] == pytest.approx(naive.normal_cdf(-(0.5 - 0.25) / 0.5))
+    assert found[1] == pytest.approx(naive.normal_cdf(-(1.0 + 0.25) / 0.5))
+    both = naive.normal_cdf(-(1.0 - 0.25) / 0.5) + naive.normal_cdf(-(0.5 + 0.25) / 0.5)
+    assert found[2] == pytest.approx(both)
+    assert found[3] == 1.0
+    alone = detection.wrong_nearest(values[:1], np.array([0.5]), np.array([0.25]), method)
+    assert alone.tolist() == [[0.0]]

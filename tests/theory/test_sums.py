@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from rotting import models, theory
+from rotting.theory import sums
 from rotting.theory.sums import FUNCTION_LIMIT
 
 
@@ -41,3 +44,58 @@ def test_sums_far_out() -> None:
         theory.cumulative(models.Function(lambda n: 1.0 / n), FUNCTION_LIMIT + 1)
     with pytest.raises(ValueError, match="integers >= 0"):
         theory.cumulative(models.Polynomial(0.3), -1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        models.Scaled(models.Polynomial(0.3), 2.5),
+        models.Amplitude(models.Plateau(0.4, length=3), 0.7),
+        models.Polynomial(1.0 + 1e-9),
+        models.Polynomial(1.7),
+        models.Polynomial(2.5),
+        models.Plateau(1.0, length=2),
+        models.Exponential(2.0),
+        models.Step(1, 1.0, 0.5),
+        models.Table([1.0]),
+    ],
+    ids=repr,
+)
+def test_sums_of_more_models(model: models.Model) -> None:
+    n = np.arange(30)
+    table = np.concatenate([[0.0], np.cumsum(model.table(30_000))])
+    np.testing.assert_allclose(theory.cumulative(model, n), table[n], rtol=1e-12)
+    for more in (4096, 4097, 4098, 8191, 30_000):  # where the formula takes over
+        assert float(theory.cumulative(model, more)) == pytest.approx(table[more], rel=1e-13)
+
+
+@pytest.mark.parametrize("theta", [0.1, 0.5, 1.0, 1.5, 2.5])
+def test_the_formula_continues_the_sum(theta: float) -> None:
+    """One term more is one term more, also where the first terms are no longer in a table."""
+    model = models.Polynomial(theta)
+    exact = math.fsum(j**-theta for j in range(1, 5001))
+    assert float(theory.cumulative(model, 5000)) == pytest.approx(exact, rel=1e-14)
+    small = sums._euler_maclaurin(np.array([11.0, 10.0]), theta)
+    # three terms of the formula leave an error of about theta^5 / (30240 n^(5 + theta))
+    assert small[0] - small[1] == pytest.approx(11.0**-theta, abs=1e-7)
+
+
+def test_no_pulls_and_arrays_of_any_shape() -> None:
+    none = np.zeros(0, dtype=np.int64)
+    for model in (models.Polynomial(0.3), models.Function(lambda n: 1.0 / n), models.Constant(2.0)):
+        assert theory.cumulative(model, none).shape == (0,)
+        assert float(theory.cumulative(model, 0)) == 0.0
+        grid = theory.cumulative(model, [[0, 1], [2, 3]])
+        assert grid.shape == (2, 2)
+        np.testing.assert_allclose(grid.ravel(), theory.cumulative(model, [0, 1, 2, 3]))
+
+
+def test_sums_are_refused() -> None:
+    function = models.Function(lambda n: 1.0 / n)
+    assert float(theory.cumulative(function, FUNCTION_LIMIT)) == pytest.approx(15.8262, abs=1e-3)
+    for wrong in (1.5, [1.0, 2.0], [3, -1], "a"):
+        with pytest.raises(ValueError, match="n must be integers >= 0"):
+            theory.cumulative(models.Polynomial(0.3), wrong)
+    for model in (models.Polynomial(), models.Plateau(length=3), models.Exponential()):
+        with pytest.raises(ValueError, match="needs a theta for its sums"):
+            theory.cumulative(model, 3)

@@ -63,6 +63,7 @@ def test_the_noise_of_clicks_is_not_cut(rate: float) -> None:
 
 def test_the_first_rewards_spread_serves_until_there_are_two_differences() -> None:
     noise = no_noise(3)
+    assert (noise.latest.size, noise.totals.size) == (3, 10)
     for arm, reward in enumerate([5.0, 7.0, 9.0]):
         first_reward(noise, arm, reward)
     assert noise.totals[SIGMA] == 2.0
@@ -128,3 +129,64 @@ def test_counts_and_squares_below_zero_are_no_state() -> None:
         noise.totals[place] = -1.0
         refused = noise.wrong(None, None, ())
         assert (refused is None) == (place == CENTRE)
+
+
+def test_the_spread_of_two_first_rewards() -> None:
+    """Of one there is none; of two the variance has one degree of freedom."""
+    noise = no_noise(2)
+    first_reward(noise, 0, 5.0)
+    assert noise.totals[SIGMA] == 0.0
+    first_reward(noise, 1, 7.0)
+    assert noise.totals[SIGMA] == math.sqrt(2.0)
+
+
+def test_whether_rewards_have_differed_in_the_last_two_epochs() -> None:
+    noise = no_noise(2)
+    first_reward(noise, 0, 5.0)
+    first_reward(noise, 1, 7.0)  # of another arm: no difference
+    count_difference(noise, 0.0, False)
+    assert nothing_differed(noise)
+    count_difference(noise, 4.0, False)
+    assert not nothing_differed(noise)
+    for _ in range(14):
+        count_difference(noise, 0.0, False)
+    assert noise.totals[COUNT] == 0.0  # the next epoch begins
+    assert not nothing_differed(noise)
+    count_difference(noise, 4.0, False)  # as much as in the epoch before
+    assert not nothing_differed(noise)
+    for _ in range(31 + 64):
+        count_difference(noise, 0.0, False)
+    assert noise.totals[COUNT] == 0.0
+    assert nothing_differed(noise)  # both are forgotten
+
+
+def test_the_largest_difference_is_that_of_the_last_two_epochs() -> None:
+    noise = no_noise(1)
+    for off in [5.0] + [1.0] * 15:
+        count_difference(noise, off, False)
+    count_difference(noise, -100.0, True)
+    assert noise.totals[SUM] == 12.5  # of the epoch before
+    for _ in range(31):
+        count_difference(noise, 2.0, False)
+    for off, counted in ((-3.0, 4.5), (-100.0, 12.5)):  # that fall was itself cut to 12.5
+        before = noise.totals[SUM]
+        count_difference(noise, off, True)
+        assert noise.totals[SUM] - before == counted
+    noise = no_noise(1)
+    for off in [5.0] + [1.0] * 15 + [2.0] * 32:
+        count_difference(noise, off, False)
+    count_difference(noise, -100.0, True)
+    assert noise.totals[SUM] == 2.0  # five was two epochs ago
+
+
+def test_the_reward_of_the_latest_pull_is_kept() -> None:
+    noise, history = no_noise(1), empty_history(1, 200)
+    shown: dict[int, float] = {}
+    for n, pull in enumerate([2, 1, 3, 6, 5, 4, *range(8, 140), 7], start=1):
+        shown[pull] = reward = 10.0 * pull + n
+        remember(history, 0, n - 1, pull, reward)
+        if n == 1:
+            first_reward(noise, 0, reward)
+        else:
+            difference(noise, history, 0, n, pull, reward)
+        assert noise.latest[0] == shown[max(shown)]

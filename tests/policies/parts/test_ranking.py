@@ -10,7 +10,7 @@ from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
 from rotting.policies import POLICIES, Policy
 from rotting.policies.parts import ranking
 from rotting.random import new_draw, tie
-from rotting.state import kinds
+from rotting.state import check, kinds
 
 FAMILY = models.Plateau(length=3).over([0.1, 0.25, 0.4])
 
@@ -80,3 +80,72 @@ def test_late_rewards_update_the_whole_tree() -> None:
     best = np.flatnonzero(values == values.max())
     least = best[pulls[best] == pulls[best].min()]
     assert player.select().arm in least
+
+
+@pytest.mark.parametrize("arms", [1, 2, 5, 48, 65])
+def test_what_is_known_of_the_order(arms: int) -> None:
+    """The leader, the runner-up's value, and whose value has changed since."""
+    rng = np.random.default_rng(arms)
+    kept, draw = ranking.unranked(arms), new_draw(2)
+    for _ in range(200):
+        touched: set[int] = set()
+        before = int(kept.leader[0])
+        fresh = kept.changed[0] == ranking.MANY
+        for arm in rng.integers(arms, size=rng.choice([0, 1, 1, 2, 3])).tolist():
+            ranking.rank(kept, arm, float(rng.normal()))
+            touched |= {arm} - {before}
+            if not fresh:
+                alone = min(touched, default=ranking.NOTHING)
+                assert kept.changed[0] == (alone if len(touched) < 2 else ranking.MANY)
+        found = ranking.best(kept, draw)
+        assert found == kept.leader[0] == int(np.argmax(kept.value))
+        assert kept.changed[0] == ranking.NOTHING
+        if arms < 48 and (fresh or touched):
+            assert kept.rival[0] == max(np.delete(kept.value, found), default=-np.inf)
+
+
+@pytest.mark.parametrize("least_pulled", [False, True])
+def test_a_leader_that_falls_behind_is_replaced(least_pulled: bool) -> None:
+    """The others' values are those of the last scan, also where the first arm led before."""
+    kept, pulls, draw = ranking.unranked(3), np.zeros(3, dtype=np.int64), new_draw(0)
+
+    def best() -> int:
+        if least_pulled:
+            return int(ranking.best_least_pulled(kept, pulls, draw))
+        return int(ranking.best(kept, draw))
+
+    for arm, value in enumerate([1.0, 5.0, 0.0]):
+        ranking.rank(kept, arm, value)
+    assert best() == 1
+    ranking.rank(kept, 0, 3.0)
+    assert best() == 1
+    ranking.rank(kept, 1, 3.5)  # the leader's own: it leads still
+    assert kept.changed[0] == ranking.NOTHING
+    assert best() == 1
+    ranking.rank(kept, 1, 2.5)
+    assert best() == kept.leader[0] == 0
+    assert kept.rival[0] == 2.5
+    assert kept.changed[0] == ranking.NOTHING
+
+
+@pytest.mark.parametrize(("arms", "leaves"), [(48, 64), (63, 64), (64, 64), (65, 128), (129, 256)])
+def test_a_tree_has_the_next_power_of_two_as_leaves(arms: int, leaves: int) -> None:
+    tree = ranking.unranked(arms).tree
+    assert tree.size == 2 * leaves
+    assert tree[leaves:].tolist() == [*range(arms), *[-1] * (leaves - arms)]
+    assert set(tree[:leaves]) == {-1}
+
+
+@pytest.mark.parametrize("arms", [3, 50])
+def test_what_a_loaded_ranking_may_say(arms: int) -> None:
+    """In saved players -1 stands for no value that has changed, -2 for many."""
+    fresh = ranking.unranked(arms)
+    check(fresh, fresh)
+    assert fresh.changed[0] == ranking.MANY == -2
+    ranking.best(fresh, new_draw(0))
+    assert fresh.changed[0] == ranking.NOTHING == -1
+    for code in (-2, arms - 1, 0, arms // 2):
+        check(fresh._replace(changed=np.array([code])), fresh)
+    for code in (-3, arms):
+        with pytest.raises(ValueError, match="changed of the state must lie between"):
+            check(fresh._replace(changed=np.array([code])), fresh)

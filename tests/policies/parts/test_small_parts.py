@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rotting.policies import EFFRAWUCB
 from rotting.policies.parts import arms as counting
 from rotting.policies.parts import growing, likelihood, padding, rounds
 from rotting.policies.parts.argmax import argmax
@@ -37,6 +39,44 @@ def test_who_is_tried_next(pulls: list[int], seen: list[int], need: int) -> None
     least = [i for i, n in enumerate(pulls) if n == min(pulls) and observed[i] < need]
     assert counting.next_untried(arms, need) == (least[0] if least else -1)
     assert counting.next_untried(arms, need) == (least[0] if least else -1)  # the cursor has moved
+    never = [i for i, n in enumerate(pulls) if n == 0]
+    if arms.clock[counting.WAITING]:
+        assert arms.clock[counting.TRIED] == (never[0] if never else len(pulls))
+
+
+@pytest.mark.parametrize("need", [1, 2])
+def test_who_is_tried_next_of_three(need: int) -> None:
+    """All cases of up to two pulls each."""
+    for pulls in itertools.product(range(3), repeat=3):
+        for observed in itertools.product(*(range(n + 1) for n in pulls)):
+            arms = counting.no_pulls(3)
+            arms.pulls[:], arms.observed[:] = pulls, observed
+            arms.clock[counting.WAITING] = sum(n < need for n in observed)
+            least = [i for i in range(3) if pulls[i] == min(pulls) and observed[i] < need]
+            assert counting.next_untried(arms, need) == (least[0] if least else -1)
+            if arms.clock[counting.WAITING]:
+                assert arms.clock[counting.TRIED] == (*pulls, 0).index(0)
+
+
+def test_the_least_pulled_of_all_or_some() -> None:
+    for pulls in itertools.product(range(3), repeat=4):
+        for kept in ([2, 0, 3, 1], [0, 1, 2, 3]):
+            for count in (1, 2, 3, 4):
+                expected = min(kept[:count], key=lambda i: pulls[i])
+                assert counting.least_pulled(np.array(pulls), np.array(kept), count) == expected
+
+
+def test_pulls_and_rewards_are_counted() -> None:
+    arms = counting.no_pulls(3)
+    assert arms.clock.tolist() == [0, 3, 0]
+    for t in range(1, 5):
+        counting.count_pull(None, SimpleNamespace(arms=arms), 1)
+        assert arms.pulls.tolist() == [0, t, 0]
+        assert arms.clock.tolist() == [t, 3, 0]
+    for n in range(1, 5):
+        assert counting.rewarded(arms, 1, 2) == n
+        assert arms.observed.tolist() == [0, n, 0]
+        assert arms.clock[counting.WAITING] == (3 if n < 2 else 2)
 
 
 @settings(deadline=None)
@@ -155,11 +195,13 @@ def test_the_fit_of_each_model(constants: bool) -> None:
 def test_weights() -> None:
     assert likelihood.weight_of(0.0) == likelihood.weight_of(-1.0) == 1.0
     assert likelihood.weight_of(2.0) == math.exp(-2.0)
+    assert likelihood.weight_of(0.5) == math.exp(-0.5)
     # beyond, a weight is less than the rounding of 1, with whatever prior
     for prior in (0.0, 3.0):
         edge = likelihood.negligible(5.0, 0.3, prior)
         worse = (edge - 5.0) / (2 * 0.3)
-        assert math.exp(prior / 2) * likelihood.weight_of(worse) == pytest.approx(math.exp(-40))
+        weight = math.exp(prior / 2) * likelihood.weight_of(worse)
+        assert weight == pytest.approx(math.exp(-40), rel=1e-9, abs=0.0)
 
 
 def test_the_highest_draw() -> None:
@@ -173,3 +215,45 @@ def test_the_highest_draw() -> None:
         chosen.add(found)
     assert chosen == {0, 2, 3}
     assert highest_draw(np.full(3, -math.inf), np.ones(3), 1.0, new_draw(0)) == 0
+
+
+def test_the_factor_by_which_windows_may_grow() -> None:
+    for growth in (1.001, 1e6):
+        assert EFFRAWUCB(0.5, growth=growth).growth == growth
+        assert growing.lengths(growth, 1).tolist() == [1, math.ceil(growth)]
+    for growth in (1.0009, 1e6 + 0.5):
+        with pytest.raises(ValueError, match=r"growth must be a number >= 1\.001 and <= 1e\+06"):
+            EFFRAWUCB(0.5, growth=growth)
+
+
+@pytest.mark.parametrize("constants", [False, True])
+def test_the_likeliest_of_all_models(constants: bool) -> None:
+    """In whatever place it is; of several the first."""
+    for misfits in itertools.product((0.0, 1.0, 2.0), repeat=3):
+        fit = likelihood.no_fit(1, 3)
+        fit.squares[0] = misfits
+        if constants:
+            fit.residual[0] = 2.0  # of four rewards: the squares about their mean are one less
+            fit.squares[0] += 1.0
+        assert likelihood.best_fit(fit, 0, 4, constants) == misfits.index(min(misfits))
+
+
+def test_residuals_are_rewards_less_means() -> None:
+    mu = np.array([[0.0, 0.0], [1.0, 0.5], [0.75, 0.25]])
+    fit = likelihood.no_fit(2, 2)
+    likelihood.add_residuals(mu, fit, 1, 2, 1.75, True)
+    likelihood.add_residuals(mu, fit, 1, 1, 1.5, True)
+    assert fit.residual.tolist() == [[0.0, 0.0], [1.5, 2.5]]
+    assert fit.squares.tolist() == [[0.0, 0.0], [1.25, 3.25]]
+
+
+@pytest.mark.parametrize("arm", [0, 1])
+def test_means_follow_sums_that_are_made_afresh(arm: int) -> None:
+    """The arm with the large reward has no other round when that leaves, and its mean is exact."""
+    arms, window = counting.no_pulls(2), rounds.no_rounds(2, 4)
+    for who, reward in ((arm, 1e17), (arm, 0.25), (1 - arm, 1.0), (1 - arm, 3.0)):
+        rounds.enter(window, arms, 4, who)
+        rounds.credit(window, arms, who, int(arms.pulls[who]), reward)
+    rounds.enter(window, arms, 4, 1 - arm)
+    assert window.total[arm] == window.mean[arm] == 0.25
+    assert window.mean[1 - arm] == 2.0

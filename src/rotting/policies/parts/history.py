@@ -45,8 +45,7 @@ class History(NamedTuple):
         while chunk != NOWHERE and len(found) * CHUNK < n:
             found.append(chunk)
             chunk = int(self.before[chunk])
-        complete = chunk == NOWHERE and (len(found) - 1) * CHUNK < n <= len(found) * CHUNK
-        return found[::-1] if complete else []
+        return found[::-1] if chunk == NOWHERE and n <= len(found) * CHUNK else []
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """Chains that do not fit the rewards observed, or an arena without room for those to come.
