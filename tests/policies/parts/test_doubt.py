@@ -72,7 +72,7 @@ def evidence(residuals: list[list[float]], i: int, variance: float) -> float:
     others = np.concatenate([r for k, r in enumerate(residuals) if k != i])
     off = own.mean() - others.mean()
     m = 1.0 / (1.0 / own.size + 1.0 / others.size)
-    return float(math.log(200 / (m + 200)) + off**2 / variance * m * m / (m + 200))
+    return float(math.log(50 / (m + 50)) + off**2 / variance * m * m / (m + 50))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_an_arm_differs_when_the_odds_say_so(sizes: tuple[int, ...]) -> None:
         some = [i for i, n in enumerate(sizes) if n]
 
         def odds(variance: float, r: list[list[float]] = residuals, s: list[int] = some) -> float:
-            return max(evidence(r, i, variance) / 2 for i in s) - math.log(2 * len(sizes))
+            return max(evidence(r, i, variance) / 2 for i in s) - math.log(20 * len(sizes))
 
         low, high = 1e-9, 1e3  # the odds fall as the variance rises
         assert odds(low) > 0 > odds(high)
