@@ -52,6 +52,8 @@ def test_groups(tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, ["league", "--group", "easy", "--out", str(tmp_path / "x")])
     assert refused.exit_code == 2
     assert "unknown group 'easy'" in refused.stderr
+    with pytest.raises(ValueError, match="of the group league, but deep_fall is of adversarial"):
+        league.play(2, scenarios=["deep_fall"])
     assert {"late_falls", "below_zero", "deep_fall"} <= set(league.ADVERSARIAL)
     assert not (set(league.ADVERSARIAL) & set(league.SCENARIOS))
 

@@ -24,10 +24,11 @@ def demo(
 
     Example: rotting demo --runs 100 --out out/demo.png
     """
-    plots.picture_file("out", out).parent.mkdir(parents=True, exist_ok=True)
+    plots.picture_file("out", out)
     scenario = levine2017.non_parametric()
     policies = levine2017.reported_policies("non_parametric")
     found = show.play(policies, scenario, as_json, runs=runs, seed=seed)
+    out.parent.mkdir(parents=True, exist_ok=True)
     plots.regret_curves(found.results, out, title="Two arms, one of them rots after 7,500 pulls")
     if as_json:
         console.print_json(found.summary())

@@ -129,6 +129,9 @@ def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entr
     checks.known("group", group, GROUPS)
     chosen = GROUPS[group]
     for name in scenarios or []:
+        other = next((group for group, entries in GROUPS.items() if name in entries), None)
+        if name not in chosen and other is not None:
+            raise ValueError(f"scenario must be of the group {group}, but {name} is of {other}")
         checks.known("scenario", name, chosen)
     return {name: entry for name, entry in chosen.items() if not scenarios or name in scenarios}
 
