@@ -41,7 +41,7 @@ class Grid(MixedFamily):
         )
         if len(set(factors)) < len(factors):
             raise ValueError(f"amplitudes must be different numbers, got {list(factors)}")
-        checks.integer("thetas times amplitudes", len(rows.thetas) * len(factors), 1, MOST)
+        checks.integer("thetas times amplitudes", len(rows.thetas) * len(factors), 0, MOST)
         self._set("_axes", {"model": model, "thetas": rows.thetas, "amplitudes": factors})
         super().__init__([m.times(factor) for m in rows.members for factor in factors], weights)
 
