@@ -1,6 +1,6 @@
 """SteadyUCB against RAW-UCB on scenarios drawn at random: how often is it worse, and by how much?
 
-    python benchmarks/drawn.py [--scenarios 300] [--runs 200] [--seed 2026] [--engine cuda]
+    python benchmarks/drawn.py [--scenarios 100] [--runs 200] [--seed 2026] [--engine cuda]
 
 Two to ten arms, all of one kind (one step down, a straight line down, exponential, n^-theta,
 constant), with levels, lengths and sigma drawn. No policy was designed on any of them. Both
@@ -71,7 +71,7 @@ def play(number: int, seed: int, runs: int, engine: str) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scenarios", type=int, default=300)
+    parser.add_argument("--scenarios", type=int, default=100)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--engine", default="cpu")
