@@ -140,7 +140,7 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
         assert done.stderr.count("\n") == 1
         assert done.stdout == ""
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
     assert list((tmp_path / "out").iterdir()) == []
 
 
