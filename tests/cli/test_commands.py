@@ -141,7 +141,6 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         assert done.stderr.count("\n") == 1
         assert done.stdout == ""
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
-    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_help_and_version() -> None:
