@@ -96,7 +96,7 @@ def test_lost_rewards_are_no_reason_to_doubt() -> None:
 
 
 def hope_of(rewards: list[float], pulls: int, family: models.Family, sigma: float) -> float:
-    """The best mean at twice the next pull, by a theta at most 1,000 times as unlikely as the best.
+    """The best mean at four times the next pull, by thetas at most 1,000 times as unlikely.
 
     Rewards are of the pulls 1, 2, ...
     """
@@ -104,7 +104,7 @@ def hope_of(rewards: list[float], pulls: int, family: models.Family, sigma: floa
     means = [np.asarray(model.mean(n)) for model in family.members]
     squares = [float(((np.array(rewards) - mean) ** 2).sum()) for mean in means]
     return max(
-        float(model.mean(2 * (pulls + 1)))
+        float(model.mean(4 * (pulls + 1)))
         for model, square in zip(family.members, squares, strict=True)
         if math.exp((min(squares) - square) / (2 * sigma**2)) >= 1 / 1000
     )
@@ -127,7 +127,7 @@ def test_doubts_and_hopes_are_those_of_the_definitions(
     family = models.Plateau(length=30).over([0.05, 0.4, 0.2])
     mu, sigma = mu_of(family), 0.3
     policy = policies.Guarded(family, sigma, constants=constants, doubt=doubt)
-    params = policy.prepare(3, None, 500)
+    params = policy.prepare(3, None, 1000)
     state = policy.verbs.init(params, 3, 500)
     rng = np.random.default_rng(3)
     history: list[tuple[int, float]] = []
@@ -143,7 +143,8 @@ def test_doubts_and_hopes_are_those_of_the_definitions(
         history.append((arm, reward))
         rewards[arm].append(reward)
         if not constants:
-            assert state.hope[arm] == hope_of(rewards[arm], n, family, sigma)
+            # a table's powers and single ones may differ in the last bit
+            assert state.hope[arm] == pytest.approx(hope_of(rewards[arm], n, family, sigma), 1e-14)
         if n % 16 == 0:
             doubted = twins.guarded.is_doubted(history, 3, thetas, mu, sigma, constants, doubt)
             assert state.doubted[0] == doubted
@@ -162,7 +163,7 @@ def test_who_is_asked_again() -> None:
     policy = policies.Guarded(family, 0.3)
     params = policy.prepare(3, None, 500)
     state = policy.verbs.init(params, 3, 500)
-    state.trusted.arms.pulls[:] = [20, 10, 9]
+    state.trusted.arms.pulls[:] = [20, 5, 4]
     least = params.trusted.mu[21, 0]
     state.fallback.width[:] = 0.0
     for means, hope, closest, expected in (
@@ -175,7 +176,7 @@ def test_who_is_asked_again() -> None:
         state.fallback.mean[:], state.hope[:] = means, hope
         state.trusted.closest[:] = closest
         assert guarded._hopeful(params, state, 0) == expected
-    state.trusted.arms.pulls[:] = [9, 9, 20]
+    state.trusted.arms.pulls[:] = [4, 4, 20]
     state.fallback.mean[:], state.hope[:], state.trusted.closest[:] = [3.0, 4.0, 1.0], 1.0, 0
     assert guarded._hopeful(params, state, 2) == 1
     state.fallback.mean[:] = [4.0, 4.0, 1.0]

@@ -100,8 +100,8 @@ def hopeful(
             for theta in thetas
             if math.exp((min(fits.values()) - fits[theta]) / (2 * sigma**2)) >= 1 / 1000
         ]
-        hope = max(mu(2 * (counts[arm] + 1), theta) for theta in likely)
-        if 2 * counts[arm] < counts[leader] and hope >= mu(counts[leader] + 1, found):
+        hope = max(mu(4 * (counts[arm] + 1), theta) for theta in likely)
+        if 4 * counts[arm] < counts[leader] and hope >= mu(counts[leader] + 1, found):
             allowed.add(arm)
     scores = steady_scores(history, arms, sigma)
     sure = max(scores[arm][0] for arm in allowed)

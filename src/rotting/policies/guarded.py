@@ -25,7 +25,7 @@ from rotting.policies.steady import LATER, SteadyUCB, exploring, index_of
 from rotting.state import Flags, Values
 from rotting.verbs import Verbs
 
-AHEAD = 2  # an arm is neglected if another has more than so many times its pulls
+AHEAD = 4  # an arm is neglected if another has more than so many times its pulls
 RULED_OUT = 1000.0  # times as likely must another theta be
 
 
@@ -113,12 +113,12 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 @shared
 def _hope(params: Params, state: State, arm: Any) -> Any:
-    """The most that the arm may be worth after as many pulls again, by a theta not ruled out.
+    """The most that the arm may be worth after four times as many pulls, by a theta not ruled out.
 
     So far ahead, because an arm that would stay good for a few pulls only is not worth a try.
     """
     squares, mu = state.trusted.fit.squares, params.trusted.mu
-    # beyond the table nobody asks: the favourite has more than twice the pulls of a neglected arm
+    # beyond the table nobody asks: the favourite has more than four times the pulls
     pull = min(AHEAD * (state.trusted.arms.pulls[arm] + 1), mu.shape[0] - 1)
     limit = squares[arm, state.trusted.closest[arm]] + params.plausible
     hope = -math.inf
@@ -173,10 +173,10 @@ class Guarded(Policy):
     SteadyUCB decides; chance passes, and the family is then trusted again.
 
     Without constants, hope: greed never pulls again an arm that looked worse by chance. An arm with
-    less than half the favourite's pulls has hopes if after twice its own it would still be worth
-    what the favourite's likeliest model is worth now, by a theta no more than 1,000 times as
-    unlikely as its likeliest. It is chosen instead if SteadyUCB's index of it is higher than the
-    favourite's.
+    less than a quarter of the favourite's pulls has hopes if after four times its own it would
+    still be worth what the favourite's likeliest model is worth now, by a theta no more than 1,000
+    times as unlikely as its likeliest. It is chosen instead if SteadyUCB's index of it is higher
+    than the favourite's.
 
     No bound is proved; what wrong families cost is measured by `benchmarks/misfit.py`. While the
     family is trusted ties go to the first arm.
