@@ -11,12 +11,17 @@ and its *state* (arrays, perhaps in parts that are NamedTuples themselves):
     judge(params, state, arm, pull)           -> float   what that pull of the arm is worth; pure
     rejudge(params, state, arm)                          judge the arm's next pull again
     reveal(params, state, models, constants)             for policies that are told the true bandit
+    reopen(params, state, flags)                         the arms with a flag are open from now on
+    chosen(params, state, arm, pull, chance)             that pull was chosen with this probability
 
-The last three are optional. `choose` may keep what it has worked out (a cache, an epoch begun), but
+The last five are optional. `choose` may keep what it has worked out (a cache, an epoch begun), but
 called twice it decides the same, as far as chance allows, and a pull that nobody chose can be
 recorded with `pulled` alone. `judge` leaves out what depends on the round, the padding of a bound
 for instance. A policy that keeps the judgement of each arm's next pull has `rejudge`: after a pull
-whose reward does not come before the next decision, the player calls it.
+whose reward does not come before the next decision, the player calls it. `reopen` is called where
+arms come and go: `choose` then looks at open arms only (`rotting.policies.parts.openings`); the
+policy's own copy of what depends on who is open is made anew. `chosen` is for policies that learn
+by propensities, and is called where somebody else chose: history, a control group.
 
 The functions below are what loops and players call, and what a policy calls that holds another
 policy: `choose(params.inner, state.inner, draw)`. Plain Python looks the verbs up at each call;
@@ -43,11 +48,14 @@ class Verbs(NamedTuple):
     judge: Callable[..., Any] | None = None
     rejudge: Callable[..., Any] | None = None
     reveal: Callable[..., Any] | None = None
+    reopen: Callable[..., Any] | None = None  # by default that for a state with a part `arms`
+    chosen: Callable[..., Any] | None = None
 
     @property
     def compiled(self) -> list[Callable[..., Any]]:
         """The functions that are compiled, all but `init`."""
-        verbs = (self.choose, self.pulled, self.update, self.judge, self.rejudge, self.reveal)
+        optional = (self.judge, self.rejudge, self.reveal, self.reopen, self.chosen)
+        verbs = (self.choose, self.pulled, self.update, *optional)
         return [verb for verb in verbs if verb is not None]
 
 
@@ -105,3 +113,20 @@ def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
     verb = verbs_of(params).reveal
     if verb is not None:
         verb(params, state, models, constants)
+
+
+@dispatched
+def reopen(params: Any, state: Any, flags: Any) -> Any:
+    """The arms with a flag are open from now on, and no others."""
+    verb = verbs_of(params).reopen
+    if verb is None:
+        raise ValueError(f"policy must have reopen, but that of {type(params)!r} has not")
+    verb(params, state, flags)
+
+
+@dispatched
+def chosen(params: Any, state: Any, arm: Any, pull: Any, chance: Any) -> Any:
+    """Tell the probability with which a pull was chosen, if the policy learns by it."""
+    verb = verbs_of(params).chosen
+    if verb is not None:
+        verb(params, state, arm, pull, chance)

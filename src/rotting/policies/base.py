@@ -12,12 +12,13 @@ What a user writes is a small immutable `Policy` with the paper's Input line, fo
 from __future__ import annotations
 
 import dataclasses
+import typing
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rotting import plain
 from rotting.parameters import Checked
-from rotting.policies.parts.arms import count_pull
+from rotting.policies.parts.arms import Arms, count_pull, reopen_untried
 from rotting.verbs import KINDS, Verbs
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Policy(Checked):
             )
         if cls.verbs.pulled is None:
             cls.verbs = cls.verbs._replace(pulled=count_pull)
+        if cls.verbs.reopen is None and _counts_arms(cls.verbs.state):
+            cls.verbs = cls.verbs._replace(reopen=reopen_untried)
         # compiled code finds the verbs by the type of the params and remembers them
         known_verbs = KINDS.get(cls.verbs.params)
         if known_verbs is not None and known_verbs != cls.verbs:
@@ -133,6 +136,14 @@ class Policy(Checked):
             and getattr(self, field.name) != field.default
         ]
         return f"{self.title}({', '.join(shown)})" if shown else self.title
+
+
+def _counts_arms(state: type) -> bool:
+    """Whether a type of states has the part that says which arms are open."""
+    try:
+        return typing.get_type_hints(state).get("arms") is Arms
+    except (NameError, TypeError, AttributeError):  # names that only their author's scope knows
+        return False
 
 
 def _short(value: Any) -> str:

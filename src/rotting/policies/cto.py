@@ -43,7 +43,9 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """Ramp up: each arm once. Balance: argmax of mu(N_i + 1; theta-hat_i), ties by least pulls."""
     arm = next_untried(state.arms, 1)  # Ramp up
     if arm < 0:
-        arm = best_least_pulled(state.ranking, state.arms.pulls, draw)  # Balance
+        arm = best_least_pulled(
+            state.ranking, state.arms.pulls, state.arms.opening, draw
+        )  # Balance
     return arm
 
 

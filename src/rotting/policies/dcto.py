@@ -67,7 +67,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     arm = next_untried(state.arms, params.start)
     if arm < 0:
         bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
-        arm = argmax_padded(state.value, state.width, bonus)
+        arm = argmax_padded(state.value, state.width, bonus, state.arms.opening)
     return arm
 
 

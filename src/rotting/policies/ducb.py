@@ -83,7 +83,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
         unit = state.unit[0]
         log_count = math.log(max(1.0, state.all_weight[0] * unit))
         bonus = 2.0 * params.B * math.sqrt(params.xi * log_count / unit)
-        arm = argmax_padded(state.mean, state.width, bonus)
+        arm = argmax_padded(state.mean, state.width, bonus, state.arms.opening)
     return arm
 
 

@@ -76,7 +76,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     t = state.arms.clock[TIME] + 1
     scale = params.scale * math.sqrt(math.log(t))
     while True:
-        arm = argmax_padded(state.mean, state.width, scale)
+        arm = argmax_padded(state.mean, state.width, scale, state.arms.opening)
         if state.seen[arm] == t or state.arms.observed[arm] == 0:
             return arm
         _look(params, state, arm, scale)

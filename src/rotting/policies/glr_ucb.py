@@ -155,7 +155,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
             if n > 0:
                 level = math.log(max(1, t - state.restart[i])) / n
                 state.bound[i] = _upper(params.sigma, state.history.total[i] / n, level)
-        arm = argmax(state.bound)
+        arm = argmax(state.bound, state.arms.opening)
     return arm
 
 

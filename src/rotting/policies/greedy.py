@@ -37,7 +37,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then the arm whose last reward was highest."""
     arm = next_untried(state.arms, 1)
     if arm < 0:
-        arm = best(state.ranking, draw)
+        arm = best(state.ranking, state.arms.opening, draw)
     return arm
 
 

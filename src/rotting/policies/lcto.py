@@ -46,7 +46,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then argmax of mu(N + 1; theta-hat), ties by least pulls and at random."""
     arm = next_untried(state.arms, 1)
     if arm < 0:
-        arm = best_least_pulled(state.ranking, state.arms.pulls, draw)
+        arm = best_least_pulled(state.ranking, state.arms.pulls, state.arms.opening, draw)
     return arm
 
 

@@ -200,12 +200,12 @@ def choose(params: Params, state: State, draw: Any) -> int:
     if arm >= 0:
         return arm
     if not params.thompson:
-        return best(state.ranking, draw)
+        return best(state.ranking, state.arms.opening, draw)
     value = state.ranking.value
     for i in range(value.size):
         if state.arms.observed[i] >= params.need:
             value[i] = _drawn(params, state, i, draw)
-    return argmax(value)
+    return argmax(value, state.arms.opening)
 
 
 @shared

@@ -43,7 +43,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
         return played % params.arms
     arm = next_untried(state.arms, 1)
     if arm < 0:
-        arm = best(state.ranking, draw)
+        arm = best(state.ranking, state.arms.opening, draw)
     return arm
 
 

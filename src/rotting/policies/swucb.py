@@ -42,7 +42,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     if arm < 0:
         t = min(state.arms.clock[TIME] + 1, params.tau)
         bonus = padding_at(params.padding, params.c, t)
-        arm = argmax_padded(state.rounds.mean, state.rounds.width, bonus)
+        arm = argmax_padded(state.rounds.mean, state.rounds.width, bonus, state.arms.opening)
     return arm
 
 

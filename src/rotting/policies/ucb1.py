@@ -46,7 +46,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     arm = next_untried(state.arms, 1)
     if arm < 0:
         bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
-        arm = argmax_padded(state.mean, state.width, bonus)
+        arm = argmax_padded(state.mean, state.width, bonus, state.arms.opening)
     return arm
 
 

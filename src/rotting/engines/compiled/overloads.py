@@ -19,6 +19,7 @@ from typing import Any
 from rotting import verbs
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
 from rotting.engines.image import Image, copy_words, restart
+from rotting.policies.parts import openings
 from rotting.state import Uncleared, marks_of
 from rotting.verbs import KINDS
 
@@ -89,6 +90,12 @@ def _register_verbs() -> None:
     def nothing_to_reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
         return None
 
+    def nothing_to_reopen(params: Any, state: Any, flags: Any) -> Any:
+        return None
+
+    def nothing_to_tell(params: Any, state: Any, arm: Any, pull: Any, chance: Any) -> Any:
+        return None
+
     def known(verb: Callable[..., Any], find: Callable[..., Any]) -> None:
         make_known(verb, find, jit_options=_INLINED)
 
@@ -110,8 +117,49 @@ def _register_verbs() -> None:
         ),
     )
     known(
+        verbs.reopen,
+        lambda params, state, flags: KINDS[params.instance_class].reopen or nothing_to_reopen,
+    )
+    known(
+        verbs.chosen,
+        lambda params, state, arm, pull, chance: (
+            KINDS[params.instance_class].chosen or nothing_to_tell
+        ),
+    )
+    known(
         restart,
         lambda fresh, work: copy_words if fresh.instance_class is Image else _field_copier(fresh),
+    )
+
+
+@functools.cache
+def _register_openings() -> None:
+    """Where no arm ever closes, the questions are answered when they are compiled."""
+
+    def yes(opening: Any, arm: Any) -> Any:
+        return True
+
+    def looked_up(opening: Any, arm: Any) -> Any:
+        return opening.flags[arm] != 0
+
+    def all_of_them(opening: Any, arms: Any) -> Any:
+        return arms
+
+    def counted(opening: Any, arms: Any) -> Any:
+        return opening.count[0]
+
+    def nothing_to_set(opening: Any, flags: Any) -> Any:
+        return None
+
+    def fixed(opening: Any) -> bool:
+        return opening.instance_class is openings.AllOpen
+
+    known = functools.partial(make_known, jit_options=_INLINED)
+    known(openings.is_open, lambda opening, arm: yes if fixed(opening) else looked_up)
+    known(openings.open_arms, lambda opening, arms: all_of_them if fixed(opening) else counted)
+    known(
+        openings.set_open,
+        lambda opening, flags: nothing_to_set if fixed(opening) else openings.set_flags,
     )
 
 
@@ -119,6 +167,7 @@ def register() -> None:
     """Make the verbs and all functions marked `shared` so far known to the compiler."""
     with _LOCK:
         _register_verbs()
+        _register_openings()
         while PENDING:
             outer, body = PENDING.pop()
             options = _CALLED if body in CALLED else _INLINED

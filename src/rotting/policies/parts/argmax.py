@@ -1,4 +1,4 @@
-"""Scans for the highest index, each with its rule for ties.
+"""Scans of the open arms for the highest index, each with its rule for ties.
 
 A branch that is predicted right costs next to nothing; a chain of comparisons, each waiting for the
 one before, does not. That is why some of these are longer than they need to be.
@@ -10,13 +10,14 @@ import math
 from typing import Any
 
 from rotting import random
-from rotting.compilable import on_gpu, shared
+from rotting.compilable import on_gpu, seldom, shared
+from rotting.policies.parts.openings import is_open
 
 tie = random.tie
 
 
 @shared
-def argmax(index: Any) -> Any:
+def argmax(index: Any, opening: Any) -> Any:
     """The arm with the highest index; the first of them if several.
 
     Two passes: the highest index, then whose it is. While one arm leads, branch prediction guesses
@@ -24,16 +25,26 @@ def argmax(index: Any) -> Any:
     """
     highest = -math.inf
     for i in range(index.size):
-        if index[i] > highest:
+        if index[i] > highest and is_open(opening, i):
             highest = index[i]
     for i in range(index.size):
-        if index[i] == highest:
+        if index[i] == highest and is_open(opening, i):
             return i
-    return 0
+    return first_open(index.size, opening)
 
 
 @shared
-def argmax_padded(mean: Any, width: Any, bonus: Any) -> Any:
+@seldom
+def first_open(arms: Any, opening: Any) -> Any:
+    """The first of the open arms."""
+    i = 0
+    while i < arms - 1 and not is_open(opening, i):
+        i += 1
+    return i
+
+
+@shared
+def argmax_padded(mean: Any, width: Any, bonus: Any, opening: Any) -> Any:
     """The arm with the highest mean + bonus * width; the first of them if several.
 
     Even and odd arms are compared apart: two independent chains of comparisons run in parallel.
@@ -46,42 +57,44 @@ def argmax_padded(mean: Any, width: Any, bonus: Any) -> Any:
     for i in range(0, last, 2):
         even = mean[i] + bonus * width[i]
         odd = mean[i + 1] + bonus * width[i + 1]
-        if even > highest:
+        if even > highest and is_open(opening, i):
             highest = even
             best = i
-        if odd > second:
+        if odd > second and is_open(opening, i + 1):
             second = odd
             other = i + 1
     if last % 2 == 0:
         even = mean[last] + bonus * width[last]
-        if even > highest:
+        if even > highest and is_open(opening, last):
             highest = even
             best = last
+    if highest == -math.inf and second == -math.inf:
+        return first_open(mean.size, opening)
     if second > highest or (second == highest and other < best):
         return other
     return best
 
 
 @on_gpu(argmax_padded)
-def argmax_padded_in_turn(mean: Any, width: Any, bonus: Any) -> Any:
+def argmax_padded_in_turn(mean: Any, width: Any, bonus: Any, opening: Any) -> Any:
     """One arm after the other: fewer registers, so that more threads are resident."""
-    best = 0
+    best = first_open(mean.size, opening)
     highest = -math.inf
     for i in range(mean.size):
         index = mean[i] + bonus * width[i]
-        if index > highest:
+        if index > highest and is_open(opening, i):
             highest = index
             best = i
     return best
 
 
 @shared
-def top_two(index: Any, runner_up: Any) -> Any:
+def top_two(index: Any, runner_up: Any, opening: Any) -> Any:
     """`argmax`; the second highest index goes to `runner_up[0]`."""
     highest = -math.inf
     second = -math.inf
     for i in range(index.size):
-        x = index[i]
+        x = index[i] if is_open(opening, i) else -math.inf
         lower = x if x < highest else highest
         if lower > second:
             second = lower
@@ -89,18 +102,20 @@ def top_two(index: Any, runner_up: Any) -> Any:
             highest = x
     runner_up[0] = second
     for i in range(index.size):
-        if index[i] == highest:
+        if index[i] == highest and is_open(opening, i):
             return i
-    return 0
+    return first_open(index.size, opening)
 
 
 @shared
-def top_two_least_pulled(index: Any, pulls: Any, runner_up: Any, draw: Any) -> Any:
+def top_two_least_pulled(index: Any, pulls: Any, runner_up: Any, opening: Any, draw: Any) -> Any:
     """`top_two` with ties by least pulls, and then at random: to the smallest `tie` hash."""
-    best = 0
-    highest = index[0]
+    best = first_open(index.size, opening)
+    highest = index[best]
     second = -math.inf
-    for i in range(1, index.size):
+    for i in range(best + 1, index.size):
+        if not is_open(opening, i):
+            continue
         if index[i] > highest:
             second = highest
             highest = index[i]
@@ -116,13 +131,17 @@ def top_two_least_pulled(index: Any, pulls: Any, runner_up: Any, draw: Any) -> A
 
 
 @on_gpu(top_two_least_pulled)
-def top_two_without_branches(index: Any, pulls: Any, runner_up: Any, draw: Any) -> Any:
+def top_two_without_branches(
+    index: Any, pulls: Any, runner_up: Any, opening: Any, draw: Any
+) -> Any:
     """Carries the best arm along arm by arm, whether it changes or not: no divergent warps."""
-    best = 0
-    highest = index[0]
-    fewest = pulls[0]
+    best = first_open(index.size, opening)
+    highest = index[best]
+    fewest = pulls[best]
     second = -math.inf
-    for i in range(1, index.size):
+    for i in range(best + 1, index.size):
+        if not is_open(opening, i):
+            continue
         x = index[i]
         n = pulls[i]
         wins = x > highest or (x == highest and n < fewest)

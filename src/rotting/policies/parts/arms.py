@@ -8,12 +8,13 @@ import numpy as np
 
 from rotting.arrays import IntArray
 from rotting.compilable import seldom, shared
+from rotting.policies.parts.openings import AllOpen, Openings, is_open, set_open
 from rotting.state import AtMost, Counts
 
 # Places in the clock. One array, not three: every array that a loop works on takes a register.
 TIME = 0  # rounds played
-WAITING = 1  # how many arms have shown fewer rewards than the ramp-up asks for
-TRIED = 2  # a cursor: all arms before this one have been pulled
+WAITING = 1  # how many open arms have shown fewer rewards than the ramp-up asks for
+TRIED = 2  # a cursor: all open arms before this one have been pulled
 
 
 class Arms(NamedTuple):
@@ -25,6 +26,7 @@ class Arms(NamedTuple):
     pulls: Counts  # of each arm
     observed: Annotated[IntArray, AtMost("pulls")]  # rewards of each arm that have come, and count
     clock: Counts  # three numbers that belong to no arm: TIME, WAITING and TRIED
+    opening: AllOpen | Openings  # which of them may be chosen
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """What no play could have led to: more rewards than pulls, counting those still to come."""
@@ -44,6 +46,7 @@ def no_pulls(arms: int) -> Arms:
         pulls=np.zeros(arms, dtype=np.int64),
         observed=np.zeros(arms, dtype=np.int64),
         clock=np.array([0, arms, 0], dtype=np.int64),
+        opening=AllOpen(),
     )
 
 
@@ -62,9 +65,27 @@ def rewarded(arms: Arms, arm: Any, need: Any) -> Any:
     """
     n = arms.observed[arm] + 1
     arms.observed[arm] = n
-    if n == need:
+    if n == need and is_open(arms.opening, arm):
         arms.clock[WAITING] -= 1
     return n
+
+
+@shared
+def reopen_arms(arms: Arms, flags: Any, need: Any) -> None:
+    """The arms with a flag are open from now on; those that ramp up are counted anew."""
+    set_open(arms.opening, flags)
+    waiting = 0
+    for i in range(flags.size):
+        if flags[i] != 0 and arms.observed[i] < need:
+            waiting += 1
+    arms.clock[WAITING] = waiting
+    arms.clock[TRIED] = 0
+
+
+@shared
+def reopen_untried(params: Any, state: Any, flags: Any) -> None:
+    """The verb `reopen` of policies that keep nothing else that depends on who is open."""
+    reopen_arms(state.arms, flags, 1)
 
 
 @shared
@@ -72,9 +93,9 @@ def next_untried(arms: Arms, need: Any) -> Any:
     """The arm to try because fewer than `need` of its rewards were observed, or -1 for none.
 
     It is the least pulled of those arms, the first of them if several, provided that no other arm
-    has been pulled less. With immediate rewards this is the paper's ramp-up, each arm in turn.
-    With late or lost rewards no arm is forgotten, and one that never answers is pulled only as
-    often as the least pulled of the others.
+    has been pulled less; closed arms do not count. With immediate rewards this is the paper's
+    ramp-up, each arm in turn. With late or lost rewards no arm is forgotten, and one that never
+    answers is pulled only as often as the least pulled of the others.
     """
     if arms.clock[WAITING] == 0:
         return -1
@@ -90,24 +111,24 @@ def _untried(arms: Arms, need: Any) -> Any:
     ramp-up of very many arms does not scan them in every round.
     """
     first = arms.clock[TRIED]
-    while first < arms.pulls.size and arms.pulls[first] > 0:
+    while first < arms.pulls.size and (arms.pulls[first] > 0 or not is_open(arms.opening, first)):
         first += 1
     arms.clock[TRIED] = first
     if first < arms.pulls.size:
         return first
-    return least_tried(arms.pulls, arms.observed, need)
+    return least_tried(arms.pulls, arms, need)
 
 
 @shared
 @seldom
-def least_tried(pulls: Any, observed: Any, need: Any) -> Any:
-    """The rule of `next_untried`, by a scan."""
-    least = pulls[0]
-    for i in range(1, pulls.size):
-        if pulls[i] < least:
-            least = pulls[i]
+def least_tried(pulls: Any, arms: Arms, need: Any) -> Any:
+    """The rule of `next_untried`, by a scan; `pulls` may be those of a window."""
+    least = -1
     for i in range(pulls.size):
-        if pulls[i] == least and observed[i] < need:
+        if is_open(arms.opening, i) and (least < 0 or pulls[i] < pulls[least]):
+            least = i
+    for i in range(pulls.size):
+        if is_open(arms.opening, i) and pulls[i] == pulls[least] and arms.observed[i] < need:
             return i
     return -1
 

@@ -17,6 +17,7 @@ import numpy as np
 from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import seldom, shared
 from rotting.policies.parts.argmax import goes_before, top_two, top_two_least_pulled
+from rotting.policies.parts.openings import is_open
 from rotting.state import Finite, Place, Values
 
 TREE_FROM = 48  # arms; a scan of fewer is faster
@@ -26,7 +27,7 @@ NOTHING, MANY = -1, -2  # which value has changed, unless it is that of one arm
 class Ranking(NamedTuple):
     """The arms' values, and what is known about their order."""
 
-    value: Values  # what each arm's next pull is worth
+    value: Values  # what each arm's next pull is worth, open or not
     # whose value has changed since then, apart from the leader's: one arm's, NOTHING, or MANY
     changed: Annotated[IntArray, Place("value", least=MANY)]
     leader: Annotated[IntArray, Place("value")]  # the best arm when it was last found
@@ -45,6 +46,11 @@ class Ranking(NamedTuple):
         if self.changed[0] != MANY and not np.all(left | right):  # else all matches are played anew
             return "tree must have in each node one of the two arms below it"
         return None
+
+    def grown(self, larger: Ranking, state: Any) -> Ranking:
+        """With more arms the leaves of the tree lie elsewhere: all matches are played anew."""
+        larger.value[: self.value.size] = self.value
+        return self if larger.value.size == self.value.size else larger
 
 
 def unranked(arms: int) -> Ranking:
@@ -73,39 +79,49 @@ def rank(ranking: Ranking, arm: Any, value: Any) -> None:
 
 
 @shared
-def best(ranking: Ranking, draw: Any) -> Any:
-    """The arm whose next pull is worth most; the first of them if several."""
+def rerank(ranking: Ranking) -> None:
+    """Other arms are open than before: the order has to be found anew."""
+    ranking.changed[0] = MANY
+
+
+@shared
+def best(ranking: Ranking, opening: Any, draw: Any) -> Any:
+    """The open arm whose next pull is worth most; the first of them if several."""
     if ranking.tree.size > 1:
         # `leader` stands in for the pulls, which are not read: ties go to the first
-        return _winner(ranking, ranking.leader, False, draw)
+        return _winner(ranking, ranking.leader, False, opening, draw)
     leader = ranking.leader[0]
     if ranking.changed[0] == NOTHING and ranking.value[leader] > ranking.rival[0]:
         return leader
-    leader = top_two(ranking.value, ranking.rival)
+    leader = top_two(ranking.value, ranking.rival, opening)
     ranking.leader[0] = leader
     ranking.changed[0] = NOTHING
     return leader
 
 
 @shared
-def best_least_pulled(ranking: Ranking, pulls: Any, draw: Any) -> Any:
-    """The arm whose next pull is worth most; ties by least pulls, and then at random."""
+def best_least_pulled(ranking: Ranking, pulls: Any, opening: Any, draw: Any) -> Any:
+    """The open arm whose next pull is worth most; ties by least pulls, and then at random."""
     if ranking.tree.size > 1:
-        return _winner(ranking, pulls, True, draw)
+        return _winner(ranking, pulls, True, opening, draw)
     leader = ranking.leader[0]
     if ranking.changed[0] == NOTHING and ranking.value[leader] > ranking.rival[0]:
         return leader
-    leader = top_two_least_pulled(ranking.value, pulls, ranking.rival, draw)
+    leader = top_two_least_pulled(ranking.value, pulls, ranking.rival, opening, draw)
     ranking.leader[0] = leader
     ranking.changed[0] = NOTHING
     return leader
 
 
 @shared
-def _match(value: Any, pulls: Any, least_pulled: Any, a: Any, b: Any, draw: Any) -> Any:
-    """The better of two arms, a being left of b."""
-    if b < 0:
+def _match(
+    value: Any, pulls: Any, least_pulled: Any, opening: Any, a: Any, b: Any, draw: Any
+) -> Any:
+    """The better of two arms, a being left of b; an open arm is better than a closed one."""
+    if b < 0 or not is_open(opening, b):
         return a
+    if not is_open(opening, a):
+        return b
     if value[a] == value[b]:
         if least_pulled and goes_before(pulls, b, a, draw):
             return b
@@ -115,7 +131,7 @@ def _match(value: Any, pulls: Any, least_pulled: Any, a: Any, b: Any, draw: Any)
 
 @shared
 @seldom
-def _winner(ranking: Ranking, pulls: Any, least_pulled: Any, draw: Any) -> Any:
+def _winner(ranking: Ranking, pulls: Any, least_pulled: Any, opening: Any, draw: Any) -> Any:
     """The arm at the root of the tree, once its matches are up to date."""
     tree = ranking.tree
     leaves = tree.size // 2
@@ -124,9 +140,8 @@ def _winner(ranking: Ranking, pulls: Any, least_pulled: Any, draw: Any) -> Any:
     while True:
         node = leaves - 1 if changed == MANY else (leaves + arm) // 2
         while node >= 1:
-            tree[node] = _match(
-                ranking.value, pulls, least_pulled, tree[2 * node], tree[2 * node + 1], draw
-            )
+            a, b = tree[2 * node], tree[2 * node + 1]
+            tree[node] = _match(ranking.value, pulls, least_pulled, opening, a, b, draw)
             node = node - 1 if changed == MANY else node // 2
         if changed < 0 or arm == changed:
             break

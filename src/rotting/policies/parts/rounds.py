@@ -14,6 +14,7 @@ import numpy as np
 from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import seldom, shared
 from rotting.policies.parts.arms import TIME, WAITING, Arms, least_tried, rewarded
+from rotting.policies.parts.openings import is_open
 from rotting.state import Counts, Finite, Numbers, Place, Values
 
 
@@ -57,7 +58,7 @@ def absent(rounds: Rounds, arms: Arms) -> Any:
     """An arm without observed rewards in the window, by the rule of `next_untried`, or -1."""
     if arms.clock[WAITING] == 0:
         return -1
-    return least_tried(rounds.pulls, arms.observed, 1)
+    return least_tried(rounds.pulls, arms, 1)
 
 
 @shared
@@ -81,7 +82,7 @@ def _leave(rounds: Rounds, arms: Arms, place: Any) -> None:
     if reward == reward:
         arms.observed[arm] -= 1
         rounds.total[arm] -= reward
-        if arms.observed[arm] == 0:
+        if arms.observed[arm] == 0 and is_open(arms.opening, arm):
             arms.clock[WAITING] += 1
         _refresh(rounds, arms, arm)
     rounds.ring_reward[place] = math.nan

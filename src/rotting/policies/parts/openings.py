@@ -1,0 +1,77 @@
+"""Which arms may be chosen now: all of them, always, or those that are open.
+
+A simulation in which no arm ever closes pays nothing for the question: `AllOpen` is a type of its
+own, for which the compiler answers it once and for all. A player, and a scenario whose arms come
+and go, have `Openings` instead (`closable`), and tell the policy about changes by its verb
+`reopen`.
+
+A closed arm keeps its statistics and takes late rewards, but is invisible to whatever compares or
+counts arms: minima, round robins, sums over weights, K.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from rotting.compilable import dispatched
+from rotting.state import Counts, Flags, is_part
+
+S = TypeVar("S")
+
+
+class AllOpen(NamedTuple):
+    """No arm ever closes."""
+
+
+class Openings(NamedTuple):
+    """The arms that may be chosen now."""
+
+    flags: Flags  # of each arm: 1 if it is open
+    count: Counts  # how many are
+
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """A count that is not that of the flags; one or more are always open."""
+        count, found = int(self.count[0]), int(self.flags.sum())
+        return None if count == found > 0 else f"count must be the {found} open arms, got {count}"
+
+
+@dispatched
+def is_open(opening: Any, arm: Any) -> Any:
+    """Whether an arm may be chosen."""
+    return isinstance(opening, AllOpen) or opening.flags[arm] != 0
+
+
+@dispatched
+def open_arms(opening: Any, arms: Any) -> Any:
+    """How many arms may be chosen, of so many that there are."""
+    return arms if isinstance(opening, AllOpen) else opening.count[0]
+
+
+def set_flags(opening: Any, flags: Any) -> None:
+    """`set_open` where arms can close."""
+    count = 0
+    for i in range(flags.size):
+        opening.flags[i] = flags[i]
+        count += flags[i]
+    opening.count[0] = count
+
+
+@dispatched
+def set_open(opening: Any, flags: Any) -> Any:
+    """From now on the arms with a flag are open, and no others."""
+    set_flags(opening, flags)
+
+
+def closable(state: S) -> S:
+    """The same state with arms that can close; all are open."""
+    tree: Any = state
+    made = []
+    for value in tree:
+        if isinstance(value, AllOpen):
+            arms = tree.pulls.size
+            value = Openings(np.ones(arms, dtype=np.int64), np.full(1, arms, dtype=np.int64))
+        made.append(closable(value) if is_part(value) else value)
+    same: S = type(tree)(*made)
+    return same
