@@ -95,16 +95,37 @@ class Policy(Checked):
         seed: int = 0,
         horizon: int | None = None,
         compiled: bool = True,
+        reward_window: int | None = None,
+        reward_time: Any = None,
+        default_reward: float | None = None,
+        explore: float = 0.0,
     ) -> Player:
         """An online object that plays this policy one decision at a time.
 
-        `arms` are labels of any hashable kind. `horizon` is needed by few policies. `compiled`
-        chooses between compiled verbs (fast; the first use of a policy on a machine compiles
-        it) and plain Python (starts at once).
+        `arms` are labels: words, numbers, dates, anything hashable. `horizon` is needed by few
+        policies. `compiled` chooses between compiled verbs (fast; the first use of a policy on a
+        machine compiles it) and plain Python (starts at once).
+
+        A reward is waited for during the next `reward_window` decisions, or during `reward_time`
+        (a number in your own unit, or a timedelta; then `select(at=...)` says the time). What has
+        not come by then is `default_reward`, zero for clicks, or is not waited for any longer.
+
+        A share `explore` of the decisions is a control group: an arm drawn from those allowed.
+        `player.lift()` then says what the policy earns beyond equal shares.
         """
         from rotting.online.player import Player
 
-        return Player(self, arms, seed=seed, horizon=horizon, compiled=compiled)
+        return Player(
+            self,
+            arms,
+            seed=seed,
+            horizon=horizon,
+            compiled=compiled,
+            reward_window=reward_window,
+            reward_time=reward_time,
+            default_reward=default_reward,
+            explore=explore,
+        )
 
     @property
     def label(self) -> str:

@@ -36,6 +36,7 @@ _PURPOSE = {
     "play_baseline": "the baseline",
     "decide": "decisions online",
     "learn": "rewards online",
+    "work": "batches online",
 }
 
 
