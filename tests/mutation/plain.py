@@ -9,37 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 
-class PlainStepper:
-    """What `Stepper` is to a player, without a compiler: the block is the arrays themselves."""
-
-    def __init__(self, params: Any, state: Any, draw: Any, turn: Any) -> None:
-        self.block = params, state, draw, turn
-
-    def moved(self, params: Any, state: Any, draw: Any, turn: Any) -> PlainStepper:
-        """The same with other arrays: a player has grown."""
-        return PlainStepper(params, state, draw, turn)
-
-    def decide(self, block: Any) -> int:
-        """One decision."""
-        from rotting.engines import steps
-
-        return int(steps.decide(*block))
-
-    def learn(self, block: Any, arm: int, pull: int, reward: float) -> None:
-        """One reward."""
-        from rotting.engines import steps
-
-        params, state, _, turn = block
-        steps.learn(params, state, turn, arm, pull, reward)
-
-
 def install() -> None:
     """From now on the cpu engine is the reference engine, and players are not compiled."""
-    from rotting.engines.compiled import stepper
     from rotting.experiments import simulation
+    from rotting.online.keeping import Kept
 
     engine = simulation._engine
     simulation._engine = lambda name, threads: engine(
         "reference" if name == "cpu" else name, threads
     )
-    stepper.Stepper = PlainStepper  # type: ignore[assignment,misc]
+    begin = Kept._begin
+
+    def begin_plainly(player: Any, *parts: Any) -> None:
+        player.compiled = False
+        begin(player, *parts)
+
+    Kept._begin = begin_plainly  # type: ignore[method-assign]

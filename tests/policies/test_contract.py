@@ -13,8 +13,11 @@ import pytest
 from cases import examples, name_of, player_of
 from rotting import Decision, Player, policies, verbs
 from rotting.engines import steps
+from rotting.engines.desk import new_desk
+from rotting.engines.waiting import listed, nobody_waits
 from rotting.policies import Policy
 from rotting.policies.parts.arms import TRIED
+from rotting.policies.parts.openings import closable
 from rotting.random import new_draw
 from rotting.state import AtMost, Finite, Place, Unchanged, Within, check, leaves, rebuild
 
@@ -45,7 +48,12 @@ def late_play(player: Player, rounds: int, seed: int = 3) -> Iterator[int]:
 
 def fresh_like(player: Player) -> Any:
     """The state that the player would start with, in its present size."""
-    return player.policy.verbs.init(player._params, len(player.arms), player._capacity)
+    return player._fresh(player._params, len(player.arms), player._capacity)
+
+
+def waiting_of(player: Player) -> list[tuple[int, int]]:
+    """Arm and pull of the decisions that wait."""
+    return [(row[0], row[1]) for row in listed(player._desk.waiting)]
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)
@@ -54,7 +62,7 @@ def test_no_play_leads_to_a_state_that_is_refused(policy: Policy) -> None:
     player = player_of(policy, compiled=False)
     for t in late_play(player, 400):
         if t <= 20 or t % 40 == 0:
-            check(player._state, fresh_like(player), player._params, list(player._outstanding))
+            check(player._state, fresh_like(player), player._params, waiting_of(player))
     assert player._capacity > 256
 
 
@@ -64,7 +72,7 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
     for _ in late_play(player, 60):
         pass
     state, fresh = player._state, fresh_like(player)
-    waiting = list(player._outstanding)
+    waiting = waiting_of(player)
     check(state, fresh, player._params, waiting)
     for leaf in leaves(state):
         says = [
@@ -107,26 +115,28 @@ class Game:
 
     def __init__(self, policy: Policy, seed: int = 5) -> None:
         self.params = policy.prepare(3, 3000, 1000)
-        self.state = policy.verbs.init(self.params, 3, 1000)
+        self.state = closable(policy.verbs.init(self.params, 3, 1000))
         self.draw = new_draw(seed)
-        self.turn = steps.new_turn(3)
+        self.desk = new_desk(3, seed)._replace(waiting=nobody_waits(1024))
+        self.desk.clock[[steps.GROW_AT, steps.GROW_AT_PULL]] = 10_000
 
     def rejudge(self) -> None:
         """Before a decision, if the last pull has no reward yet, as a player does."""
-        if self.turn[steps.LATE] != steps.NOBODY:
-            verbs.rejudge(self.params, self.state, self.turn[steps.LATE])
+        if self.desk.clock[steps.LATE] != steps.NOBODY:
+            verbs.rejudge(self.params, self.state, self.desk.clock[steps.LATE])
 
     def decide(self) -> int:
-        return int(steps.decide(self.params, self.state, self.draw, self.turn))
+        arm, _ = steps.decide(self.params, self.state, self.draw, self.desk)
+        assert arm >= 0
+        return int(arm)
 
     def record(self, arm: int) -> None:
         """A pull that nobody chose."""
         self.rejudge()
-        verbs.pulled(self.params, self.state, arm)
-        self.turn[steps.LATE] = arm
+        steps.count(self.params, self.state, self.desk, arm)
 
     def learn(self, arm: int, pull: int, reward: float) -> None:
-        steps.learn(self.params, self.state, self.turn, arm, pull, reward)
+        assert steps.learn(self.params, self.state, self.desk, arm, pull, reward)
 
     @property
     def counts(self) -> list[Any]:
@@ -209,7 +219,7 @@ def test_judging_is_pure_and_what_is_kept(policy: Policy, compiled: bool) -> Non
         params, state = player._params, player._state
         if isinstance(policy, policies.DCTO_UCB) and state.exploring[0]:
             continue  # it judges when it has explored
-        late = int(player._turn[steps.LATE])
+        late = int(player._desk.clock[steps.LATE])
         if late != steps.NOBODY:  # as before the next decision
             verbs.rejudge(params, state, late)
         before = [leaf.value.copy() for leaf in leaves(state)]

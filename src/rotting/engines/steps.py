@@ -47,18 +47,17 @@ _AT, _WEIGHT, _CENTRE, _FIRST = line.AT, line.WEIGHT, line.CENTRE, line.FIRST
 def decide(params: Any, state: Any, draw: Any, desk: Any) -> Any:
     """Choose an arm and count its pull; returns both, or why not."""
     clock, numbers = desk.clock, desk.numbers
-    if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
-        return NO_SPACE, 0
-    if clock[UNHASHED] != 0:
-        hash_again(desk.waiting)
-        clock[UNHASHED] = 0
     allowed = clock[OPEN]
     open_now = desk.open
     if clock[RESTRICTED] != 0:
         allowed = _restrict(desk)
         open_now = desk.allowed
-    if allowed == 0:
+    if allowed == 0:  # before space is asked for: what is refused changes nothing
         return NOBODY_OPEN, 0
+    if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
+        return NO_SPACE, 0
+    if clock[UNHASHED] != 0:
+        find_again(desk)
     if clock[LATE] != NOBODY:
         rejudge(params, state, clock[LATE])
     if clock[WINDOW] > 0 or numbers[LIFETIME] < math.inf:
@@ -76,6 +75,14 @@ def decide(params: Any, state: Any, draw: Any, desk: Any) -> Any:
     if numbers[EXPLORE] > 0.0:
         arm = _controlled(desk, open_now, arm)
     return arm, count(params, state, desk, arm)
+
+
+@shared
+@seldom
+def find_again(desk: Any) -> None:
+    """Let the decisions that wait be found, after the player has made space for more."""
+    hash_again(desk.waiting)
+    desk.clock[UNHASHED] = 0
 
 
 @shared
@@ -233,14 +240,15 @@ def give_up(params: Any, state: Any, desk: Any, entry: Any) -> None:
 def decide_rows(params: Any, state: Any, draw: Any, desk: Any, rows: Any, chances: Any) -> Any:
     """Decisions in a row, as many as there is space for; returns how many, or why not.
 
-    `rows` gets arm, pull, and whether it is one of the control group.
+    `rows` gets arm, pull, and whether it is one of the control group; the first of them gets the
+    arm that cannot be chosen, if that is why not.
     """
     for k in range(rows.shape[0]):
         arm, pull = decide(params, state, draw, desk)
         if arm < 0:
             if arm == NO_SPACE:
                 return k
-            rows[k, 0] = pull  # the arm that cannot be
+            rows[0, 0] = pull  # the arm that cannot be
             return arm
         rows[k, 0] = arm
         rows[k, 1] = pull
@@ -308,9 +316,6 @@ def record_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any, cha
         if pull > desk.pulls[arm]:
             if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
                 break
-            if clock[UNHASHED] != 0:
-                hash_again(desk.waiting)
-                clock[UNHASHED] = 0
             if clock[LATE] != NOBODY:
                 rejudge(params, state, clock[LATE])
             made = count(params, state, desk, arm)
@@ -348,6 +353,8 @@ def work(
     chances: Any,
 ) -> Any:
     """A batch of decisions, rewards or history, or the giving up of what is waited for."""
+    if desk.clock[UNHASHED] != 0:
+        find_again(desk)
     if what == DECIDE:
         return decide_rows(params, state, draw, desk, rows, chances)
     if what == LEARN:

@@ -48,7 +48,7 @@ class Deciding(Kept):
                 self._wait()
         try:
             if at is not None or self._timed:
-                self._set_time(at)
+                self._set_time(at, self._somebody(allowed))
             if allowed is not None:
                 self._restrict(allowed)
             # One step of an iterator and not a call: no signal is handled in between, so Ctrl-C
@@ -92,7 +92,7 @@ class Deciding(Kept):
                 self._wait()
         try:
             if not self._learn(self._block, number, whole, value):
-                raise ValueError(self._why_not(arm, number, pull))
+                self._learn_again(arm, number, pull, whole, value)
         finally:
             self._free = None
             if self._waiting:
@@ -108,7 +108,7 @@ class Deciding(Kept):
 
         def decide() -> None:
             if at is not None or self._timed:
-                self._set_time(at)
+                self._set_time(at, self._somebody(allowed))
             done = 0
             try:
                 self._restrict(allowed)
@@ -141,7 +141,11 @@ class Deciding(Kept):
         ):
             numbers, pulls = decisions.numbers, decisions.pulls
         else:
-            pairs = [self._pair(decision) for decision in decisions]
+            try:
+                given = list(decisions)
+            except TypeError:
+                raise ValueError(f"decisions must be a list of them, got {decisions!r}") from None
+            pairs = [self._pair(decision) for decision in given]
             numbers = np.array([number for _, number, _ in pairs], dtype=np.int64)
             pulls = np.array([checks.whole(pull) for *_, pull in pairs], dtype=np.int64)
         if len(numbers) != len(values):
@@ -167,6 +171,7 @@ class Deciding(Kept):
         """
 
         def let_go(number: int, pull: int) -> None:
+            self._find_again()
             place = find(self._desk.waiting, number, pull)
             if place < 0:
                 raise ValueError
@@ -229,15 +234,25 @@ class Deciding(Kept):
         desk = self._desk
         if flags is not None:
             desk.allowed[: len(flags)] = flags
+            desk.allowed[len(flags) :] = 0  # arms that another thread has added since
         desk.clock[at_.RESTRICTED] = 0 if flags is None else 1
 
-    def _set_time(self, at: Any) -> None:
+    def _somebody(self, flags: list[int] | None) -> bool:
+        """Whether there is an arm to decide for, asked before the time is set."""
+        desk = self._desk
+        if flags is None:
+            return bool(desk.clock[at_.OPEN])
+        return bool(np.any(desk.open[: len(flags)] * flags))
+
+    def _set_time(self, at: Any, somebody: bool = True) -> None:
         numbers = self._desk.numbers
         if at is None:
             raise ValueError("at must be given, as this player has a reward_time, got None")
         now, dated = moment("at", at, self._dated)
         if now < numbers[at_.NOW]:
             raise ValueError(f"at must not be before the time of earlier calls, got {at!r}")
+        if not somebody:
+            self._refuse(steps.NOBODY_OPEN, 0)
         self._dated = dated
         numbers[at_.NOW] = now
 
@@ -276,6 +291,17 @@ class Deciding(Kept):
         desk = self._desk
         chance, control = float(desk.numbers[at_.CHANCE]), bool(desk.clock[at_.LAST_CONTROL])
         return Assigned(self.arms[number], pull, chance, control)
+
+    def _learn_again(self, arm: Any, number: int, pull: Any, whole: int, value: float) -> None:
+        """The decision was not found: Ctrl-C came when there was space and no table, or it waits no
+        longer."""
+        self._find_again()
+        if not self._learn(self._block, number, whole, value):
+            raise ValueError(self._why_not(arm, number, pull))
+
+    def _find_again(self) -> None:
+        if self._desk.clock[at_.UNHASHED]:
+            steps.find_again(self._desk)
 
     def _pair(self, decision: Any) -> tuple[Any, int, Any]:
         """Label, number and pull of a decision in another form than a pair, or a refusal."""

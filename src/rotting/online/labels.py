@@ -35,7 +35,8 @@ def freeze(label: Any) -> Any:
     if isinstance(label, enum.Enum):  # before str and int, which it may be as well
         return {"enum": f"{type(label).__qualname__}.{label.name}"}
     if isinstance(label, np.generic):
-        label = label.item()
+        found = label.item()  # of a datetime64 in nanoseconds that would be a number
+        label = found if found == label and hash(found) == hash(label) else label
     if label is None or type(label) in (bool, int, float, str):
         return label
     if type(label) is tuple:

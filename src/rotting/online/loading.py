@@ -98,6 +98,15 @@ def capacity_of(arms: int, decided: int) -> int:
     return _doubled(max(FIRST, 4 * arms), 2 * (decided - 1))
 
 
+def capacities_of(arms: int, decided: int) -> set[int]:
+    """The same with what it is if space was made for a decision that Ctrl-C prevented.
+
+    >>> sorted(capacities_of(3, 127)), sorted(capacities_of(3, 128))
+    ([256], [256, 512])
+    """
+    return {capacity_of(arms, decided), capacity_of(arms, decided + 1)}
+
+
 def reaches_of(pulls: int) -> set[int]:
     """How far the tables of a player may reach whose most pulled arm has so many pulls.
 
@@ -144,7 +153,7 @@ def _check_sizes(saved: saving.Saved, desk: Desk) -> None:
             f"saved state is damaged: start must be 1 to {saved.arm_count} arms, "
             f"got {str(saved.start)[:40]}"
         )
-    if saved.capacity != capacity_of(saved.start, decided):
+    if saved.capacity not in capacities_of(saved.start, decided):
         raise ValueError(
             f"saved state is damaged: capacity must be {capacity_of(saved.start, decided)} after "
             f"{decided} decisions, got {str(saved.capacity)[:40]}"
@@ -244,4 +253,13 @@ def _some(counts: list[Any]) -> str:
     return shown if len(counts) <= 20 else f"{shown[:-1]}, ...]"
 
 
-__all__ = ["FIRST", "MOST", "Loaded", "capacity_of", "load", "policy_of", "reaches_of"]
+__all__ = [
+    "FIRST",
+    "MOST",
+    "Loaded",
+    "capacities_of",
+    "capacity_of",
+    "load",
+    "policy_of",
+    "reaches_of",
+]

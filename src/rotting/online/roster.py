@@ -14,8 +14,11 @@ from rotting.engines.desk import with_arms
 from rotting.online.columns import columns_of
 from rotting.online.deciding import Deciding, some
 from rotting.online.labels import one_label
+from rotting.online.loading import capacity_of
 from rotting.state import grown, rebuild, values
 from rotting.verbs import reopen
+
+_MOST = 10**8  # pulls at once, which takes some seconds
 
 
 class Roster(Deciding):
@@ -77,11 +80,12 @@ class Roster(Deciding):
         Before the first pull K is free: what depends on it is prepared anew. All is made first
         and put in place then.
         """
-        start, params, state = self._start, self._params, self._state
+        start, params, state, capacity = self._start, self._params, self._state, self._capacity
         if desk.clock[at.DECIDED] == 0:
             start = max(1, int(flags.sum()))
+            capacity = capacity_of(start, 0)
             params = self.policy.prepare(start, self.horizon, self._reach)
-            state = self._fresh(params, len(arms), self._capacity)
+            state = self._fresh(params, len(arms), capacity)
         elif len(arms) > len(self.arms):
             state = grown(state, self._fresh(params, len(arms), self._capacity))
         if state is self._state:
@@ -94,7 +98,7 @@ class Roster(Deciding):
         before = self.arms, self._start
         self.arms, self._start = arms, start
         try:
-            self._begin(params, state, self._draw, desk)
+            self._begin(params, state, self._draw, desk, capacity, self._reach)
         except BaseException:
             self.arms, self._start = before
             raise
@@ -181,6 +185,13 @@ class Roster(Deciding):
         pairs = np.stack([numbers, whole])
         if np.unique(pairs, axis=1).shape[1] < len(numbers):
             raise ValueError("pulls must be different numbers for an arm, got one twice")
+        highest = self._desk.pulls.copy()
+        np.maximum.at(highest, numbers, whole)
+        more = int((highest - self._desk.pulls).sum())  # of at most 2**53 each
+        if more > _MOST:
+            raise ValueError(
+                f"pulls must say of at most {_MOST} pulls that they were made, got {more}"
+            )
         return whole
 
 

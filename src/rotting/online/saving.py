@@ -83,6 +83,8 @@ def _desk_of(content: Any, state: Any, counts: Any, outstanding: Any) -> dict[st
         [int(arm), int(pull), k + 1, math.nan, 0.0, 0.0]
         for k, (arm, pull) in enumerate(outstanding)
     ]
+    if not all(0 <= row[0] < arms for row in rows):
+        raise ValueError
     desk.pulls[:] = counts
     desk.seen[:] = desk.pulls - np.bincount([row[0] for row in rows], minlength=arms)[:arms]
     desk.total[desk.pulls > 0] = math.nan
