@@ -23,6 +23,7 @@ import numpy as np
 import recorded
 from rotting import policies
 from rotting.catalogue.experiment_file import EXAMPLE
+from rotting.engines import desk as at
 from rotting.models import Plateau
 from rotting.online import loading, saving
 from rotting.policies import Policy
@@ -39,10 +40,10 @@ ODD: list[Any] = [
 ]
 
 
-def played(policy: Policy, arms: int, decisions: int) -> dict[str, Any]:
+def played(policy: Policy, arms: int, decisions: int, **settings: Any) -> dict[str, Any]:
     """The document of a player whose rewards came late, out of order, or never."""
     horizon = 3000 if policy.needs_horizon else None
-    player = policy.online(range(arms), seed=1, horizon=horizon, compiled=False)
+    player = policy.online(range(arms), seed=1, horizon=horizon, compiled=False, **settings)
     rng = Random(decisions)
     waiting = []
     for _ in range(decisions):
@@ -63,7 +64,12 @@ def players() -> list[dict[str, Any]]:
         found += [played(policy, 3, decisions) for decisions in (9, 150)]
     family = Plateau(length=10).over([0.1, 0.3])
     wide = (policies.CTO(family), policies.GreedyLast(), policies.WSWA(0.05, 0.5))
-    return found + [played(policy, 50, 120) for policy in wide]
+    found += [played(policy, 50, 120) for policy in wide]
+    return [*found, played(policies.UCB1(), 4, 150, **SETTINGS)]
+
+
+# a player with all that can be asked for
+SETTINGS = {"reward_window": 20, "default_reward": 0.0, "explore": 0.2}
 
 
 @functools.cache
@@ -121,11 +127,13 @@ def change_structure(rng: Random, content: Any) -> None:
 
 
 def change_array(rng: Random, content: dict[str, Any]) -> None:
-    """Change elements of an array of the state, or its shape or type."""
+    """Change elements of an array of the state or the desk, or its shape or type."""
     state = content.get("state")
-    packed: Any = rng.choice(list(state.values())) if isinstance(state, dict) and state else None
-    if rng.random() < 0.05:
-        packed = content.get(rng.choice(["draw", "turn"]))
+    desk = content.get("desk")
+    held = desk if isinstance(desk, dict) and rng.random() < 0.25 else state
+    packed: Any = rng.choice(list(held.values())) if isinstance(held, dict) and held else None
+    if rng.random() < 0.02:
+        packed = content.get("draw")
     try:
         array = unpacked(packed)
     except Exception:  # changed before
@@ -157,24 +165,31 @@ def change_array(rng: Random, content: dict[str, Any]) -> None:
     packed.update(saving._pack(array))
 
 
+def set_pulls(content: dict[str, Any], pulls: list[int]) -> None:
+    """Other pulls, and all that follows from them; what waits stays as it is."""
+    desk, state = content["desk"], content["state"]
+    clock = unpacked(desk["clock"])
+    clock[at.DECIDED] = sum(pulls)
+    desk["clock"] = saving._pack(clock)
+    content["capacity"] = loading.capacity_of(content["start"], sum(pulls))
+    content["reach"] = max(loading.reaches_of(max(pulls)))
+    desk["pulls"] = saving._pack(np.array(pulls))
+    for path in state:
+        if path.endswith("arms.pulls"):
+            state[path] = saving._pack(np.array(pulls))
+
+
 def change_play(rng: Random, content: dict[str, Any]) -> None:
     """Other pulls, consistently: what follows from them is changed with them."""
-    counts, state = content.get("counts"), content.get("state")
-    whole = isinstance(counts, list) and counts and all(type(n) is int for n in counts)
-    if not whole or not isinstance(counts, list) or not isinstance(state, dict):
-        return  # changed before
-    arm = rng.randrange(len(counts))
-    more = rng.choice([1, -1, 5, 100, 10**12] if rng.random() < 0.95 else [10**4, 10**7])
-    counts[arm] = max(0, counts[arm] + more)
-    content["decided"] = sum(counts)
-    content["capacity"] = loading.capacity_of(len(counts), sum(counts))
-    content["reach"] = max(loading.reaches_of(max(counts)))
-    if max(map(abs, counts)) < 2**62:
-        for path in state:
-            if path.endswith("arms.pulls"):
-                state[path] = saving._pack(np.array(counts))
-    if rng.random() < 0.5:
-        content["outstanding"] = [[arm, pull] for pull in range(1, min(counts[arm], 9))]
+    with contextlib.suppress(Exception):  # changed before
+        pulls = [int(n) for n in unpacked(content["desk"]["pulls"])]
+        arm = rng.randrange(len(pulls))
+        more = rng.choice([1, -1, 5, 100, 10**12] if rng.random() < 0.95 else [10**4, 10**7])
+        pulls[arm] = max(0, pulls[arm] + more)
+        set_pulls(content, pulls)
+        if rng.random() < 0.5:
+            rows = [[arm, n, n, None, 0.0, 0.0] for n in range(1, min(pulls[arm], 9))]
+            content["waiting"] = rows
 
 
 def change_bytes(rng: Random, data: bytes) -> bytes:
@@ -299,4 +314,4 @@ def mutant(kind: str, seed: int, number: int, compiled: float = 0.0) -> bytes:
 
 KINDS = ("players", "results", "experiments")
 
-__all__ = ["KINDS", "forged", "mutant", "played", "players", "unpacked"]
+__all__ = ["KINDS", "SETTINGS", "forged", "mutant", "played", "players", "set_pulls", "unpacked"]

@@ -8,35 +8,40 @@ import numpy as np
 import pytest
 
 from rotting import policies
-from rotting.engines.compiled.stepper import Stepper
+from rotting.engines import desk as at
+from rotting.engines.compiled.stepper import calls_for, pack
+from rotting.engines.desk import new_desk
 from rotting.engines.image import image_of
-from rotting.engines.steps import NOBODY, new_turn
+from rotting.policies.parts.openings import closable
 from rotting.random import new_draw
 
 
 def test_fields_that_compiled_code_cannot_take_are_refused() -> None:
-    verbs = policies.UCB1.verbs
+    verbs, desk = policies.UCB1.verbs, new_desk(2, seed=0)
     params: Any = policies.UCB1().prepare(2, None, 100)
-    state = verbs.init(params, 2, 100)
+    state = closable(verbs.init(params, 2, 100))
     with pytest.raises(ValueError, match="c of Params must be a number or an array, got None"):
-        Stepper(params._replace(c=None), state, new_draw(0), new_turn(2))
+        calls_for(params._replace(c=None), state, desk)
     arms = state.arms._replace(pulls=np.zeros(4, dtype=np.int64)[::2])
     with pytest.raises(ValueError, match=r"arms\.pulls of Arms must be a contiguous array"):
-        Stepper(params, state._replace(arms=arms), new_draw(0), new_turn(2))
+        calls_for(params, state._replace(arms=arms), desk)
 
 
 def test_compiled_verbs_write_to_the_state() -> None:
     """Numba 0.68 with inline="always" loses these writes; the verbs must not be compiled so."""
     policy = policies.UCB1()
     params = policy.prepare(2, None, 100)
-    state = policy.verbs.init(params, 2, 100)
-    turn = new_turn(2)
-    stepper = Stepper(params, state, new_draw(0), turn)
-    arm = stepper.decide(stepper.block)
-    assert turn.tolist() == [2, arm]  # its reward has not come
-    stepper.learn(stepper.block, arm, 1, 0.5)
-    assert turn.tolist() == [2, NOBODY]
-    assert state.arms.pulls.tolist() == [1, 0]
+    state, desk = closable(policy.verbs.init(params, 2, 100)), new_desk(2, seed=0)
+    desk.clock[[at.GROW_AT, at.GROW_AT_PULL]] = 100
+    calls = calls_for(params, state, desk)
+    block = pack(params, state, new_draw(0), desk)
+    arm, pull = calls.decide(block)
+    assert (arm, pull) == (0, 1)
+    assert desk.clock[at.LATE] == arm  # its reward has not come
+    assert calls.learn(block, arm, 1, 0.5)
+    assert not calls.learn(block, arm, 1, 0.5)
+    assert desk.clock[at.LATE] == at.NOBODY
+    assert state.arms.pulls.tolist() == desk.pulls.tolist() == [1, 0]
     assert state.mean[0] == 0.5
     assert state.arms.clock.tolist() == [1, 1, 0]
     np.testing.assert_array_equal(state.arms.observed, [1, 0])

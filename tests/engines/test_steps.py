@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from rotting.engines import desk as at
 from rotting.engines import steps
+from rotting.engines.desk import Desk, new_desk
+from rotting.engines.waiting import listed
 from rotting.verbs import KINDS, Verbs
 
 
@@ -33,30 +36,91 @@ def noted() -> Iterator[None]:
         note("update"),
         note("pulled"),
         rejudge=note("rejudge"),
+        reopen=note("reopen"),
     )
     yield
     del KINDS[Params]
 
 
+def a_desk(arms: int = 2) -> Desk:
+    """One with space for a hundred decisions."""
+    desk = new_desk(arms, seed=0)
+    desk.clock[[at.GROW_AT, at.GROW_AT_PULL]] = 100
+    return desk
+
+
+def waiting(desk: Desk) -> list[tuple[int, int]]:
+    return [(row[0], row[1]) for row in listed(desk.waiting)]
+
+
 def test_an_arm_is_judged_again_only_if_its_reward_is_late() -> None:
     calls: list[str] = []
-    params, turn = Params(calls, [0, 1, 1, 0]), steps.new_turn(2)
-    assert steps.decide(params, (), None, turn) == 0
-    steps.learn(params, (), turn, 0, 1, 0.5)  # prompt
-    assert steps.decide(params, (), None, turn) == 1
+    params, desk = Params(calls, [0, 1, 1, 0]), a_desk()
+    assert steps.decide(params, (), None, desk) == (0, 1)
+    assert steps.learn(params, (), desk, 0, 1, 0.5)  # prompt
+    assert steps.decide(params, (), None, desk) == (1, 1)
     assert calls == ["pulled 0", "update 0 1", "pulled 1"]
-    assert steps.decide(params, (), None, turn) == 1  # the reward of the pull before is late
-    steps.learn(params, (), turn, 1, 1, 0.5)  # it has come: arm 1 was judged
-    steps.decide(params, (), None, turn)
+    assert steps.decide(params, (), None, desk) == (1, 2)  # the reward of the pull before is late
+    assert steps.learn(params, (), desk, 1, 1, 0.5)  # it has come: arm 1 was judged
+    assert steps.decide(params, (), None, desk) == (0, 2)
     assert calls[3:] == ["rejudge 1", "pulled 1", "update 1 1", "pulled 0"]
-    steps.learn(params, (), turn, 1, 2, 0.5)  # of another arm: arm 0 still waits
-    assert turn.tolist() == [2, 0]
+    assert steps.learn(params, (), desk, 1, 2, 0.5)  # of another arm: arm 0 still waits
+    assert desk.clock[at.LATE] == 0
+    assert waiting(desk) == [(0, 2)]
+    assert desk.pulls.tolist() == [2, 2]
+    assert desk.chosen.tolist() == [4, 3]
+    assert desk.seen.tolist() == [1, 2]
+    assert desk.total.tolist() == [0.5, 1.0]
 
 
 @pytest.mark.parametrize("wrong", [-1, 2, 7])
 def test_an_arm_that_does_not_exist_is_not_counted(wrong: int) -> None:
     calls: list[str] = []
-    turn = steps.new_turn(2)
-    assert steps.decide(Params(calls, [wrong]), (), None, turn) == wrong
+    desk = a_desk()
+    assert steps.decide(Params(calls, [wrong]), (), None, desk) == (steps.NO_SUCH_ARM, wrong)
     assert calls == []
-    assert turn.tolist() == [2, steps.NOBODY]
+    assert desk.clock[at.LATE] == at.NOBODY
+    assert desk.clock[at.DECIDED] == 0
+    assert waiting(desk) == []
+
+
+def test_a_closed_arm_is_not_counted() -> None:
+    """The policy was told, and chose it all the same."""
+    calls: list[str] = []
+    desk = a_desk(3)
+    desk.open[1], desk.clock[at.OPEN] = 0, 2
+    assert steps.decide(Params(calls, [1]), (), None, desk) == (steps.CLOSED, 1)
+    assert calls == []
+    desk.allowed[:], desk.clock[at.RESTRICTED] = [0, 1, 1], 1
+    assert steps.decide(Params(calls, [0]), (), None, desk) == (steps.CLOSED, 0)
+    assert calls == ["reopen [0 0 1]", "reopen [1 0 1]"]  # for this decision, and as before
+    assert desk.clock[at.DECIDED] == 0
+    desk.allowed[:] = [0, 1, 0]
+    assert steps.decide(Params(calls, []), (), None, desk) == (steps.NOBODY_OPEN, 0)
+
+
+def test_nothing_happens_where_there_is_no_space() -> None:
+    calls: list[str] = []
+    desk = a_desk()
+    desk.clock[at.GROW_AT] = 0
+    assert steps.decide(Params(calls, []), (), None, desk) == (steps.NO_SPACE, 0)
+    desk.clock[at.GROW_AT] = 100
+    params = Params(calls, [0] * 9)
+    decided = [steps.decide(params, (), None, desk) for _ in range(9)]
+    assert decided == [(0, n) for n in range(1, 9)] + [(steps.NO_SPACE, 0)]  # eight can wait
+    assert steps.learn(params, (), desk, 0, 4, 0.0)
+    assert steps.decide(params, (), None, desk) == (0, 9)
+
+
+def test_a_reward_is_learnt_once_and_of_a_decision_that_waits() -> None:
+    calls: list[str] = []
+    params, desk = Params(calls, [0, 1]), a_desk()
+    for _ in range(2):
+        steps.decide(params, (), None, desk)
+    before = len(calls)
+    for arm, pull in ((0, 2), (1, 0), (1, -1), (2, 1), (0, 2**53)):
+        assert not steps.learn(params, (), desk, arm, pull, 1.0)
+    assert steps.learn(params, (), desk, 0, 1, 1.0)
+    assert not steps.learn(params, (), desk, 0, 1, 1.0)
+    assert calls[before:] == ["update 0 1"]
+    assert waiting(desk) == [(1, 1)]

@@ -94,7 +94,7 @@ def play(policy, seed, compiled):
     player, rng = policy.online(range(20), seed=seed, compiled=compiled), random.Random(seed)
     for _ in range(2000 if compiled else 400):
         player.update(player.select(), rng.random())
-        if player._decided == 400:
+        if sum(player.pulls.values()) == 400:
             early = player.pulls
     return early, player.pulls
 
@@ -146,9 +146,10 @@ while hits < 300:
             player.update(player.select(), 0.5)
     except KeyboardInterrupt:
         hits += 1
-    arms = player._state.arms
-    assert arms.pulls.tolist() == list(player.pulls.values()) == player._counts, hits
-    assert arms.pulls.sum() == player._decided == arms.observed.sum() + len(player.outstanding)
+    arms, desk = player._state.arms, player._desk
+    assert arms.pulls.tolist() == list(player.pulls.values()), hits
+    assert arms.observed.tolist() == desk.seen.tolist()
+    assert arms.pulls.sum() == desk.clock[0] == arms.observed.sum() + len(player.outstanding)
     assert Player.from_json(player.to_json()).pulls == player.pulls
 print(json.dumps({"hits": hits}))
 """
@@ -242,7 +243,9 @@ def test_players_share_no_memory_that_is_written(policy: Policy) -> None:
             for found in leaves(holder):
                 assert not np.may_share_memory(leaf.value, found.value), (leaf.path, found.path)
     assert not np.may_share_memory(one._draw, other._draw)
-    assert not np.may_share_memory(one._turn, other._turn)
+    for leaf in leaves(one._desk):
+        for found in leaves(other._desk):
+            assert not np.may_share_memory(leaf.value, found.value), (leaf.path, found.path)
     for n in range(50):
         one.update(one.select(), 0.1 * (n % 7))
     for leaf, table in zip(leaves(one._params), tables, strict=True):
