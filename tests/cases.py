@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -96,10 +97,11 @@ def regret(
     return float(result.mean_regret[-1]), float(result.standard_error[-1])
 
 
-def player_of(policy: Policy, compiled: bool = True, seed: int = 0) -> Player:
+def player_of(policy: Policy, compiled: bool = True, seed: int = 0, **settings: Any) -> Player:
     """A player of three arms, told a horizon only if its policy needs one."""
-    horizon = 3000 if policy.needs_horizon else None
-    return policy.online(["a", "b", "c"], seed=seed, horizon=horizon, compiled=compiled)
+    if policy.needs_horizon:
+        settings = {"horizon": 3000, **settings}
+    return policy.online(["a", "b", "c"], seed=seed, compiled=compiled, **settings)
 
 
 def run_script(folder: Path, script: str, cache: Path | None = None) -> dict[str, float]:
