@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random as python_random
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 
 from cases import examples, name_of, player_of
 from lockstep import _compare
-from rotting import Player, policies
+from rotting import policies
 from rotting.online.decisions import Assigned, Decision, Decisions
 from rotting.policies import Policy
 

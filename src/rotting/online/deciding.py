@@ -213,8 +213,16 @@ class Deciding(Kept):
         rows = self._alone(lambda: listed(self._desk.waiting))
         return [Decision(self.arms[row[0]], row[1]) for row in sorted(rows)]
 
+    def _closable(self) -> None:
+        if self.policy.verbs.reopen is None:
+            raise ValueError(
+                f"policy must have the verb reopen, or a part `arms` of type Arms in its state, "
+                f"for arms to come and go; {self.policy.title} has neither"
+            )
+
     def _flags(self, among: Iterable[Any]) -> list[int]:
         """Which arms a decision is restricted to."""
+        self._closable()
         numbers = self._numbers
         flags = [0] * len(numbers)
         try:

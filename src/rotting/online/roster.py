@@ -67,13 +67,6 @@ class Roster(Deciding):
         self._closable()
         self._alone(change)
 
-    def _closable(self) -> None:
-        if self.policy.verbs.reopen is None:
-            raise ValueError(
-                f"policy must have the verb reopen, or a part `arms` of type Arms in its state, "
-                f"for arms to come and go; {self.policy.title} has neither"
-            )
-
     def _reopen(self, arms: tuple[Any, ...], desk: Any, flags: IntArray) -> None:
         """Other arms, or other arms open, than before.
 
