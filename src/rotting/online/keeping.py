@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any, Self
 
-from rotting import random
+from rotting import checks, random
 from rotting.engines import desk as at
 from rotting.engines import steps
 from rotting.engines.desk import Desk
@@ -16,6 +17,8 @@ from rotting.online.sharing import Shared
 from rotting.policies.base import Policy
 from rotting.policies.parts.openings import closable
 from rotting.state import grown, rebuild, values
+
+_AHEAD = 8  # decisions between two parts of the work on the next tables
 
 
 class Kept(Shared):
@@ -58,9 +61,6 @@ class Kept(Shared):
         numbers = getattr(self, "_numbers", None)
         if numbers is None or len(numbers) != len(self.arms):
             numbers = {label: number for number, label in enumerate(self.arms)}
-        # Tables and state have space for twice what was decided: late rewards may force a
-        # policy to keep them all.
-        limits = (0 if desk.pulls.max() >= reach // 2 else capacity // 2, reach // 2)
         timed = desk.numbers[at.LIFETIME] < float("inf")
         assigned = desk.numbers[at.EXPLORE] > 0.0
         if not hasattr(self, "_gate"):
@@ -73,17 +73,22 @@ class Kept(Shared):
             from rotting.engines.compiled import stepper
 
             calls = calls or stepper.calls_for(params, state, desk)
-            block = stepper.pack(params, state, draw, desk)
+            parts, block = (params, state, draw, desk), getattr(self, "_block", None)
+            before = () if block is None else self._parts()
+            block = stepper.pack(parts, before, block)
             decide, learn = calls.decide, calls.learn
         else:
             decide, learn = _plain_calls(params, state, draw, desk)
         decisions = map(decide, itertools.repeat(block))
         self._params, self._state, self._draw, self._desk = params, state, draw, desk
         self._capacity, self._reach = capacity, reach
-        desk.clock[at.GROW_AT], desk.clock[at.GROW_AT_PULL] = limits
+        self._set_limits(False)
         self._numbers, self._timed, self._assigned = numbers, timed, assigned
         self._calls, self._block = calls, block
         self._decisions, self._learn = decisions, learn
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self._params, self._state, self._draw, self._desk
 
     def _work(self, what: int, rows: Any, rewards: Any, chances: Any) -> int:
         """A batch, compiled or not."""
@@ -91,8 +96,24 @@ class Kept(Shared):
             from rotting.engines.compiled.stepper import ready
 
             return int(ready(self._calls, self._params)(self._block, what, rows, rewards, chances))
-        parts = (self._params, self._state, self._draw, self._desk)
-        return int(steps.work(*parts, what, rows, rewards, chances))
+        return int(steps.work(*self._parts(), what, rows, rewards, chances))
+
+    def _set_limits(self, ahead: bool) -> None:
+        """Say up to where compiled code may decide; `ahead`: the next tables are made.
+
+        Tables and state have space for twice what was decided: late rewards may force a policy to
+        keep them all. From half of that on the next tables are made, a little at a time.
+        """
+        clock, half = self._desk.clock, self._reach // 2
+        if not self.policy.tables:
+            limits = self._capacity // 2, checks.EXACT
+        elif self._desk.pulls.max() >= half:
+            limits = 0, half
+        elif ahead or self._desk.pulls.max() < half // 2:
+            limits = self._capacity // 2, half if ahead else half // 2
+        else:
+            limits = min(self._capacity // 2, int(clock[at.DECIDED]) + _AHEAD), half
+        clock[at.GROW_AT], clock[at.GROW_AT_PULL] = limits
 
     def _grow(self) -> None:
         """Twice the space where it is needed: tables go by pulls, the state by decisions."""
@@ -101,13 +122,17 @@ class Kept(Shared):
         if is_full(desk.waiting):
             desk = desk._replace(waiting=with_space(desk.waiting))
             desk.clock[at.UNHASHED] = 1
-        if desk.clock[at.DECIDED] >= desk.clock[at.GROW_AT]:
-            if desk.pulls.max() >= reach // 2:
-                reach *= 2
-                params = self.policy.prepare(self._start, self.horizon, reach)
-            if 2 * desk.clock[at.DECIDED] >= capacity:
-                capacity *= 2
-            state = grown(state, self._fresh(params, len(self.arms), capacity))
+            self._begin(params, state, self._draw, desk)
+            return
+        if self.policy.tables and desk.pulls.max() >= reach // 2:
+            reach *= 2
+            params = prepared(self.policy, self._start, self.horizon, reach)
+        if 2 * desk.clock[at.DECIDED] >= capacity:
+            capacity *= 2
+        if (capacity, reach) == (self._capacity, self._reach):
+            self._set_limits(_prepare_ahead(self.policy, self._start, self.horizon, 2 * reach))
+            return
+        state = grown(state, self._fresh(params, len(self.arms), capacity))
         self._begin(params, state, self._draw, desk, capacity, reach)
 
     def _redraw(self, draw: random.Draw) -> None:
@@ -143,6 +168,27 @@ class Kept(Shared):
     def __copy__(self) -> Self:
         """A copy shares nothing with the original: two players on one state would be no copy."""
         return copy.deepcopy(self)
+
+
+def prepared(policy: Policy, arms: int, horizon: int | None, reach: int) -> Any:
+    """The params of a policy: the same for all players that are alike."""
+    try:
+        return _prepared(policy, arms, horizon, reach)
+    except TypeError:  # holds something that has no hash
+        return policy.prepare(arms, horizon, reach)
+
+
+@functools.lru_cache(maxsize=64)
+def _prepared(policy: Policy, arms: int, horizon: int | None, reach: int) -> Any:
+    return policy.prepare(arms, horizon, reach)
+
+
+def _prepare_ahead(policy: Policy, arms: int, horizon: int | None, reach: int) -> bool:
+    """A little of the work of `prepared`; whether all of it is done."""
+    if policy.ahead(reach):
+        prepared(policy, arms, horizon, reach)
+        return True
+    return False
 
 
 def _plain_calls(

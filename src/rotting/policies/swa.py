@@ -67,6 +67,7 @@ class SWA(Policy):
     sigma: Positive
 
     needs_horizon: ClassVar[bool] = True
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
