@@ -11,7 +11,7 @@ from rotting.engines import desk as at
 from rotting.engines.desk import new_desk
 from rotting.engines.waiting import lined_up, listed
 from rotting.online import loading, saving
-from rotting.online.keeping import prepared
+from rotting.online.growing import prepared
 from rotting.online.labels import freeze
 from rotting.online.moments import duration
 from rotting.online.roster import Roster

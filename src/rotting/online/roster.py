@@ -13,7 +13,7 @@ from rotting.engines import steps
 from rotting.engines.desk import with_arms
 from rotting.online.columns import columns_of
 from rotting.online.deciding import Deciding, some
-from rotting.online.keeping import prepared
+from rotting.online.growing import prepared
 from rotting.online.labels import one_label
 from rotting.state import grown, rebuild, values
 from rotting.verbs import reopen
