@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rotting import Arm, NoNoise, RandomArms, Scenario, models
-from rotting.bandits.openings import Opening
+from rotting.bandits import Opening
 
 ARMS = [Arm(models.Constant(value)) for value in (0.3, 0.5, 0.9)]
 

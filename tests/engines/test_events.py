@@ -118,7 +118,7 @@ def test_a_policy_is_told_on_time(noting: Policy) -> None:
     TOLD.clear()
     simulate(noting, scenario, runs=2, engine="reference")
     wanted = [(t, flags_at(scenario, t)) for t in (1, 41, 61, 90, 121)]
-    assert TOLD == wanted + wanted  # every run from its start
+    assert wanted * 2 == TOLD  # every run from its start
 
 
 def test_a_reward_belongs_to_its_pull_whoever_is_open(noting: Policy) -> None:
@@ -209,10 +209,11 @@ def best(scenario: Scenario) -> float:
         [arm for arm, flag in enumerate(flags_at(scenario, t)) if flag]
         for t in range(1, scenario.horizon + 1)
     ]
-    return max(
-        sum(means[arm][played[:t].count(arm)] for t, arm in enumerate(played))
+    totals = [
+        sum(float(means[arm][played[:t].count(arm)]) for t, arm in enumerate(played))
         for played in itertools.product(*allowed)
-    )
+    ]
+    return max(totals)
 
 
 def test_greedy_is_not_optimal_where_arms_close() -> None:
@@ -277,7 +278,7 @@ def test_refused() -> None:
     scenario = SCENARIOS["fixed"]
     with pytest.raises(ValueError, match="must be a rotting Policy where arms come and go"):
         simulate(Copycat(4), scenario, runs=1)
-    with pytest.raises(ValueError, match="'cpu' or 'reference' where arms come and go .*'cuda'"):
+    with pytest.raises(ValueError, match=r"'cpu' or 'reference' where arms come and go .*'cuda'"):
         simulate(policies.UCB1(), scenario, runs=1, engine="cuda")
     stubborn = make_mine(0)()
     with pytest.raises(ValueError, match="choose must return an arm that is open; Mine did not"):
@@ -285,7 +286,7 @@ def test_refused() -> None:
     simulate(stubborn, dataclasses.replace(scenario, horizon=120), runs=1, engine="reference")
     deaf = make_mine(2)
     deaf.verbs = deaf.verbs._replace(reopen=None)
-    with pytest.raises(ValueError, match="must have the verb reopen .* but Mine has not"):
+    with pytest.raises(ValueError, match=r"must have the verb reopen .* but Mine has not"):
         simulate(deaf(), scenario, runs=1, engine="reference")
 
 

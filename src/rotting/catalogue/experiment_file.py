@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rotting import checks, models
-from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, RandomArms, Scenario
-from rotting.bandits.openings import Opening
+from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, Opening, RandomArms, Scenario
 from rotting.catalogue.models import RANGES, make_belief, make_model, model_names, parameters
 from rotting.catalogue.names import filled_in, make_policy
 from rotting.catalogue.scenarios import make_scenario, parse_scenario
