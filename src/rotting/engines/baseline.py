@@ -1,6 +1,7 @@
 """What the regret is measured against: the expected rewards of pi_max and of the best single arm.
 
-Where arms come and go, pi_max is greedy among those that are open, which is no longer optimal, and
+Where arms come and go, pi_max is greedy among those that are open: the highest next mean, the first
+arm in a tie. That is no longer optimal, which of several arms that tie is taken matters later, and
 no single arm can be played throughout.
 
 They do not depend on the policy that is played, and working them out takes a good part of the time

@@ -129,7 +129,7 @@ def policy_bytes(policy: Policy, scenario: Scenario, threads: int, left: int) ->
 
 
 def _tried(policy: Policy, scenario: Scenario, size: int, threads: int) -> int:
-    params = policy.prepare(scenario.arm_count, scenario.horizon, size)
+    params = policy.prepare(scenario.first_arms, scenario.horizon, size)
     fresh = policy.verbs.init(params, scenario.arm_count, size)
     return _bytes(params) + _state_bytes(fresh, threads)
 
