@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,9 @@ from rotting import (
 )
 from rotting.engines import cpu, sizes
 from rotting.engines.baseline import BASELINES
+from rotting.engines.cluster import play_part
 from rotting.engines.events import Events, NoEvents, events_of
+from rotting.engines.plan import Request
 from rotting.policies import POLICIES, Policy, Verbs
 from rotting.policies.parts.arms import Arms, no_pulls, reopen_arms
 from rotting.reports.plots import regret_curves
@@ -151,6 +154,16 @@ def test_reference_and_cpu_agree_to_the_bit(
         for field in ("regret", "pulls", "total_reward", "adversarial_regret"):
             np.testing.assert_array_equal(getattr(reference, field), getattr(compiled, field))
         assert reference.pulls.sum(axis=1).tolist() == [200] * 5
+
+
+def test_a_cluster_is_told_too() -> None:
+    """What a worker gets is the request, which holds the scenario with its openings."""
+    scenario = SCENARIOS["fixed"]
+    request = Request(policies.UCB1(), scenario, 7, "independent", np.array([200]), 2, 3)
+    part = play_part(pickle.loads(pickle.dumps(request)))
+    whole = simulate(policies.UCB1(), scenario, runs=5, seed=7, checkpoints=1, engine="reference")
+    np.testing.assert_array_equal(part.pulls, whole.pulls[2:])
+    np.testing.assert_array_equal(part.total_reward, whole.total_reward[2:])
 
 
 def test_no_arm_is_pulled_more_often_than_it_is_open() -> None:
