@@ -94,6 +94,8 @@ class Halves(NamedTuple):
         more, more_arms = larger.after.size > old, larger.lead.size > arms
         names = [name for name in self._fields if name in _ARENA and more]
         names += [name for name in self._fields if name in _BY_ARM and more_arms]
+        if not names:
+            return self
         for name in names:
             kept = getattr(self, name)
             getattr(larger, name)[: kept.shape[0]] = kept
