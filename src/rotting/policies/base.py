@@ -92,8 +92,8 @@ class Policy(Checked):
         return not isinstance(family, Family) or rows_of(family).step(reach + 1)
 
     def prepare_for(self, scenario: Scenario) -> Any:
-        """The params for simulating a scenario."""
-        return self.prepare(scenario.arm_count, scenario.horizon, scenario.horizon)
+        """The params for simulating a scenario; K is the number of arms open in round 1."""
+        return self.prepare(scenario.first_arms, scenario.horizon, scenario.horizon)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
