@@ -13,6 +13,7 @@ from rotting.engines import steps
 from rotting.engines.desk import with_arms
 from rotting.online.columns import columns_of
 from rotting.online.deciding import Deciding, some
+from rotting.online.growing import prepared
 from rotting.online.labels import one_label
 from rotting.online.loading import capacity_of
 from rotting.state import grown, rebuild, values
@@ -77,7 +78,7 @@ class Roster(Deciding):
         if desk.clock[at.DECIDED] == 0:
             start = max(1, int(flags.sum()))
             capacity = capacity_of(start, 0)
-            params = self.policy.prepare(start, self.horizon, self._reach)
+            params = prepared(self.policy, start, self.horizon, self._reach)
             state = self._fresh(params, len(arms), capacity)
         elif len(arms) > len(self.arms):
             state = grown(state, self._fresh(params, len(arms), self._capacity))
