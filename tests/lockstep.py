@@ -96,6 +96,7 @@ class Lockstep(Happenings):
         wrong: list[Any] = [("nobody", 1), ([], 1), arm, None, 7, (arm, 1, 2), ()]
         wrong += [(arm, pulls[arm] + rng.randint(1, 3)), (arm, 2**70), (arm, -(2**70))]
         odd: tuple[Any, ...] = (0, -1, 0.5, "1", None, [], float("nan"), float("inf"))
+        odd += (np.timedelta64(1, "s"), np.timedelta64(1, "ns"), True)
         wrong += [(arm, pull) for pull in odd]
         over = self.twin.settled
         wrong += over[-1:] + rng.choices(over, k=9) if over else []

@@ -17,6 +17,7 @@ LARGEST = 2**62
 EXACT = 2**53  # rounds and runs: up to here a float holds every whole number
 # Rewards, means and sigmas: squares, and squares of sums of many, neither overflow nor vanish.
 HUGE, TINY = 1e100, 1e-100
+_NO_NUMBERS = (bool, np.timedelta64)  # though Python and NumPy call them integers
 
 
 def integer(name: str, value: Any, least: int, most: int = LARGEST) -> int:
@@ -28,7 +29,7 @@ def integer(name: str, value: Any, least: int, most: int = LARGEST) -> int:
     """
     ceilings = {LARGEST: "2**62", EXACT: "2**53"}  # not worth a word unless they are in the way
     allowed = f"an integer >= {least}" if most in ceilings else f"an integer from {least} to {most}"
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, _NO_NUMBERS)
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         whole = True  # 1e6 is a natural way to write a million
     if whole and most in ceilings and int(value) > most:
@@ -56,7 +57,8 @@ def number(
     ends = ((">", above), (">=", least), ("<", below), ("<=", most))
     wanted = " and ".join(f"{sign} {end:g}" for sign, end in ends if math.isfinite(end))
     refusal = f"{name} must be a {'number ' + wanted if wanted else 'finite number'}, got {value!r}"
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+    kinds = (int, float, np.integer, np.floating)
+    if isinstance(value, _NO_NUMBERS) or not isinstance(value, kinds):
         raise ValueError(refusal)
     try:
         x = float(value)
@@ -167,7 +169,7 @@ def whole(value: Any) -> int:
     >>> whole(np.int64(3)), whole(3.0), whole(3.5), whole("3")
     (3, 3, 0, 0)
     """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+    if isinstance(value, (*_NO_NUMBERS, np.bool_)) or not isinstance(value, numbers.Real):
         return 0
     try:
         found = int(value)

@@ -68,8 +68,14 @@ def thaw(label: Any) -> Any:
         raise ValueError(f"saved state is damaged: {str(label)[:80]} is no label") from None
 
 
+def _thawed_tuple(items: Any) -> tuple[Any, ...]:
+    if type(items) is not list:
+        raise TypeError
+    return tuple(thaw(item) for item in items)
+
+
 _THAWED: dict[str, Any] = {
-    "tuple": lambda label: tuple(thaw(item) for item in label["tuple"]),
+    "tuple": lambda label: _thawed_tuple(label["tuple"]),
     "uuid": lambda label: uuid.UUID(hex=label["uuid"]),
     "bytes": lambda label: base64.b64decode(label["bytes"], validate=True),
     "datetime": lambda label: datetime.datetime.fromisoformat(label["datetime"]).replace(

@@ -128,6 +128,8 @@ class Player(Roster):
     def _saved(self) -> saving.Saved:
         kept = self._snapshot()
         desk = kept["_desk"]
+        # how far space was made ahead is no part of what a player is
+        desk.clock[[at.GROW_AT, at.GROW_AT_PULL, at.UNHASHED]] = 0
         return saving.Saved(
             policy=saving.plain_or_none(self.policy),
             policy_name=self.policy.label,

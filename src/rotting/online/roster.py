@@ -166,7 +166,8 @@ class Roster(Deciding):
         found = np.asarray(pulls)
         if found.ndim != 1 or len(found) != len(numbers) or found.dtype.kind not in "iuf":
             raise ValueError(f"pulls must be {len(numbers)} whole numbers, got {str(pulls)[:80]}")
-        whole = found.astype(np.int64)
+        with np.errstate(invalid="ignore"):  # NaN is no whole number, which is seen below
+            whole = found.astype(np.int64)
         made = self._desk.pulls[numbers]
         fine = (whole == found) & (whole > made) & (whole <= checks.EXACT)
         if not fine.all():

@@ -32,7 +32,7 @@ class Openings(NamedTuple):
     count: Counts  # type: ignore[assignment]  # how many are
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """A count that is not that of the flags; it may be zero, where nobody is asked to choose."""
+        """A count that is not that of the flags; zero if all are retired, and none is chosen."""
         count, found = int(self.count[0]), int(self.flags.sum())
         return None if count == found else f"count must be the {found} open arms, got {count}"
 
