@@ -319,4 +319,14 @@ def mutant(kind: str, seed: int, number: int, compiled: float = 0.0) -> bytes:
 
 KINDS = ("players", "results", "experiments")
 
-__all__ = ["KINDS", "SETTINGS", "forged", "mutant", "played", "players", "set_pulls", "unpacked"]
+__all__ = [
+    "KINDS",
+    "ODD",
+    "SETTINGS",
+    "forged",
+    "mutant",
+    "played",
+    "players",
+    "set_pulls",
+    "unpacked",
+]

@@ -1,4 +1,4 @@
-"""Forged players: every number of every policy's state, set to what it should never be.
+"""Forged players: all numbers of a state, a desk and a document, set to what they should never be.
 
 A forgery is refused, or it plays: as plain Python, which notices an index out of bounds, and as
 compiled code, which does not, and would take the process down. So the forgeries are tried in a
@@ -8,6 +8,8 @@ process of their own; it is this module, run as a script.
 from __future__ import annotations
 
 import contextlib
+import copy
+import itertools
 import json
 import os
 import subprocess
@@ -18,41 +20,64 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mutants import forged, played, players, unpacked
+from mutants import ODD, forged, played, players, unpacked
 from rotting import Arm, Player, models, policies
+from rotting.engines import desk as at
 from rotting.online import saving
 from rotting.policies import Oracle, Policy
 
 WHOLE = (-(2**63), -2, -1, 0, 2**62, 2**63 - 1)
 FLOATS = (np.nan, np.inf, -np.inf, -1e308)
 DECISIONS = 200
+FULL = "ucb1 4"  # with a reward window, a default and a control group
 
 
 def contents() -> Iterator[tuple[str, dict[str, Any]]]:
-    """A player that has decided 150 times for each policy, and those with a tree, by name."""
+    """A player that has decided 120 times or more for each policy, and others, by name."""
     seen = set()
     for content in players():
         name = f"{content['policy']['policy']} {content['arm_count']}"
-        if content["decided"] > 100 and name not in seen:
+        if unpacked(content["desk"]["clock"])[at.DECIDED] > 100 and name not in seen:
             seen.add(name)
             yield name, content
 
 
-def forgeries(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The document with one number of its state changed, in many ways, each with its name."""
-    for path, packed in content["state"].items():
+def forgeries(name: str, content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The document with one thing changed, in many ways, each with its name.
+
+    Every array of the state; of the player that has a control group, every number of the desk and
+    of what waits, and every field of the document as well.
+    """
+    yield from array_forgeries("state", content)
+    if name != FULL:
+        return
+    yield from array_forgeries("desk", content)
+    for row in (0, len(content["waiting"]) - 1):
+        for column, value in itertools.product(range(6), (*WHOLE, *FLOATS, None, 1e300)):
+            waiting = copy.deepcopy(content["waiting"])
+            waiting[row][column] = value
+            yield f"waiting[{row}][{column}] = {value}", {**content, "waiting": waiting}
+    for field, value in itertools.product(content, ODD):
+        if field != "compiled":
+            yield f"{field} = {value}", {**content, field: value}
+
+
+def array_forgeries(where: str, content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """One number of an array changed: its first, its last, and on the desk any."""
+    for path, packed in content[where].items():
         array = unpacked(packed)
         flat = array.reshape(-1)
         values: set[Any] = set(FLOATS)
-        for place in {0, flat.size - 1}:
+        for place in range(flat.size) if where == "desk" else {0, flat.size - 1}:
             if array.dtype.kind != "f":
                 now = int(flat[place])
                 values = {*WHOLE, content["arm_count"], array.shape[0], now - 1, now + 1} - {now}
+                values = {v for v in values if array.dtype.kind == "i" or 0 <= v < 2**64}
             for value in values:
                 changed = flat.copy()
                 changed[place] = value
-                state = {**content["state"], path: saving._pack(changed.reshape(array.shape))}
-                yield f"{path}[{place}] = {value}", {**content, "state": state}
+                held = {**content[where], path: saving._pack(changed.reshape(array.shape))}
+                yield f"{where} {path}[{place}] = {value}", {**content, where: held}
 
 
 def try_forgery(content: dict[str, Any]) -> str:
@@ -86,7 +111,7 @@ def main() -> None:
     for name, content in contents():
         counts = found.setdefault(name, {"refused": 0, "played": 0})
         with np.errstate(all="ignore"):
-            for what, forgery in forgeries(content):
+            for what, forgery in forgeries(name, content):
                 print(name, what, flush=True)
                 counts[try_forgery(forgery)] += 1
     print(json.dumps(found))

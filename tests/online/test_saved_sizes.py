@@ -1,0 +1,59 @@
+"""How large a saved player may be, and how sizes follow from its pulls."""
+
+from __future__ import annotations
+
+import pytest
+
+import mutants
+from mutants import unpacked
+from rotting import Player, models, policies
+from rotting.online import loading
+from rotting.policies import Policy
+
+
+def with_pulls(policy: Policy, pulls: int) -> str:
+    """A forged player whose first arm has that many pulls, and all that follows from them."""
+    content = mutants.played(policy, 3, 9)
+    found = unpacked(content["desk"]["pulls"]).tolist()
+    mutants.set_pulls(content, [pulls, *found[1:]])
+    if not policy.tables:
+        content["reach"] = loading.FIRST
+    return mutants.forged(content)
+
+
+def test_a_player_that_needs_too_much_memory_must_be_trusted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loading, "MOST", 1 << 20)
+    known = policies.CTO(models.Polynomial().over([0.1, 0.4]))
+    with pytest.raises(ValueError, match=r"CTO .* \d{16} decisions needs more than 1 MiB.*trusted"):
+        Player.from_json(with_pulls(known, 10**15))
+    large = with_pulls(known, 10**5)
+    with pytest.raises(ValueError, match="give trusted=True"):
+        Player.from_json(large)
+    assert Player.from_json(large, trusted=True).pulls[0] == 10**5
+    # tables that end at a million pulls do not grow with the claim
+    monkeypatch.setattr(loading, "MOST", 64 << 20)
+    assert Player.from_json(with_pulls(policies.UCB1(), 10**15)).pulls[0] == 10**15
+
+
+def test_many_arms_are_looked_at_before_their_state_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loading, "MOST", 1 << 20)
+    text = policies.RoundRobin().online(range(5000), compiled=False).to_json()
+    assert len(Player.from_json(text).arms) == 5000
+    text = policies.RAWUCB(0.5).online(range(5000), compiled=False).to_json()
+    with pytest.raises(ValueError, match="5000 arms and space for 20000 decisions needs more"):
+        Player.from_json(text)
+
+
+def test_capacity_and_reach_follow_from_the_pulls() -> None:
+    """The rule by which a file is judged is the one by which players grow, wherever one is."""
+    for arms in (1, 3, 70):
+        player = policies.Uniform().online(range(arms), compiled=False)
+        for decided in range(1100):
+            assert player._capacity == loading.capacity_of(arms, decided)
+            most = max(player.pulls.values())
+            assert player._reach in (loading.reaches_of(most) | {loading.FIRST})
+            player.select()
