@@ -1,4 +1,4 @@
-"""Players that threads share, that Ctrl-C interrupts, and that a fork takes along.
+"""Players that threads share, and that a fork takes along.
 
 What could end the interpreter runs in a process of its own, so that a crash is a failure. So is
 waiting for ever: faulthandler says where, and ends it.
@@ -118,65 +118,6 @@ print(json.dumps({"played": len(played)}))
 def test_threads_with_a_player_each_do_not_meet(tmp_path: Path) -> None:
     """Players of one policy share their compiled code, and nothing that it writes."""
     assert run_script(tmp_path, APART)["played"] == 8
-
-
-INTERRUPTED = """
-import faulthandler, json, random, signal
-from rotting import Player, policies
-
-faulthandler.dump_traceback_later(300, exit=True)
-armed, rng = [False], random.Random(0)
-
-def interrupt(*_):
-    if armed[0]:
-        armed[0] = False
-        raise KeyboardInterrupt
-
-signal.signal(signal.SIGALRM, interrupt)
-policies.UCB1().online(range(5)).select()  # compiled now
-hits, player = 0, None
-while hits < 300:
-    if hits % 10 == 0:  # young, as growing is part of it
-        player = policies.UCB1().online(range(5))
-        player.update(player.select(), 0.5)
-    try:
-        armed[0] = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(5e-5, 4e-4))
-        while True:
-            player.update(player.select(), 0.5)
-    except KeyboardInterrupt:
-        hits += 1
-    arms, desk = player._state.arms, player._desk
-    assert arms.pulls.tolist() == list(player.pulls.values()), hits
-    assert arms.observed.tolist() == desk.seen.tolist()
-    assert arms.pulls.sum() == desk.clock[0] == arms.observed.sum() + len(player.outstanding)
-    assert Player.from_json(player.to_json()).pulls == player.pulls
-print(json.dumps({"hits": hits}))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals that come by a timer")
-def test_an_interrupt_leaves_a_compiled_player_whole(tmp_path: Path) -> None:
-    """Wherever Ctrl-C strikes: decided and counted, or neither; learnt, or still outstanding."""
-    assert run_script(tmp_path, INTERRUPTED)["hits"] == 300
-
-
-def test_an_interrupt_while_learning_is_compiled_leaves_the_decision_outstanding() -> None:
-    class Compiling:
-        signatures: tuple[Any, ...] = ()
-
-        def __call__(self, *_: Any) -> None:
-            raise KeyboardInterrupt
-
-    player = player_of(policies.UCB1())
-    decision, learn = player.select(), player._learn
-    player._learn = Compiling()
-    with pytest.raises(KeyboardInterrupt):
-        player.update(decision, 1.0)
-    assert player.outstanding == [decision]
-    player._learn = learn
-    player.update(decision, 1.0)
-    assert player.outstanding == []
 
 
 FORKED = """

@@ -143,7 +143,9 @@ def forget(waiting: Waiting, place: Any) -> None:
 @shared
 @seldom
 def hash_again(waiting: Waiting) -> None:
-    """Make the table, which is empty, from the entries."""
+    """Make the table from the entries; Ctrl-C may have left it full of them."""
+    for place in range(waiting.table.size):
+        waiting.table[place] = 0
     entry = waiting.ends[FIRST]
     while entry != NONE:
         _enter(waiting, entry)

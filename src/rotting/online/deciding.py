@@ -20,6 +20,7 @@ from rotting.online.keeping import Kept
 from rotting.online.moments import moment
 from rotting.online.sharing import holder
 
+_RESTRICTED = at_.RESTRICTED
 _new = tuple.__new__  # half the time of a NamedTuple's own
 _NOTHING: FloatArray = np.zeros(0)
 _NO_ROWS: IntArray = np.zeros((1, 3), dtype=np.int64)
@@ -61,7 +62,7 @@ class Deciding(Kept):
                 return self._assignment(number, pull)
         finally:
             if allowed is not None:
-                self._restrict(None)
+                self._desk.clock[_RESTRICTED] = 0  # no call, in which Ctrl-C could strike
             self._free = None
             if self._waiting:
                 self._wake()
@@ -111,7 +112,8 @@ class Deciding(Kept):
                 self._set_time(at, self._somebody(allowed))
             done = 0
             try:
-                self._restrict(allowed)
+                if allowed is not None:
+                    self._restrict(allowed)
                 while done < len(rows):
                     made = self._work(steps.DECIDE, rows[done:], _NOTHING, chances[done:])
                     if made < 0:
@@ -120,7 +122,7 @@ class Deciding(Kept):
                     if done < len(rows):
                         self._make_space()
             finally:
-                self._restrict(None)
+                self._desk.clock[_RESTRICTED] = 0
 
         self._alone(decide)
         numbers, pulls = rows[:, 0].copy(), rows[:, 1].copy()
@@ -238,12 +240,11 @@ class Deciding(Kept):
             raise ValueError("among must hold at least one arm, got none")
         return flags
 
-    def _restrict(self, flags: list[int] | None) -> None:
-        desk = self._desk
-        if flags is not None:
-            desk.allowed[: len(flags)] = flags
-            desk.allowed[len(flags) :] = 0  # arms that another thread has added since
-        desk.clock[at_.RESTRICTED] = 0 if flags is None else 1
+    def _restrict(self, flags: list[int]) -> None:
+        allowed = self._desk.allowed
+        allowed[: len(flags)] = flags
+        allowed[len(flags) :] = 0  # arms that another thread has added since
+        self._desk.clock[_RESTRICTED] = 1
 
     def _somebody(self, flags: list[int] | None) -> bool:
         """Whether there is an arm to decide for, asked before the time is set."""

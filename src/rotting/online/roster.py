@@ -80,11 +80,10 @@ class Roster(Deciding):
             capacity = capacity_of(start, 0)
             params = prepared(self.policy, start, self.horizon, self._reach)
             state = self._fresh(params, len(arms), capacity)
-        elif len(arms) > len(self.arms):
-            state = grown(state, self._fresh(params, len(arms), self._capacity))
-        if state is self._state:
-            # in place: an interrupt must not find half of it
-            state = _copied(state)
+        else:
+            state = _copied(state)  # which is changed in place: an interrupt must not find half
+            if len(arms) > len(self.arms):
+                state = grown(state, self._fresh(params, len(arms), capacity))
         clock = desk.clock.copy()
         clock[at.OPEN] = flags.sum()
         desk = desk._replace(open=flags, clock=clock)

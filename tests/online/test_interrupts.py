@@ -1,0 +1,189 @@
+"""Ctrl-C at any moment leaves a player whole: a call was made, or it was not.
+
+What could end the interpreter runs in a process of its own, so that a crash is a failure. So is
+waiting for ever: faulthandler says where, and ends it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cases import player_of, run_script
+from lockstep import _compare
+from rotting import Player, policies
+
+INTERRUPTED = """
+import faulthandler, json, random, signal
+from rotting import Player, policies
+
+faulthandler.dump_traceback_later(120, exit=True)
+armed, rng = [False], random.Random(0)
+
+def interrupt(*_):
+    if armed[0]:
+        armed[0] = False
+        raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+policies.UCB1().online(range(5)).select()  # compiled now
+hits, player = 0, None
+while hits < 300:
+    if hits % 10 == 0:  # young, as growing is part of it
+        player = policies.UCB1().online(range(5))
+        player.update(player.select(), 0.5)
+    try:
+        armed[0] = True
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(5e-5, 4e-4))
+        while True:
+            player.update(player.select(), 0.5)
+    except KeyboardInterrupt:
+        hits += 1
+    arms, desk = player._state.arms, player._desk
+    assert arms.pulls.tolist() == list(player.pulls.values()), hits
+    assert arms.observed.tolist() == desk.seen.tolist()
+    assert arms.pulls.sum() == desk.clock[0] == arms.observed.sum() + len(player.outstanding)
+    assert Player.from_json(player.to_json()).pulls == player.pulls
+print(json.dumps({"hits": hits}))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals that come by a timer")
+def test_an_interrupt_leaves_a_compiled_player_whole(tmp_path: Path) -> None:
+    """Wherever Ctrl-C strikes: decided and counted, or neither; learnt, or still outstanding."""
+    assert run_script(tmp_path, INTERRUPTED)["hits"] == 300
+
+
+def test_an_interrupt_while_learning_is_compiled_leaves_the_decision_outstanding() -> None:
+    class Compiling:
+        signatures: tuple[Any, ...] = ()
+
+        def __call__(self, *_: Any) -> None:
+            raise KeyboardInterrupt
+
+    player = player_of(policies.UCB1())
+    decision, learn = player.select(), player._learn
+    player._learn = Compiling()
+    with pytest.raises(KeyboardInterrupt):
+        player.update(decision, 1.0)
+    assert player.outstanding == [decision]
+    player._learn = learn
+    player.update(decision, 1.0)
+    assert player.outstanding == []
+
+
+MIXED = """
+import faulthandler, json, random, signal
+from rotting import Player, policies
+
+faulthandler.dump_traceback_later(120, exit=True)
+armed, rng = [False], random.Random(0)
+
+def interrupt(*_):
+    if armed[0]:
+        armed[0] = False
+        raise KeyboardInterrupt
+
+def something(player):
+    label = rng.choice(player.arms)
+    at_work = rng.randrange(8)
+    if at_work == 0:
+        player.select_many(rng.choice((3, 40)))
+    elif at_work == 1:
+        some = player.outstanding[:30]
+        player.update_many(some, [0.25] * len(some))
+    elif at_work == 2 and len(player.arms) < 40:
+        player.add(f"new {len(player.arms)}")
+    elif at_work == 3 and label not in player.retired:
+        if len(player.retired) < len(player.arms) - 1:
+            player.retire(label)
+    elif at_work == 4 and player.retired:
+        player.restore(player.retired[0])
+    elif at_work == 5:
+        player.learn([label] * 20, [0.5] * 20)
+    elif at_work == 6:
+        player.expire()
+    else:
+        player.update(player.select(among=[a for a in player.arms if a not in player.retired]), 1.0)
+
+signal.signal(signal.SIGALRM, interrupt)
+hits, player = 0, None
+while hits < 200:
+    if hits % 10 == 0:
+        player = policies.UCB1().online(range(5), reward_window=200, default_reward=0.0)
+        for _ in range(60):
+            player.update(player.select(), 0.5)
+        player.learn([0], [0.5])  # compiled now
+    try:
+        armed[0] = True
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(5e-5, 2e-3))
+        while True:
+            something(player)
+    except KeyboardInterrupt:
+        hits += 1
+    arms, desk = player._state.arms, player._desk
+    assert arms.pulls.tolist() == list(player.pulls.values()), hits
+    assert arms.observed.tolist() == desk.seen.tolist(), hits
+    assert arms.opening.flags.tolist() == desk.open.tolist() and desk.clock[4] == 0, hits
+    assert [a for a in player.arms if not desk.open[player.arms.index(a)]] == player.retired
+    assert arms.pulls.sum() == desk.clock[0] == arms.observed.sum() + len(player.outstanding)
+    again = Player.from_json(player.to_json())
+    assert again.to_json() == player.to_json(), hits
+    for one in (player, again):
+        for decision in one.outstanding[:5]:
+            one.update(decision, 0.25)
+    assert [again.select() for _ in range(3)] == [player.select() for _ in range(3)], hits
+print(json.dumps({"hits": hits}))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals that come by a timer")
+def test_an_interrupt_leaves_a_player_whole_whatever_it_does(tmp_path: Path) -> None:
+    """Batches, history, arms that come and go, giving up: and what was saved goes on the same."""
+    assert run_script(tmp_path, MIXED)["hits"] == 200
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize("full", [False, True])
+def test_an_interrupt_while_space_is_made_leaves_decisions_to_be_found(
+    full: bool, before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table of those that wait is made anew by whoever needs it first."""
+    player = player_of(policies.UCB1(), compiled=False, reward_window=4000)
+    made = player.select_many(8 if full else 112)
+    player.update_many(made[5:], [0.5] * len(made[5:]))
+    if full:
+        player.select_many(3)
+    other = Player.from_json(player.to_json())
+    begin = Player._begin
+
+    def interrupted(self: Any, *parts: Any) -> None:
+        if not before:
+            begin(self, *parts)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Player, "_begin", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        for _ in iter(other.select, None):
+            pass
+    monkeypatch.undo()
+    decided = sum(other.pulls.values())
+    while sum(player.pulls.values()) < decided:
+        player.select()
+    again = Player.from_json(other.to_json())
+    for one in (player, other, again):
+        one.update(made[0], 0.25)
+        one.drop(made[1])
+        one.update_many(made[2:4], [1.0, 0.0])
+        for settled in made[:4]:
+            with pytest.raises(ValueError, match="was rewarded or dropped before"):
+                one.update(settled, 1.0)
+        assert one.expire() == 0
+        assert made[4] in one.outstanding
+    _compare(other, again)
+    assert player.outstanding == other.outstanding
+    assert [player.select() for _ in range(30)] == [other.select() for _ in range(30)]
+    _compare(player, other)
