@@ -65,11 +65,12 @@ class Lockstep(Happenings):
     def reward(self) -> None:
         pair = self.a_decision()
         if pair is None:
-            return self.select()
+            self.select()
+            return
         arm, pull = pair
         value = self.a_reward(pull)
         said: Any = pair if self.rng.random() < 0.9 else (arm, np.int64(pull))
-        return self.three(
+        self.three(
             f"update({said}, {value!r})",
             lambda player: player.update(said, value),
             lambda: self.twin.update(pair, value),

@@ -172,7 +172,7 @@ def whole(value: Any) -> int:
     if isinstance(value, (*_NO_NUMBERS, np.bool_)) or not isinstance(value, numbers.Real):
         return 0
     try:
-        found = int(value)
+        found = math.trunc(value)
     except (ValueError, OverflowError):
         return 0
     return found if found == value and abs(found) <= EXACT else 0

@@ -34,7 +34,7 @@ def test_compiled_verbs_write_to_the_state() -> None:
     state, desk = closable(policy.verbs.init(params, 2, 100)), new_desk(2, seed=0)
     desk.clock[[at.GROW_AT, at.GROW_AT_PULL]] = 100
     calls = calls_for(params, state, desk)
-    block = pack(params, state, new_draw(0), desk)
+    block = pack((params, state, new_draw(0), desk))
     arm, pull = calls.decide(block)
     assert (arm, pull) == (0, 1)
     assert desk.clock[at.LATE] == arm  # its reward has not come

@@ -24,4 +24,4 @@ def install() -> None:
         player.compiled = False
         begin(player, *parts)
 
-    Kept._begin = begin_plainly  # type: ignore[method-assign]
+    Kept._begin = begin_plainly  # type: ignore[assignment,method-assign]

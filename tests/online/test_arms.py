@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -135,7 +135,7 @@ WRONG: Calls = [
     (lambda p: p.select(among=[]), "among must hold at least one arm, got none"),
     (lambda p: p.select(among=["a", "x"]), "among must be a list of arms of 'a', 'b', 'c'"),
     (lambda p: p.select(among="a"), "among must be a list of arms"),
-    (lambda p: p.select(among=7), "among must be a list of arms"),
+    (lambda p: p.select(among=cast(Any, 7)), "among must be a list of arms"),
     (lambda p: p.select(among=[["a"]]), "among must be a list of arms"),
     (lambda p: p.select(among=["b"]), "among must hold an arm that is not retired"),
     (lambda p: p.select(among=["b"], at=9.0), "among must hold an arm that is not retired"),

@@ -30,7 +30,7 @@ CONTINUED = {
 WAITING = {"player-format-2": 6, "player-format-3": 5, "player-format-3-fewa": 5}
 
 
-def a_reward(name: str, arm: Any, pull: int) -> float:
+def a_reward(name: str, arm: Any, pull: int) -> Any:
     """As it was when the files were written."""
     if name == "player-format-2":
         return 0.9 ** (pull // 10) - 0.05 * (pull % 3)

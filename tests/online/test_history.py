@@ -61,8 +61,8 @@ def test_history_is_the_pulls_and_rewards_and_nothing_else(policy: Policy) -> No
     for _ in range(40):
         decision = player.select()
         assert again.select() == decision
-        for one in (player, again):
-            one.update(decision, 0.3)
+        for each in (player, again):
+            each.update(decision, 0.3)
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)

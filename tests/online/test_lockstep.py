@@ -8,11 +8,12 @@ import pytest
 
 import lockstep
 from cases import examples, name_of
+from happenings import TEMPERS, WAYS, DivergedError
 from rotting import policies
 from rotting.policies import Policy
 
 STEPS = 100_000  # in all; `make lockstep` does ten million
-EPISODES = len(lockstep.TEMPERS)
+EPISODES = len(TEMPERS)
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)
@@ -29,9 +30,9 @@ def test_everything_happens() -> None:
         run = lockstep.Lockstep(policies.RoundRobin(), 0, number)
         run.run(200)
         happened += run.happened
-    verbs = ("select", "update", "drop", "select_many", "update_many", "expire", "learn")
-    verbs += ("add", "retire", "restore")
-    kept = {f"{which} by {way}" for which in ("compiled", "plain") for way in lockstep.WAYS}
+    verbs = ["select", "update", "drop", "select_many", "update_many", "expire", "learn"]
+    verbs += ["add", "retire", "restore"]
+    kept = {f"{which} by {way}" for which in ("compiled", "plain") for way in WAYS}
     done = {f"{verb} {how}" for verb in verbs for how in ("returned", "ValueError")}
     assert set(happened) == done | kept | {"lost"}
     assert min(happened.values()) >= 10
@@ -43,10 +44,10 @@ def test_a_difference_is_noticed_and_can_be_played_again(monkeypatch: pytest.Mon
     run.run(100)
     slow = run.players[1]
     slow.update(slow.select(), 1.0)
-    with pytest.raises(lockstep.DivergedError, match=r"waiting|desk|compiled .* plain"):
+    with pytest.raises(DivergedError, match=r"waiting|desk|compiled .* plain"):
         run.run(10)
     monkeypatch.setattr(lockstep.Lockstep, "compare", lambda self: 1 / 0)
-    with pytest.raises(lockstep.DivergedError, match="UCB1, seed 3, episode 2, at step 5 ") as told:
+    with pytest.raises(DivergedError, match="UCB1, seed 3, episode 2, at step 5 ") as told:
         lockstep.episode(policies.UCB1(), seed=3, number=2, steps=5)
     place = examples().index(policies.UCB1())
     assert str(told.value).endswith(f"--policy {place} --seed 3 --episode 2 --steps 5")

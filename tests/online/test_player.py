@@ -46,7 +46,7 @@ def test_wrong_rewards_are_refused_and_change_nothing() -> None:
     ]
     for wrong, reward, words in bad:
         with pytest.raises(ValueError, match=words):
-            player.update(wrong, reward)  # type: ignore[arg-type]
+            player.update(wrong, reward)
     assert player.to_json() == before
     player.update(decision, 1.0)
     with pytest.raises(ValueError, match="pull 1 of arm 'red' was rewarded or dropped before"):

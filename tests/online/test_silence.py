@@ -72,9 +72,10 @@ def test_a_reward_after_the_default_is_refused_with_a_sentence() -> None:
     first = player.select()
     player.select_many(2)
     before = player.to_json()
-    for do in (lambda: player.update(first, 1.0), lambda: player.update_many([first], [1.0])):
-        with pytest.raises(ValueError, match=LATE):
-            do()
+    with pytest.raises(ValueError, match=LATE):
+        player.update(first, 1.0)
+    with pytest.raises(ValueError, match=LATE):
+        player.update_many([first], [1.0])
     with pytest.raises(ValueError, match="decision must be one that waits"):
         player.drop(first)
     assert player.to_json() == before

@@ -13,7 +13,7 @@ import pytest
 from cases import examples, name_of, player_of
 from rotting import Decision, Player, policies, verbs
 from rotting.engines import steps
-from rotting.engines.desk import new_desk
+from rotting.engines.desk import NOBODY, new_desk
 from rotting.engines.waiting import listed, nobody_waits
 from rotting.policies import Policy
 from rotting.policies.parts.arms import TRIED
@@ -122,7 +122,7 @@ class Game:
 
     def rejudge(self) -> None:
         """Before a decision, if the last pull has no reward yet, as a player does."""
-        if self.desk.clock[steps.LATE] != steps.NOBODY:
+        if self.desk.clock[steps.LATE] != NOBODY:
             verbs.rejudge(self.params, self.state, self.desk.clock[steps.LATE])
 
     def decide(self) -> int:
@@ -220,7 +220,7 @@ def test_judging_is_pure_and_what_is_kept(policy: Policy, compiled: bool) -> Non
         if isinstance(policy, policies.DCTO_UCB) and state.exploring[0]:
             continue  # it judges when it has explored
         late = int(player._desk.clock[steps.LATE])
-        if late != steps.NOBODY:  # as before the next decision
+        if late != NOBODY:  # as before the next decision
             verbs.rejudge(params, state, late)
         before = [leaf.value.copy() for leaf in leaves(state)]
         for arm, pulls in enumerate(player.pulls.values()):

@@ -58,9 +58,11 @@ class Decisions(Sequence[Any]):
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
-            more = (self.propensities, self.control)
-            rest = (None if array is None else array[place] for array in more)
-            return Decisions(self._arms, self.numbers[place], self.pulls[place], *rest)
+            numbers, pulls = self.numbers[place], self.pulls[place]
+            if self.propensities is None or self.control is None:
+                return Decisions(self._arms, numbers, pulls)
+            rest = self.propensities[place], self.control[place]
+            return Decisions(self._arms, numbers, pulls, *rest)
         arm, pull = self._arms[self.numbers[place]], int(self.pulls[place])
         if self.propensities is None or self.control is None:
             return Decision(arm, pull)

@@ -24,7 +24,7 @@ def restored_desk(saved: saving.Saved) -> Desk:
     seed = saved.seed
     if type(seed) is not int or not 0 <= seed < 2**64:
         raise ValueError(f"saved state is damaged: seed cannot be {str(seed)[:40]}")
-    packed = saved.desk.get("pulls")
+    packed: Any = saved.desk.get("pulls")
     shape = packed.get("shape") if isinstance(packed, dict) else None
     if not 1 <= arms <= _ARMS or shape != [arms] or set(saved.desk) != set(saving.DESK):
         raise ValueError(f"saved state is damaged: it has no desk of {str(arms)[:40]} arms")

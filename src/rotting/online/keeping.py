@@ -85,7 +85,7 @@ class Kept(Shared):
         self._calls, self._block = calls, block
         self._decisions, self._learn = decisions, learn
 
-    def _parts(self) -> tuple[Any, ...]:
+    def _parts(self) -> tuple[Any, Any, random.Draw, Desk]:
         return self._params, self._state, self._draw, self._desk
 
     def _work(self, what: int, rows: Any, rewards: Any, chances: Any) -> int:
