@@ -132,16 +132,16 @@ def _hope(params: Params, state: State, arm: Any) -> Any:
 @seldom
 def _look(params: Params, state: State, arm: Any, n: Any) -> None:
     """Compare what was seen with what the likeliest models expect, at the arm's n-th reward."""
-    history, arms, closest = state.fallback.history, state.fallback.arms, state.trusted.closest
-    if complete(history, arm, n):
+    kept, arms, closest = state.fallback.milestones, state.fallback.arms, state.trusted.closest
+    if complete(kept, arm, n):
         constant = state.trusted.fit.residual[arm, closest[arm]] / n  # zero without constants
-        constant -= state.fallback.shift[0]  # as the history has it
+        constant -= state.fallback.shift[0]  # as the milestones have it
         limit = params.limit * math.sqrt(math.log(arms.clock[TIME] + LATER))
-        if misses(params.sums, history, arm, n, closest[arm], constant, limit):
+        if misses(params.sums, kept, arm, n, closest[arm], constant, limit):
             state.doubted[0] = 1
     if params.need == 1:
         variance = params.fallback.sigma * params.fallback.sigma
-        off = differs(params.sums, history, arms, closest, variance)
+        off = differs(params.sums, kept, arms, closest, variance)
         state.unsure[0] = 1 if off else 0
 
 
