@@ -67,7 +67,7 @@ class Arm:
         k = len(self.rewards)
         if k == 0:
             return 0
-        level = max(l for l in range(k) if k % 2**l == 0)
+        level = max(power for power in range(k) if k % 2**power == 0)
         window = self.window(self.start)
         slope = sum(window) / len(window) - scale / 8 / math.sqrt(2**level)
         places = [k] + [self.milestones[lower] for lower in range(level)]
@@ -80,7 +80,7 @@ class Arm:
         Levels 0 to 3 always, and two of the higher ones.
         """
         levels = [0, 1, 2, 3, 4 + 2 * level, 5 + 2 * level]
-        starts = [self.start, *(self.milestones.get(l, 0) for l in levels), 0]
+        starts = [self.start, *(self.milestones.get(one, 0) for one in levels), 0]
 
         def worth(start: int) -> float:
             window = self.window(start)
@@ -144,7 +144,7 @@ class Play:
 _PLAYS: dict[tuple[int, float | None, float], tuple[History, Play]] = {}
 
 
-def play(history: History, arms: int, sigma: float | None, alpha: float = 3.0) -> Play:
+def play(history: History, arms: int, sigma: float | None, alpha: float = 3.5) -> Play:
     """The play with that history; it goes on from the last one asked for, if that led here."""
     key = (arms, sigma, alpha)
     seen, found = _PLAYS.get(key, ([], Play(arms, sigma, alpha)))
@@ -160,8 +160,8 @@ def steady_scores(
     history: History,
     arms: int,
     sigma: float | None,
-    alpha: float = 3.0,
-    c: float = 0.87,
+    alpha: float = 3.5,
+    c: float = 0.9,
     few: float = 0.3,
 ) -> list[float]:
     """What the arms are ranked by."""
@@ -172,8 +172,8 @@ def steady_ucb(
     history: History,
     arms: int,
     sigma: float | None,
-    alpha: float = 3.0,
-    c: float = 0.87,
+    alpha: float = 3.5,
+    c: float = 0.9,
     few: float = 0.3,
 ) -> set[int]:
     """Each arm once; then the highest index, or any of those that rounding cannot tell apart."""

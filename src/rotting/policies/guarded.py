@@ -163,10 +163,10 @@ class Guarded(Policy):
     (`Posterior`); with constants the highest constant + mu(N_i + 1; theta-hat_i) +
     sqrt(c ln t sigma^2 / N_i) (`LDCTO`). Three guards stand around it.
 
-    Misfit: at every 16th reward of an arm the sums of its last 16, 32, 64, ... rewards are compared
-    with what its likeliest model expects; a difference beyond sqrt(2 doubt sigma^2 ln(t + 10) h)
-    shows the family to be wrong, and it is not used again. With doubt = 2 a right family is given
-    up about once in t^2 looks.
+    Misfit: at every 16th reward of an arm the sums of its last h rewards, from SteadyUCB's
+    milestones of level 4 and higher on (`parts.milestones`), are compared with what its likeliest
+    model expects; a difference beyond sqrt(2 doubt sigma^2 ln(t + 10) h) shows the family to be
+    wrong, and it is not used again. With doubt = 2 a right family is hardly ever given up.
 
     Without constants, differences: at the same times each arm's mean residual is compared with
     that of all others (`parts.doubt.differs`). While they differ by what chance hardly explains,

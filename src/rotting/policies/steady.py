@@ -170,11 +170,16 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 class SteadyUCB(Policy):
     """SteadyUCB: the mean of a window that gives up old rewards late, plus a small padding.
 
-    An arm's window h minimises mean(h) + sqrt(2 alpha sigma^2 ln(t + 10) / h), chosen when a reward
-    of it arrives: RAW-UCB's window, with an alpha so large that old rewards go only on strong
-    evidence. The arm with the highest mean(h) + (1 + few / h) sqrt(2 c sigma^2 ln(t + 10) / h) is
+    An arm's window h minimises mean(h) + sqrt(2 alpha sigma^2 L / h), L = ln(t / K + 10), chosen
+    when a reward of it arrives: RAW-UCB's window, with an alpha so large that old rewards go only
+    on strong evidence. The arm with the highest mean(h) + (1 + few / h) sqrt(2 c sigma^2 L / h) is
     played. RAW-UCB has one constant for both jobs, 1.4; apart, forgetting can be careful and
-    exploration bold.
+    exploration bold. L is that of the last round of 1, 2, ..., 64, 66, 68, ..., a 64th more each
+    time.
+
+    Not all windows are candidates, but those from milestones: pulls, one for each power of two,
+    that are placed where the arm seems to have fallen (`parts.milestones`). That takes O(log n)
+    memory and a bounded time a reward. Late rewards count in the windows their pulls belong to.
 
     sigma=None is for rewards whose noise is not known, or, as with click rates, far below what
     their range allows. sigma^2 is then half the mean square of the differences d between an arm's
@@ -192,15 +197,15 @@ class SteadyUCB(Policy):
     """
 
     sigma: Positive | None
-    alpha: Positive = 3.0
-    c: Positive = 0.87
+    alpha: Positive = 3.5
+    c: Positive = 0.9
     few: NonNegative = 0.3
 
     title: ClassVar[str] = "SteadyUCB"
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Take the roots of what is twice too large."""
+        """Take the roots once."""
         forget, explore = math.sqrt(2.0 * self.alpha), math.sqrt(2.0 * self.c)
         return Params(self.sigma or 0.0, forget, explore, self.few)
 
