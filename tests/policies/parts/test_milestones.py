@@ -38,9 +38,7 @@ def test_while_rewards_rise_milestones_are_the_latest_multiples(n: int) -> None:
     for level in range(kept.sums.shape[1] - 1):
         multiples = [k for k in range(1, n) if k % 2**level == 0 and k % 2 ** (level + 1)]
         last = max(multiples, default=0)
-        assert (
-            kept.pull[0, level + 1] == kept.count[0, level + 1] == kept.sums[0, level + 1] == last
-        )
+        assert kept.pull[0, level + 1] == kept.seen[0, level + 1] == kept.sums[0, level + 1] == last
 
 
 @pytest.mark.parametrize("fall", [37, 64, 100, 511, 700])
@@ -68,12 +66,12 @@ def test_the_slope_is_below_the_mean_by_an_eighth_of_a_padding() -> None:
         mean, scale = 1.0, 0.05 * 8 * math.sqrt(2.0)  # at level 1: a slope of 0.95
         for n, r in enumerate([5.0, reward, 0.0], start=1):
             add_reward(kept, 0, n, n, r, mean, scale)
-        assert kept.count[0, 2] == expected
+        assert kept.seen[0, 2] == expected
     for reward, expected in ((0.5, 2), (0.49, 1)):
         kept = no_milestones(1, 10)
         for n, r in enumerate([5.0, reward, 0.0], start=1):
             add_reward(kept, 0, n, n, r, 0.5, 0.0)
-        assert kept.count[0, 2] == expected
+        assert kept.seen[0, 2] == expected
 
 
 def test_late_and_lost_rewards_are_in_the_windows_of_their_pulls() -> None:
@@ -104,7 +102,7 @@ def test_late_and_lost_rewards_are_in_the_windows_of_their_pulls() -> None:
         assert kept.latest[1] == max(shown)
         for row in range(kept.sums.shape[1]):
             upto = [r for p, r in shown.items() if p <= kept.pull[1, row]]
-            assert kept.count[1, row] == len(upto)
+            assert kept.seen[1, row] == len(upto)
             assert kept.sums[1, row] == pytest.approx(sum(upto), abs=1e-9)
         window = [r for p, r in shown.items() if p > kept.pull[1, WINDOW]]
         assert h == len(window)
@@ -125,15 +123,13 @@ def test_the_window_is_the_best_of_those_looked_at() -> None:
         rows = kept.sums.shape[1]
         kept.total[0] = rng.gauss(0.0, 50.0)
         for row in range(rows - 1):
-            kept.count[0, row] = rng.randrange(n)
-            kept.pull[0, row] = kept.count[0, row] + 7
+            kept.seen[0, row] = rng.randrange(n)
+            kept.pull[0, row] = kept.seen[0, row] + 7
             kept.sums[0, row] = rng.gauss(0.0, 50.0)
         kept.pull[0, rows - 1] = 0
         level = rng.randrange(13)
         looked = {0, 1, 2, 3, 4, min(rows - 1, 5 + 2 * level), min(rows - 1, 6 + 2 * level)}
-        starts = {(int(kept.count[0, row]), float(kept.sums[0, row])) for row in looked} | {
-            (0, 0.0)
-        }
+        starts = {(int(kept.seen[0, row]), float(kept.sums[0, row])) for row in looked} | {(0, 0.0)}
         total = float(kept.total[0])
         worth = {
             (total - before) / (n - j) + scale / math.sqrt(n - j): (j, before)
@@ -141,7 +137,7 @@ def test_the_window_is_the_best_of_those_looked_at() -> None:
         }
         j, before = worth[min(worth)]
         assert find_window(kept, 0, n, level, scale) == n - j, trial
-        assert (kept.count[0, WINDOW], kept.sums[0, WINDOW]) == (j, before)
+        assert (kept.seen[0, WINDOW], kept.sums[0, WINDOW]) == (j, before)
         assert kept.pull[0, WINDOW] == (j + 7 if before else 0)
 
 
@@ -184,9 +180,9 @@ def accepted(kept: Milestones, observed: list[int], pulls: list[int]) -> bool:
     ("field", "place", "value", "words"),
     [
         ("latest", 0, 19, "latest must be at least the number of the arm's rewards"),
-        ("count", (0, 1), 20, "count must leave each window a reward"),
-        ("count", (1, 0), 1, "count must leave each window a reward"),
-        ("count", (0, 2), 19, "pull must be from the rewards counted"),
+        ("seen", (0, 1), 20, "seen must leave each window a reward"),
+        ("seen", (1, 0), 1, "seen must leave each window a reward"),
+        ("seen", (0, 2), 19, "pull must be from the rewards counted"),
         ("pull", (0, 1), 21, "pull must be from the rewards counted"),
     ],
 )

@@ -35,7 +35,7 @@ def misses(
     [n, theta]. At every 16th reward these windows have 16 rewards or more.
     """
     for row in range(_SHORTEST + 1, milestones.sums.shape[1]):
-        before = milestones.count[arm, row]
+        before = milestones.seen[arm, row]
         h = n - before
         seen = milestones.total[arm] - milestones.sums[arm, row]
         expected = sums[n, k] - sums[before, k] + constant * h

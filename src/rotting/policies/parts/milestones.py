@@ -40,7 +40,7 @@ class Milestones(NamedTuple):
     latest: Annotated[IntArray, AtMost("arms.pulls")]  # the last pull whose reward has come
     turns: Annotated[IntArray, AtMost("arms.observed")]  # rewards that were not late
     pull: Counts  # [arm, row]: the milestone
-    count: Counts  # [arm, row]: the rewards up to then
+    seen: Counts  # [arm, row]: the rewards up to then
     sums: Numbers  # [arm, row]: what they add up to
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
@@ -48,9 +48,9 @@ class Milestones(NamedTuple):
         observed = state.arms.observed
         if np.any(self.latest < observed):
             return "latest must be at least the number of the arm's rewards"
-        if np.any(self.count > np.maximum(observed - 1, 0)[:, None]):
-            return "count must leave each window a reward"
-        if np.any(self.count > self.pull) or np.any(self.pull > self.latest[:, None]):
+        if np.any(self.seen > np.maximum(observed - 1, 0)[:, None]):
+            return "seen must leave each window a reward"
+        if np.any(self.seen > self.pull) or np.any(self.pull > self.latest[:, None]):
             return "pull must be from the rewards counted to the latest pull with a reward"
         return None
 
@@ -66,7 +66,7 @@ def no_milestones(arms: int, capacity: int) -> Milestones:
         latest=np.zeros(arms, dtype=np.int64),
         turns=np.zeros(arms, dtype=np.int64),
         pull=np.zeros((arms, rows), dtype=np.int64),
-        count=np.zeros((arms, rows), dtype=np.int64),
+        seen=np.zeros((arms, rows), dtype=np.int64),
         sums=np.zeros((arms, rows)),
     )
 
@@ -88,13 +88,13 @@ def add_reward(
         slope = mean - BELOW * scale / math.sqrt(places)
         while places > 1 << level and level + 3 < kept.sums.shape[1]:
             lower = level + 1  # its row
-            if kept.sums[arm, lower] - total > slope * (kept.count[arm, lower] - count):
+            if kept.sums[arm, lower] - total > slope * (kept.seen[arm, lower] - count):
                 at = kept.pull[arm, lower]
-                count = kept.count[arm, lower]
+                count = kept.seen[arm, lower]
                 total = kept.sums[arm, lower]
             level += 1
         kept.pull[arm, level + 1] = at
-        kept.count[arm, level + 1] = count
+        kept.seen[arm, level + 1] = count
         kept.sums[arm, level + 1] = total
     kept.latest[arm] = pull
     kept.total[arm] += reward
@@ -108,7 +108,7 @@ def add_late_reward(kept: Milestones, arm: Any, pull: Any, reward: Any) -> None:
     kept.total[arm] += reward
     for row in range(kept.sums.shape[1]):
         if kept.pull[arm, row] >= pull:
-            kept.count[arm, row] += 1
+            kept.seen[arm, row] += 1
             kept.sums[arm, row] += reward
 
 
@@ -121,7 +121,7 @@ def find_window(kept: Milestones, arm: Any, n: Any, level: Any, scale: Any) -> A
     `add_reward` gave.
     """
     total = kept.total[arm]
-    h = n - kept.count[arm, WINDOW]
+    h = n - kept.seen[arm, WINDOW]
     # compared as (sum + scale sqrt(h)) / h, multiplied out: divisions take long
     least = total - kept.sums[arm, WINDOW] + scale * math.sqrt(h)
     best = WINDOW
@@ -130,7 +130,7 @@ def find_window(kept: Milestones, arm: Any, n: Any, level: Any, scale: Any) -> A
         row = k + 1
         if k >= ALWAYS:
             row = min(row + TURNS * level, top)
-        length = n - kept.count[arm, row]
+        length = n - kept.seen[arm, row]
         value = total - kept.sums[arm, row] + scale * math.sqrt(length)
         if value * h < least * length:
             least = value
@@ -138,12 +138,12 @@ def find_window(kept: Milestones, arm: Any, n: Any, level: Any, scale: Any) -> A
             best = row
     if (total + scale * math.sqrt(n)) * h < least * n:
         kept.pull[arm, WINDOW] = 0
-        kept.count[arm, WINDOW] = 0
+        kept.seen[arm, WINDOW] = 0
         kept.sums[arm, WINDOW] = 0.0
         return n
     if best != WINDOW:
         kept.pull[arm, WINDOW] = kept.pull[arm, best]
-        kept.count[arm, WINDOW] = kept.count[arm, best]
+        kept.seen[arm, WINDOW] = kept.seen[arm, best]
         kept.sums[arm, WINDOW] = kept.sums[arm, best]
     return h
 
