@@ -75,12 +75,14 @@ class Arm:
         return level
 
     def choose_window(self, level: int, scale: float) -> None:
-        """The one with the least mean + scale / sqrt(h): of the last one, of some levels, of all.
+        """The one with the least mean + scale / sqrt(h): of some levels, and three others.
 
-        Levels 0 to 3 always, and two of the higher ones.
+        Levels 0 to 3 always, and two of the higher ones; the window before, the latest reward alone
+        and all rewards.
         """
         levels = [0, 1, 2, 3, 4 + 2 * level, 5 + 2 * level]
-        starts = [self.start, *(self.milestones.get(one, 0) for one in levels), 0]
+        latest = len(self.rewards) - 1
+        starts = [self.start, latest, *(self.milestones.get(one, 0) for one in levels), 0]
 
         def worth(start: int) -> float:
             window = self.window(start)

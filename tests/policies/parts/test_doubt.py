@@ -10,6 +10,7 @@ import pytest
 from rotting.policies.parts.arms import Arms, no_pulls
 from rotting.policies.parts.doubt import complete, differs, misses
 from rotting.policies.parts.milestones import (
+    LEVELS,
     Milestones,
     add_late_reward,
     add_reward,
@@ -47,7 +48,7 @@ def test_a_miss_is_one_of_the_rewards_since_a_milestone_of_level_4_or_higher(n: 
         kept = no_milestones(2, 400)
         for i, reward in enumerate(rewards):
             remember(kept, 1, i, i + 1, reward)
-        starts = [int(start) for start in kept.seen[1, 5:] if start > 0]
+        starts = [int(start) for start in kept.seen[1, LEVELS + 4 :] if start > 0]
         off = [
             abs(rewards[j:].sum() - (SUMS[n, k] - SUMS[j, k]) - constant * (n - j)) / (n - j) ** 0.5
             for j in starts
@@ -65,7 +66,7 @@ def test_a_limit_that_is_met_is_not_missed() -> None:
     kept = no_milestones(1, 400)
     for i in range(32):
         remember(kept, 0, i, i + 1, float(i >= 16))
-    assert kept.seen[0, 5] == 16
+    assert kept.seen[0, LEVELS + 4] == 16
     assert not misses(np.zeros((33, 1)), kept, 0, 32, 0, 0.0, 4.0)
     assert misses(np.zeros((33, 1)), kept, 0, 32, 0, 0.0, 3.99)
 

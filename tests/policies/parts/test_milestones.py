@@ -12,6 +12,8 @@ import pytest
 
 from rotting.policies.parts import milestones
 from rotting.policies.parts.milestones import (
+    LAST,
+    LEVELS,
     WINDOW,
     Milestones,
     add_late_reward,
@@ -35,10 +37,15 @@ def placed(rewards: list[float], slope: float = 0.0) -> Milestones:
 def test_while_rewards_rise_milestones_are_the_latest_multiples(n: int) -> None:
     """Of 2^l but not of 2^(l+1), less than n: no running sum before is higher."""
     kept = placed([1.0] * n)
-    for level in range(kept.sums.shape[1] - 1):
+    for level in range(kept.sums.shape[1] - LEVELS):
         multiples = [k for k in range(1, n) if k % 2**level == 0 and k % 2 ** (level + 1)]
         last = max(multiples, default=0)
-        assert kept.pull[0, level + 1] == kept.seen[0, level + 1] == kept.sums[0, level + 1] == last
+        assert (
+            kept.pull[0, LEVELS + level]
+            == kept.seen[0, LEVELS + level]
+            == kept.sums[0, LEVELS + level]
+            == last
+        )
 
 
 @pytest.mark.parametrize("fall", [37, 64, 100, 511, 700])
@@ -49,14 +56,14 @@ def test_a_fall_keeps_its_place(fall: int) -> None:
         if kept is not None:
             among = [
                 level
-                for level in range(kept.sums.shape[1] - 1)
+                for level in range(kept.sums.shape[1] - LEVELS)
                 for k in [max((j for j in range(1, n) if j & -j == 2**level), default=0)]
                 if k - 2**level < fall <= k
             ]
             assert among
             for level in among:
-                assert kept.pull[0, level + 1] == fall
-                assert kept.sums[0, level + 1] == fall
+                assert kept.pull[0, LEVELS + level] == fall
+                assert kept.sums[0, LEVELS + level] == fall
 
 
 def test_the_slope_is_below_the_mean_by_an_eighth_of_a_padding() -> None:
@@ -66,12 +73,12 @@ def test_the_slope_is_below_the_mean_by_an_eighth_of_a_padding() -> None:
         mean, scale = 1.0, 0.05 * 8 * math.sqrt(2.0)  # at level 1: a slope of 0.95
         for n, r in enumerate([5.0, reward, 0.0], start=1):
             add_reward(kept, 0, n, n, r, mean, scale)
-        assert kept.seen[0, 2] == expected
+        assert kept.seen[0, LEVELS + 1] == expected
     for reward, expected in ((0.5, 2), (0.49, 1)):
         kept = no_milestones(1, 10)
         for n, r in enumerate([5.0, reward, 0.0], start=1):
             add_reward(kept, 0, n, n, r, 0.5, 0.0)
-        assert kept.seen[0, 2] == expected
+        assert kept.seen[0, LEVELS + 1] == expected
 
 
 def test_late_and_lost_rewards_are_in_the_windows_of_their_pulls() -> None:
@@ -128,7 +135,9 @@ def test_the_window_is_the_best_of_those_looked_at() -> None:
             kept.sums[0, row] = rng.gauss(0.0, 50.0)
         kept.pull[0, rows - 1] = 0
         level = rng.randrange(13)
-        looked = {0, 1, 2, 3, 4, min(rows - 1, 5 + 2 * level), min(rows - 1, 6 + 2 * level)}
+        higher = LEVELS + 4 + 2 * level
+        looked = {WINDOW, LAST, *range(LEVELS, LEVELS + 4), higher, higher + 1}
+        looked = {min(rows - 1, row) for row in looked}
         starts = {(int(kept.seen[0, row]), float(kept.sums[0, row])) for row in looked} | {(0, 0.0)}
         total = float(kept.total[0])
         worth = {
@@ -182,7 +191,7 @@ def accepted(kept: Milestones, observed: list[int], pulls: list[int]) -> bool:
         ("latest", 0, 19, "latest must be at least the number of the arm's rewards"),
         ("seen", (0, 1), 20, "seen must leave each window a reward"),
         ("seen", (1, 0), 1, "seen must leave each window a reward"),
-        ("seen", (0, 2), 19, "pull must be from the rewards counted"),
+        ("seen", (0, 3), 19, "pull must be from the rewards counted"),
         ("pull", (0, 1), 21, "pull must be from the rewards counted"),
     ],
 )
@@ -197,8 +206,8 @@ def test_what_no_play_leads_to(field: str, place: Any, value: int, words: str) -
 
 
 def test_memory_is_that_of_a_binary_counter() -> None:
-    """Three numbers a level, and levels as many as the decisions have bits, and one."""
+    """Three numbers a row: a row for each bit of the number of decisions, and three more."""
     for capacity in (3, 100, 10_000, 1_000_000):
-        rows = 2 + max(milestones.ALWAYS, math.floor(math.log2(capacity)) + 1)
+        rows = 3 + max(milestones.ALWAYS, math.floor(math.log2(capacity)) + 1)
         kept = no_milestones(10, capacity)
         assert sum(leaf.value.nbytes for leaf in leaves(kept)) == 8 * 10 * (3 + 3 * rows)

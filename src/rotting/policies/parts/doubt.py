@@ -11,7 +11,7 @@ from typing import Any
 from rotting.arrays import FloatArray
 from rotting.compilable import shared
 from rotting.policies.parts.arms import Arms
-from rotting.policies.parts.milestones import Milestones
+from rotting.policies.parts.milestones import LEVELS, Milestones
 
 EVERY = 16  # rewards of an arm between two looks, and the shortest run of rewards looked at
 _SHORTEST = 4  # the level of milestones that 16 rewards lie between
@@ -34,7 +34,7 @@ def misses(
     For some window from a milestone of level 4 or higher, by more than limit sqrt(h); `sums` is
     [n, theta]. At every 16th reward these windows have 16 rewards or more.
     """
-    for row in range(_SHORTEST + 1, milestones.sums.shape[1]):
+    for row in range(LEVELS + _SHORTEST, milestones.sums.shape[1]):
         before = milestones.seen[arm, row]
         h = n - before
         seen = milestones.total[arm] - milestones.sums[arm, row]

@@ -11,6 +11,10 @@ and k. Best is where sum - slope count is highest, the slope being a little belo
 sums have a peak where an arm falls, if that slope is taken off. This is what so few places need to
 find falls nearly as well as all windows do: a regular grid needs four times as many.
 
+Two more rows are kept beside the levels: where the arm's window starts, and the pull before its
+latest reward. A reward alone must always be a candidate, for it is how a fall shows that is far
+beyond the noise.
+
 Rewards may be late. One is added to the milestones of its pull and later ones, so that their
 windows are those of the pulls they began with; milestones are neither moved nor set for it. A
 reward that never comes is not counted.
@@ -27,7 +31,9 @@ from rotting.arrays import IntArray
 from rotting.compilable import seldom, shared
 from rotting.state import AtMost, Counts, Numbers
 
-WINDOW = 0  # the row of the arm's present window; level l has row l + 1
+WINDOW = 0  # the row of the arm's present window
+LAST = 1  # the row of the window that is the latest reward alone
+LEVELS = 2  # the row of level 0; level 1 has the next, and so on
 ALWAYS = 4  # levels looked at whenever a reward comes
 TURNS = 2  # of the higher levels so many at a time
 BELOW = 0.125  # how far below the mean the slope is, in paddings of a window of the level's length
@@ -60,7 +66,7 @@ def no_milestones(arms: int, capacity: int) -> Milestones:
 
     That one is looked at instead of all higher ones: how many there are must not matter.
     """
-    rows = 1 + max(ALWAYS, capacity.bit_length()) + 1
+    rows = LEVELS + max(ALWAYS, capacity.bit_length()) + 1
     return Milestones(
         total=np.zeros(arms),
         latest=np.zeros(arms, dtype=np.int64),
@@ -81,24 +87,32 @@ def add_reward(
     """
     turn = kept.turns[arm]
     kept.turns[arm] = turn + 1
+    at, seen, total = kept.latest[arm], n - 1, kept.total[arm]
+    _put(kept, arm, LAST, at, seen, total)
+    kept.latest[arm] = pull
+    kept.total[arm] = total + reward
     level = 0
     if turn > 0:
-        at, count, total = kept.latest[arm], n - 1, kept.total[arm]
         places = turn & -turn  # 2^level
         slope = mean - BELOW * scale / math.sqrt(places)
-        while places > 1 << level and level + 3 < kept.sums.shape[1]:
-            lower = level + 1  # its row
-            if kept.sums[arm, lower] - total > slope * (kept.seen[arm, lower] - count):
-                at = kept.pull[arm, lower]
-                count = kept.seen[arm, lower]
-                total = kept.sums[arm, lower]
-            level += 1
-        kept.pull[arm, level + 1] = at
-        kept.seen[arm, level + 1] = count
-        kept.sums[arm, level + 1] = total
-    kept.latest[arm] = pull
-    kept.total[arm] += reward
+        row = LEVELS
+        while places > 1 and row + 2 < kept.sums.shape[1]:
+            if kept.sums[arm, row] - total > slope * (kept.seen[arm, row] - seen):
+                at = kept.pull[arm, row]
+                seen = kept.seen[arm, row]
+                total = kept.sums[arm, row]
+            row += 1
+            places >>= 1
+        _put(kept, arm, row, at, seen, total)
+        level = row - LEVELS
     return level
+
+
+@shared
+def _put(kept: Milestones, arm: Any, row: Any, pull: Any, seen: Any, total: Any) -> None:
+    kept.pull[arm, row] = pull
+    kept.seen[arm, row] = seen
+    kept.sums[arm, row] = total
 
 
 @shared
@@ -116,9 +130,9 @@ def add_late_reward(kept: Milestones, arm: Any, pull: Any, reward: Any) -> None:
 def find_window(kept: Milestones, arm: Any, n: Any, level: Any, scale: Any) -> Any:
     """Choose the arm's window of least mean(h) + scale / sqrt(h); returns h.
 
-    Candidates are the window it had, all its rewards, those from the milestones of four levels, and
-    those of two higher levels, which take turns: lengths change slowly there. `level` is what
-    `add_reward` gave.
+    Candidates are the window it had, all its rewards, the latest alone, those from the milestones
+    of four levels, and of two higher levels, which take turns: lengths change slowly there. `level`
+    is what `add_reward` gave.
     """
     total = kept.total[arm]
     h = n - kept.seen[arm, WINDOW]
@@ -126,10 +140,10 @@ def find_window(kept: Milestones, arm: Any, n: Any, level: Any, scale: Any) -> A
     least = total - kept.sums[arm, WINDOW] + scale * math.sqrt(h)
     best = WINDOW
     top = kept.sums.shape[1] - 1
-    for k in range(ALWAYS + TURNS):
-        row = k + 1
-        if k >= ALWAYS:
-            row = min(row + TURNS * level, top)
+    for look in range(LAST, LEVELS + ALWAYS + TURNS):
+        row = look
+        if look >= LEVELS + ALWAYS:
+            row = min(look + TURNS * level, top)
         length = n - kept.seen[arm, row]
         value = total - kept.sums[arm, row] + scale * math.sqrt(length)
         if value * h < least * length:
@@ -137,14 +151,10 @@ def find_window(kept: Milestones, arm: Any, n: Any, level: Any, scale: Any) -> A
             h = length
             best = row
     if (total + scale * math.sqrt(n)) * h < least * n:
-        kept.pull[arm, WINDOW] = 0
-        kept.seen[arm, WINDOW] = 0
-        kept.sums[arm, WINDOW] = 0.0
+        _put(kept, arm, WINDOW, 0, 0, 0.0)
         return n
     if best != WINDOW:
-        kept.pull[arm, WINDOW] = kept.pull[arm, best]
-        kept.seen[arm, WINDOW] = kept.seen[arm, best]
-        kept.sums[arm, WINDOW] = kept.sums[arm, best]
+        _put(kept, arm, WINDOW, kept.pull[arm, best], kept.seen[arm, best], kept.sums[arm, best])
     return h
 
 
