@@ -5,7 +5,7 @@ import math
 from twins.common import TOLERANCE, History, Model, pull_counts, rewards_of
 from twins.lcto import likelihood_dcto
 from twins.posterior import posterior
-from twins.steady import steady_scores, steady_ucb
+from twins.steady import play, steady_scores, steady_ucb
 
 
 def likeliest_first(rewards: list[float], thetas: list[float], mu: Model, constants: bool) -> float:
@@ -27,7 +27,10 @@ def is_doubted(
     constants: bool,
     doubt: float,
 ) -> bool:
-    """Whether at some 16th reward of an arm its likeliest model missed its last rewards clearly."""
+    """Whether at some 16th reward of an arm its likeliest model missed its last rewards clearly.
+
+    That is those after a milestone of SteadyUCB's, of level 4 or higher.
+    """
     need = 2 if constants else 1
     for t, (arm, _) in enumerate(history, start=1):
         rewards = rewards_of(history[:t], arm)
@@ -37,12 +40,12 @@ def is_doubted(
         theta = likeliest_first(rewards, thetas, mu, constants)
         residuals = [r - mu(j, theta) for j, r in enumerate(rewards, start=1)]
         constant = sum(residuals) / n if constants else 0.0
-        h = 16
-        while h <= n:
-            off = abs(sum(residuals[-h:]) - constant * h)
+        milestones = play(history[:t], arms, sigma).arms[arm].milestones
+        for start in (start for level, start in milestones.items() if level >= 4):
+            h = n - start
+            off = abs(sum(residuals[start:]) - constant * h)
             if off > math.sqrt(2 * doubt * sigma**2 * math.log(t + 10) * h):
                 return True
-            h *= 2
     return False
 
 
@@ -104,8 +107,8 @@ def hopeful(
         if 4 * counts[arm] < counts[leader] and hope >= mu(counts[leader] + 1, found):
             allowed.add(arm)
     scores = steady_scores(history, arms, sigma)
-    sure = max(scores[arm][0] for arm in allowed)
-    return {arm for arm in allowed if scores[arm][1] >= sure - TOLERANCE}
+    highest = max(scores[arm] for arm in allowed)
+    return {arm for arm in allowed if scores[arm] >= highest - TOLERANCE}
 
 
 def guarded(

@@ -132,16 +132,16 @@ def _hope(params: Params, state: State, arm: Any) -> Any:
 @seldom
 def _look(params: Params, state: State, arm: Any, n: Any) -> None:
     """Compare what was seen with what the likeliest models expect, at the arm's n-th reward."""
-    history, arms, closest = state.fallback.history, state.fallback.arms, state.trusted.closest
-    if complete(history, arm, n):
+    kept, arms, closest = state.fallback.milestones, state.fallback.arms, state.trusted.closest
+    if complete(kept, arm, n):
         constant = state.trusted.fit.residual[arm, closest[arm]] / n  # zero without constants
-        constant -= state.fallback.shift[0]  # as the history has it
+        constant -= state.fallback.shift[0]  # as the milestones have it
         limit = params.limit * math.sqrt(math.log(arms.clock[TIME] + LATER))
-        if misses(params.sums, history, arm, n, closest[arm], constant, limit):
+        if misses(params.sums, kept, arm, n, closest[arm], constant, limit):
             state.doubted[0] = 1
     if params.need == 1:
         variance = params.fallback.sigma * params.fallback.sigma
-        off = differs(params.sums, history, arms, closest, variance)
+        off = differs(params.sums, kept, arms, closest, variance)
         state.unsure[0] = 1 if off else 0
 
 
@@ -163,10 +163,10 @@ class Guarded(Policy):
     (`Posterior`); with constants the highest constant + mu(N_i + 1; theta-hat_i) +
     sqrt(c ln t sigma^2 / N_i) (`LDCTO`). Three guards stand around it.
 
-    Misfit: at every 16th reward of an arm the sums of its last 16, 32, 64, ... rewards are compared
-    with what its likeliest model expects; a difference beyond sqrt(2 doubt sigma^2 ln(t + 10) h)
-    shows the family to be wrong, and it is not used again. With doubt = 2 a right family is given
-    up about once in t^2 looks.
+    Misfit: at every 16th reward of an arm the sums of its last h rewards, from SteadyUCB's
+    milestones of level 4 and higher on (`parts.milestones`), are compared with what its likeliest
+    model expects; a difference beyond sqrt(2 doubt sigma^2 ln(t + 10) h) shows the family to be
+    wrong, and it is not used again. With doubt = 2 a right family is hardly ever given up.
 
     Without constants, differences: at the same times each arm's mean residual is compared with
     that of all others (`parts.doubt.differs`). While they differ by what chance hardly explains,
