@@ -80,7 +80,7 @@ def judge_choose(params: JudgeParams, state: JudgeState, draw: Any) -> Any:
         for i in range(state.worth.size):
             pull = state.inner.arms.pulls[i] + 1
             state.worth[i] = verbs.judge(params.inner, state.inner, i, pull)
-        arm = argmax(state.worth)
+        arm = argmax(state.worth, state.inner.arms.opening)
     return arm
 
 

@@ -1,6 +1,15 @@
 """The twin of C-CTO: theta in an interval."""
 
-from twins.common import TOLERANCE, History, Model, pull_counts, rewards_of, unpulled
+from twins.common import (
+    TOLERANCE,
+    History,
+    Model,
+    Opened,
+    choosable,
+    pull_counts,
+    rewards_of,
+    unpulled,
+)
 
 
 def interpolated(nodes: list[float], theta: float, values: list[float]) -> float:
@@ -11,17 +20,19 @@ def interpolated(nodes: list[float], theta: float, values: list[float]) -> float
     return values[-1]
 
 
-def interval_cto(history: History, arms: int, thetas: list[float], mu: Model) -> set[int]:
+def interval_cto(
+    history: History, arms: int, thetas: list[float], mu: Model, opened: Opened | None = None
+) -> set[int]:
     """CTO with theta-hat anywhere between the nodes: where the broken line of sums meets the sum.
 
     Beyond the ends theta-hat is at the end; where all sums are equal, at the first node. Ties go
     to the fewest pulls.
     """
-    start = unpulled(history, arms)
+    start = unpulled(history, arms, opened)
     if start:
         return start
-    values = []
-    for arm in range(arms):
+    values = {}
+    for arm in choosable(arms, opened):
         rewards = rewards_of(history, arm)
         n, total = len(rewards), sum(rewards)
         sums = [sum(mu(j, theta) for j in range(1, n + 1)) for theta in thetas]
@@ -33,8 +44,8 @@ def interval_cto(history: History, arms: int, thetas: list[float], mu: Model) ->
                 if b <= total <= a and a > b:
                     theta = left + (right - left) * (a - total) / (a - b)
                     break
-        values.append(interpolated(thetas, theta, [mu(n + 1, node) for node in thetas]))
-    best = {arm for arm in range(arms) if values[arm] >= max(values) - TOLERANCE}
+        values[arm] = interpolated(thetas, theta, [mu(n + 1, node) for node in thetas])
+    best = {arm for arm in values if values[arm] >= max(values.values()) - TOLERANCE}
     counts = pull_counts(history, arms)
     return {arm for arm in best if counts[arm] == min(counts[i] for i in best)} | (
         best if any(values[i] != values[j] for i in best for j in best) else set()

@@ -1,11 +1,27 @@
 """What the twins share: a history and what is read off it."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 History = list[tuple[int, float]]
 Mean = Callable[[int], float]
 Model = Callable[[int, float], float]
 TOLERANCE = 1e-9
+
+
+class Opened(NamedTuple):
+    """Which arms were open in every round so far, and are in the present one; a set a round.
+
+    A decision may be restricted to some of the open arms. That is over when its pull is counted.
+    """
+
+    open: list[set[int]]
+    among: list[set[int]]
+
+
+def choosable(arms: int, opened: Opened | None) -> list[int]:
+    """Return the arms that may be chosen in this round, in order: all, unless some are closed."""
+    return list(range(arms)) if opened is None else sorted(opened.among[-1])
 
 
 def rewards_of(history: History, arm: int) -> list[float]:
@@ -18,21 +34,21 @@ def pull_counts(history: History, arms: int) -> list[int]:
     return [len(rewards_of(history, arm)) for arm in range(arms)]
 
 
-def unpulled(history: History, arms: int) -> set[int]:
+def unpulled(history: History, arms: int, opened: Opened | None = None) -> set[int]:
     """Return the first arm never pulled ("each arm once in index order"), or the empty set."""
-    counts = pull_counts(history, arms)
-    return {counts.index(0)} if 0 in counts else set()
+    return short_of(history, arms, 1, opened)
 
 
-def short_of(history: History, arms: int, pulls: int) -> set[int]:
+def short_of(history: History, arms: int, pulls: int, opened: Opened | None = None) -> set[int]:
     """Return the least pulled arm of those with fewer pulls, lowest index first, or nothing."""
     counts = pull_counts(history, arms)
-    return {counts.index(min(counts))} if min(counts) < pulls else set()
+    least = min(choosable(arms, opened), key=counts.__getitem__)
+    return {least} if counts[least] < pulls else set()
 
 
-def argmax(scores: list[float]) -> set[int]:
+def argmax(scores: dict[int, float]) -> set[int]:
     """Return the arms whose score is the best up to rounding."""
-    return {arm for arm, score in enumerate(scores) if score >= max(scores) - TOLERANCE}
+    return {arm for arm, score in scores.items() if score >= max(scores.values()) - TOLERANCE}
 
 
 def drawn(weights: list[float], u: float) -> list[int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from twins.common import TOLERANCE, History, Model, rewards_of, unpulled
+from twins.common import TOLERANCE, History, Model, Opened, choosable, rewards_of, unpulled
 
 
 def closest_to_origin(
@@ -24,22 +24,24 @@ def closest_to_origin(
     return [thetas[k] for k in closest]
 
 
-def cto(history: History, arms: int, thetas: list[float], mu: Model) -> set[int]:
+def cto(
+    history: History, arms: int, thetas: list[float], mu: Model, opened: Opened | None = None
+) -> set[int]:
     """CTO_SIM (Algorithm 2): each arm once, then argmax mu(N_i + 1; theta-hat_i), theta-hat by Y.
 
     Exact ties of mu go to the least pulled arms. Where several models of an arm are possible, an
     arm is allowed if its best possible score reaches the worst possible score of every arm.
     """
-    start = unpulled(history, arms)
+    start = unpulled(history, arms, opened)
     if start:
         return start
     worst: list[tuple[float, int]] = []
-    best: list[tuple[float, int]] = []
-    for arm in range(arms):
+    best: dict[int, tuple[float, int]] = {}
+    for arm in choosable(arms, opened):
         rewards = rewards_of(history, arm)
         n = len(rewards)
         possible = closest_to_origin(rewards, thetas, mu, sum)
         scores = [(mu(n + 1, theta), -n) for theta in possible]
         worst.append(min(scores))
-        best.append(max(scores))
-    return {arm for arm in range(arms) if best[arm] >= max(worst)}
+        best[arm] = max(scores)
+    return {arm for arm in best if best[arm] >= max(worst)}

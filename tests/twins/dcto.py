@@ -2,9 +2,8 @@
 
 import math
 
-from twins.common import TOLERANCE, History, Model, rewards_of
+from twins.common import TOLERANCE, History, Model, Opened, choosable, rewards_of, short_of
 from twins.cto import closest_to_origin
-from twins.simple import round_robin
 
 
 def halves(values: list[float]) -> float:
@@ -13,13 +12,13 @@ def halves(values: list[float]) -> float:
     return sum(values[:middle]) - sum(values[middle:])
 
 
-def detect(history: History, arms: int, thetas: list[float], mu: Model) -> list[list[float]]:
-    """Detect step of Algorithm 3: the possible theta-hat_i of every arm, by Z."""
-    return [closest_to_origin(rewards_of(history, arm), thetas, mu, halves) for arm in range(arms)]
+def detect(rewards: list[float], thetas: list[float], mu: Model) -> list[float]:
+    """Detect step of Algorithm 3: the possible theta-hat of an arm with these rewards, by Z."""
+    return closest_to_origin(rewards, thetas, mu, halves)
 
 
 def constant_ucb(
-    history: History, possible: list[list[float]], mu: Model, sigma: float, c: float
+    history: History, possible: dict[int, list[float]], mu: Model, sigma: float, c: float
 ) -> set[int]:
     """UCB rule of D-CTO: argmax mu_c-hat + mu(N_i + 1; theta-hat_i) + sqrt(c ln t sigma^2 / N_i).
 
@@ -27,8 +26,8 @@ def constant_ucb(
     """
     t = len(history) + 1
     worst = []
-    best = []
-    for arm, thetas in enumerate(possible):
+    best = {}
+    for arm, thetas in possible.items():
         rewards = rewards_of(history, arm)
         n = len(rewards)
         scores = []
@@ -37,8 +36,8 @@ def constant_ucb(
             width = math.sqrt(c * math.log(t) * sigma**2 / n)
             scores.append(constant + mu(n + 1, theta) + width)
         worst.append(min(scores))
-        best.append(max(scores))
-    return {arm for arm in range(len(possible)) if best[arm] >= max(worst) - TOLERANCE}
+        best[arm] = max(scores)
+    return {arm for arm in best if best[arm] >= max(worst) - TOLERANCE}
 
 
 def dcto(
@@ -50,18 +49,20 @@ def dcto(
     c: float = 8.0,
     start: int = 2,
     halves: str = "all",
+    opened: Opened | None = None,
 ) -> set[int]:
     """D-CTO_SIM-UCB: each arm `start` times, then detect by Z and follow the UCB rule every round.
 
     With halves = "even" an arm is detected from its even number of pulls before an odd one,
     except at the start.
     """
-    if len(history) < start * arms:
-        return round_robin(history, arms)
-    detected = []
-    for arm in range(arms):
+    short = short_of(history, arms, start, opened)
+    if short:
+        return short
+    detected = {}
+    for arm in choosable(arms, opened):
         rewards = rewards_of(history, arm)
         if halves == "even" and len(rewards) % 2 == 1 and len(rewards) > start:
             rewards = rewards[:-1]
-        detected += detect([(0, reward) for reward in rewards], 1, thetas, mu)
+        detected[arm] = detect(rewards, thetas, mu)
     return constant_ucb(history, detected, mu, sigma, c)

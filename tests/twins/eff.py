@@ -2,7 +2,7 @@
 
 import math
 
-from twins.common import History, argmax, rewards_of, unpulled
+from twins.common import History, Opened, argmax, choosable, rewards_of, unpulled
 from twins.fewa import expanding_filter
 from twins.windows import Windows, confidence
 
@@ -34,23 +34,37 @@ def eff_windows(rewards: list[float], growth: float) -> Windows:
     return [(w, total) for w, total in zip(lengths, current, strict=True) if total is not None]
 
 
-def eff_raw_ucb(history: History, arms: int, alpha: float, sigma: float, growth: float) -> set[int]:
+def eff_raw_ucb(
+    history: History,
+    arms: int,
+    alpha: float,
+    sigma: float,
+    growth: float,
+    opened: Opened | None = None,
+) -> set[int]:
     """EFF-RAW-UCB: each arm once, then argmax_i min_j current_j / w_j + c_t(w_j)."""
-    start = unpulled(history, arms)
+    start = unpulled(history, arms, opened)
     if start:
         return start
     t = len(history) + 1
-    scores = []
-    for arm in range(arms):
+    scores = {}
+    for arm in choosable(arms, opened):
         windows = eff_windows(rewards_of(history, arm), growth)
-        scores.append(min(total / w + confidence(t, w, alpha, sigma) for w, total in windows))
+        scores[arm] = min(total / w + confidence(t, w, alpha, sigma) for w, total in windows)
     return argmax(scores)
 
 
-def eff_fewa(history: History, arms: int, alpha: float, sigma: float, growth: float) -> set[int]:
+def eff_fewa(
+    history: History,
+    arms: int,
+    alpha: float,
+    sigma: float,
+    growth: float,
+    opened: Opened | None = None,
+) -> set[int]:
     """EFF-FEWA: the expanding filter over the efficient windows, of mean current_j / w_j."""
     windows = []
     for arm in range(arms):
         sums = eff_windows(rewards_of(history, arm), growth)
         windows.append([(w, total / w) for w, total in sums])
-    return expanding_filter(history, windows, alpha, sigma)
+    return expanding_filter(history, windows, alpha, sigma, choosable(arms, opened))

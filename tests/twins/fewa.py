@@ -1,6 +1,6 @@
 """The twin of FEWA."""
 
-from twins.common import TOLERANCE, History, pull_counts, rewards_of
+from twins.common import TOLERANCE, History, Opened, choosable, pull_counts, rewards_of
 from twins.windows import Windows, confidence, every_window
 
 
@@ -16,18 +16,18 @@ def kept(means: dict[int, float], slack: float) -> set[frozenset[int]]:
 
 
 def expanding_filter(
-    history: History, windows: list[Windows], alpha: float, sigma: float
+    history: History, windows: list[Windows], alpha: float, sigma: float, first: list[int]
 ) -> set[int]:
     """Filter of FEWA over window indices j = 0, 1, ..., from the (length, mean) of every arm.
 
-    S starts as all the arms. If one is left, play it; if some arms of S have no window j, play
-    the least pulled of those (lowest index on ties); else keep the arms of S with
-    mean_i >= max_S mean - 2 c_t(w_j) and go on to j + 1. Near ties are followed both ways.
+    S starts as `first`, the arms that may be chosen. If one is left, play it; if some arms of S
+    have no window j, play the least pulled of those (lowest index on ties); else keep the arms of S
+    with mean_i >= max_S mean - 2 c_t(w_j) and go on to j + 1. Near ties are followed both ways.
     """
     t = len(history) + 1
     counts = pull_counts(history, len(windows))
     allowed: set[int] = set()
-    groups = {frozenset(range(len(windows)))}
+    groups = {frozenset(first)}
     j = 0
     while groups:
         filtered: set[frozenset[int]] = set()
@@ -46,7 +46,9 @@ def expanding_filter(
     return allowed
 
 
-def fewa(history: History, arms: int, alpha: float, sigma: float) -> set[int]:
+def fewa(
+    history: History, arms: int, alpha: float, sigma: float, opened: Opened | None = None
+) -> set[int]:
     """FEWA: the expanding filter over the windows h = 1, 2, ... of the last h rewards."""
     windows = [every_window(rewards_of(history, arm)) for arm in range(arms)]
-    return expanding_filter(history, windows, alpha, sigma)
+    return expanding_filter(history, windows, alpha, sigma, choosable(arms, opened))

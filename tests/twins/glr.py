@@ -2,7 +2,7 @@
 
 import math
 
-from twins.common import History, argmax
+from twins.common import History, Opened, argmax, choosable
 
 
 def divergence(x: float, y: float, sigma: float | None) -> float:
@@ -66,15 +66,22 @@ def bernoulli_bound(mean: float, n: int, level: float) -> float:
     return low
 
 
-def glr_ucb(history: History, arms: int, delta: float, every: int, sigma: float | None) -> set[int]:
+def glr_ucb(
+    history: History,
+    arms: int,
+    delta: float,
+    every: int,
+    sigma: float | None,
+    opened: Opened | None = None,
+) -> set[int]:
     """GLR-UCB: an arm with no reward since its restart (lowest index), else the best UCB.
 
     With n rewards since the restart and f = ln(t - tau_i): mean + sigma sqrt(2 f / n), or for
     Bernoulli rewards (sigma None) the largest q in [mean, 1] with n kl(mean, q) <= f.
     """
     t = len(history) + 1
-    scores = []
-    for arm in range(arms):
+    scores = {}
+    for arm in choosable(arms, opened):
         rewards, tau = since_restart(history, arm, delta, every, sigma)
         n = len(rewards)
         if n == 0:
@@ -82,7 +89,7 @@ def glr_ucb(history: History, arms: int, delta: float, every: int, sigma: float 
         mean = sum(rewards) / n
         f = math.log(t - tau)
         if sigma is None:
-            scores.append(bernoulli_bound(mean, n, f))
+            scores[arm] = bernoulli_bound(mean, n, f)
         else:
-            scores.append(mean + sigma * math.sqrt(2 * f / n))
+            scores[arm] = mean + sigma * math.sqrt(2 * f / n)
     return argmax(scores)

@@ -4,6 +4,8 @@ from twins.common import (
     TOLERANCE,
     History,
     Model,
+    Opened,
+    choosable,
     rewards_of,
     short_of,
     unpulled,
@@ -35,23 +37,25 @@ def likeliest(rewards: list[float], thetas: list[float], mu: Model, constants: b
     return [thetas[k] for k in closest]
 
 
-def likelihood_cto(history: History, arms: int, thetas: list[float], mu: Model) -> set[int]:
+def likelihood_cto(
+    history: History, arms: int, thetas: list[float], mu: Model, opened: Opened | None = None
+) -> set[int]:
     """CTO by likelihood: each arm once, then argmax mu(N_i + 1; theta-hat_i), theta-hat by RSS.
 
     Exact ties of mu go to the least pulled arms; several possible models are treated as in cto.
     """
-    start = unpulled(history, arms)
+    start = unpulled(history, arms, opened)
     if start:
         return start
     worst: list[tuple[float, int]] = []
-    best: list[tuple[float, int]] = []
-    for arm in range(arms):
+    best: dict[int, tuple[float, int]] = {}
+    for arm in choosable(arms, opened):
         rewards = rewards_of(history, arm)
         n = len(rewards)
         scores = [(mu(n + 1, theta), -n) for theta in likeliest(rewards, thetas, mu, False)]
         worst.append(min(scores))
-        best.append(max(scores))
-    return {arm for arm in range(arms) if best[arm] >= max(worst)}
+        best[arm] = max(scores)
+    return {arm for arm in best if best[arm] >= max(worst)}
 
 
 def likelihood_dcto(
@@ -62,13 +66,17 @@ def likelihood_dcto(
     sigma: float,
     c: float = 1.0,
     start: int = 2,
+    opened: Opened | None = None,
 ) -> set[int]:
     """D-CTO by likelihood: each arm `start` times, then the UCB rule, theta-hat by RSS about c.
 
     The index is c_theta-hat + mu(N_i + 1; theta-hat_i) + sqrt(c sigma^2 ln t / N_i).
     """
-    short = short_of(history, arms, start)
+    short = short_of(history, arms, start, opened)
     if short:
         return short
-    models = [likeliest(rewards_of(history, arm), thetas, mu, True) for arm in range(arms)]
+    models = {
+        arm: likeliest(rewards_of(history, arm), thetas, mu, True)
+        for arm in choosable(arms, opened)
+    }
     return constant_ucb(history, models, mu, sigma, c)

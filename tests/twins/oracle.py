@@ -1,12 +1,12 @@
 """The twin of pi_max, and the best total by brute force."""
 
-from twins.common import Mean
+from twins.common import Mean, Opened, choosable
 
 
-def oracle(pulls: list[int], means: list[Mean]) -> set[int]:
+def oracle(pulls: list[int], means: list[Mean], opened: Opened | None = None) -> set[int]:
     """pi_max (section 2.1): argmax of mu_i(N_i + 1); exact ties are all allowed."""
-    upcoming = [mean(n + 1) for n, mean in zip(pulls, means, strict=True)]
-    return {arm for arm, value in enumerate(upcoming) if value == max(upcoming)}
+    upcoming = {arm: means[arm](pulls[arm] + 1) for arm in choosable(len(means), opened)}
+    return {arm for arm, value in upcoming.items() if value == max(upcoming.values())}
 
 
 def compositions(total: int, parts: int) -> list[list[int]]:

@@ -6,6 +6,8 @@ from twins.common import (
     TOLERANCE,
     History,
     Model,
+    Opened,
+    choosable,
     drawn,
     pull_counts,
     rewards_of,
@@ -45,6 +47,7 @@ def posterior(
     z: float = 1.0,
     numbers: list[float] | None = None,
     weights: list[float] | None = None,
+    opened: Opened | None = None,
 ) -> set[int]:
     """Bayes over the models, w ~ prior exp(-RSS_theta / (2 s2)): the best index of c + mu(N_i + 1).
 
@@ -52,20 +55,21 @@ def posterior(
 
     "mean": E = sum_theta w value, value_theta = c_theta + mu(N_i + 1; theta). "upper": E + z sd,
     of variance sum_theta w (value - E)^2, plus s2 / N_i with constants. "thompson": the value of
-    a theta drawn by a uniform number; with constants, plus sqrt(s2 / N_i) times a normal one.
+    a theta drawn by a uniform number; with constants, plus sqrt(s2 / N_i) times a normal one. The
+    arms that may be chosen take the numbers in turn.
 
     First the arms with fewer than 2 pulls with constants, 1 without. s2 = sigma^2 if known, else
     the pooled variance after the last reward of the arm. A uniform number at the boundary of two
     models leaves both possible, treated as in cto.
     """
-    short = short_of(history, arms, 2 if constants else 1)
+    short = short_of(history, arms, 2 if constants else 1, opened)
     if short:
         return short
     draws = iter(numbers or [])
     prior = weights or [1.0] * len(thetas)
     worst = []
-    best = []
-    for arm in range(arms):
+    best = {}
+    for arm in choosable(arms, opened):
         rewards = rewards_of(history, arm)
         n = len(rewards)
         if sigma is not None:
@@ -101,8 +105,8 @@ def posterior(
         else:
             raise ValueError(f"rule must be 'mean', 'upper' or 'thompson', not {rule!r}")
         worst.append(min(scores))
-        best.append(max(scores))
-    return {arm for arm in range(arms) if best[arm] >= max(worst) - TOLERANCE}
+        best[arm] = max(scores)
+    return {arm for arm in best if best[arm] >= max(worst) - TOLERANCE}
 
 
 def interval_posterior(

@@ -2,8 +2,7 @@
 
 import math
 
-from twins.common import History, argmax, rewards_of
-from twins.simple import round_robin
+from twins.common import History, Opened, argmax, choosable, rewards_of, short_of
 
 
 def swa_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
@@ -18,14 +17,25 @@ def swa_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
     )
 
 
-def last_means(history: History, arms: int, window: int) -> list[float]:
-    """Return the mean of each arm's last M rewards, as in the Balance step of Algorithm 1."""
-    return [sum(rewards_of(history, arm)[-window:]) / window for arm in range(arms)]
+def balance(history: History, arms: int, window: int, opened: Opened | None) -> set[int]:
+    """Each arm M times, the least pulled first; then argmax of the last M rewards' mean."""
+    means = {
+        arm: sum(rewards_of(history, arm)[-window:]) / window for arm in choosable(arms, opened)
+    }
+    return short_of(history, arms, window, opened) or argmax(means)
 
 
-def swa(history: History, arms: int, horizon: int, alpha: float, sigma: float) -> set[int]:
-    """SWA (Algorithm 1): round robin for K M rounds, then argmax of the last M rewards' mean."""
-    window = swa_window(alpha, sigma, arms, horizon)
-    if len(history) < arms * window:
-        return round_robin(history, arms)
-    return argmax(last_means(history, arms, window))
+def swa(
+    history: History,
+    arms: int,
+    horizon: int,
+    alpha: float,
+    sigma: float,
+    opened: Opened | None = None,
+) -> set[int]:
+    """SWA (Algorithm 1): ramp up, which is a round robin unless arms come and go, then balance.
+
+    K is the number of arms with which it starts.
+    """
+    started = arms if opened is None else len(opened.open[0])
+    return balance(history, arms, swa_window(alpha, sigma, started, horizon), opened)

@@ -2,10 +2,17 @@
 
 import math
 
-from twins.common import History, argmax, rewards_of
+from twins.common import History, Opened, argmax, choosable, rewards_of
 
 
-def swucb(history: History, arms: int, tau: int, B: float = 2.0, xi: float = 0.5) -> set[int]:
+def swucb(
+    history: History,
+    arms: int,
+    tau: int,
+    B: float = 2.0,
+    xi: float = 0.5,
+    opened: Opened | None = None,
+) -> set[int]:
     """Sliding-window UCB (section Simulations), on the last tau rounds only.
 
     An arm absent from the window goes first (the lowest index if several are); otherwise
@@ -13,12 +20,12 @@ def swucb(history: History, arms: int, tau: int, B: float = 2.0, xi: float = 0.5
     """
     t = len(history) + 1
     window = history[-tau:]
-    absent = [arm for arm in range(arms) if not rewards_of(window, arm)]
+    absent = [arm for arm in choosable(arms, opened) if not rewards_of(window, arm)]
     if absent:
         return {absent[0]}
-    scores = []
-    for arm in range(arms):
+    scores = {}
+    for arm in choosable(arms, opened):
         rewards = rewards_of(window, arm)
         n = len(rewards)
-        scores.append(sum(rewards) / n + B * math.sqrt(xi * math.log(min(t, tau)) / n))
+        scores[arm] = sum(rewards) / n + B * math.sqrt(xi * math.log(min(t, tau)) / n)
     return argmax(scores)

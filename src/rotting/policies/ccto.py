@@ -15,7 +15,7 @@ from rotting.models import Interval, Plateau, Polynomial
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family, table_of
-from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, unranked
+from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, reopen_ranked, unranked
 from rotting.policies.parts.sums import Sums, in_order, no_sums
 from rotting.state import Numbers
 from rotting.verbs import Verbs
@@ -128,7 +128,7 @@ class CCTO(Policy):
 
     title: ClassVar[str] = "C-CTO"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen_ranked
     )
 
     def check(self) -> None:

@@ -13,7 +13,7 @@ from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family
-from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, unranked
+from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, reopen_ranked, unranked
 from rotting.policies.parts.sums import Sums, detect, no_sums
 from rotting.verbs import Verbs
 
@@ -89,7 +89,7 @@ class CTO(Policy):
 
     title: ClassVar[str] = "CTO"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen_ranked
     )
 
     def check(self) -> None:

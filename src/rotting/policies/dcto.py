@@ -15,7 +15,14 @@ from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.parameters import Count, OneOf, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import (
+    TIME,
+    Arms,
+    next_untried,
+    no_pulls,
+    reopen_arms,
+    rewarded,
+)
 from rotting.policies.parts.family import check_family
 from rotting.policies.parts.halves import (
     HalfTables,
@@ -98,6 +105,12 @@ def rejudge(params: Params, state: State, arm: Any) -> None:
     state.value[arm] = judge(params, state, arm, state.arms.pulls[arm] + 1)
 
 
+@shared
+def reopen(params: Params, state: State, flags: Any) -> None:
+    """Count the arms that ramp up anew."""
+    reopen_arms(state.arms, flags, params.start)
+
+
 @dataclass(frozen=True)
 class DCTO(Policy):
     """D-CTO_SIM-UCB: detect each arm's model by the halves of its rewards, then UCB on the rest.
@@ -118,7 +131,7 @@ class DCTO(Policy):
 
     title: ClassVar[str] = "D-CTO"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen
     )
 
     def check(self) -> None:

@@ -26,6 +26,7 @@ from rotting.policies.parts.halves import (
     half_tables,
     worth_of,
 )
+from rotting.policies.parts.openings import is_open, may_close
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
 from rotting.state import Counts, Flags, Numbers, Values
 from rotting.theory.guarantees import exploration_bound
@@ -78,14 +79,33 @@ def init(params: Params, arms: int, capacity: int) -> State:
     )
 
 
+@shared
+def _unexplored(params: Params, state: State) -> Any:
+    """The least pulled of the open arms that are still to be explored, or -1 for none."""
+    least = -1
+    fewest = params.exploration
+    for i in range(state.value.size):
+        if state.arms.pulls[i] < fewest and is_open(state.arms.opening, i):
+            least = i
+            fewest = state.arms.pulls[i]
+    return least
+
+
 def choose(params: Params, state: State, draw: Any) -> int:
-    """Explore by round robin; detect once; then argmax of Eq. 12."""
+    """Explore by round robin; detect once; then argmax of Eq. 12.
+
+    Where arms come and go: explore the least pulled of those with fewer than m pulls.
+    """
     played = state.arms.clock[TIME]
-    if played < params.arms * params.exploration:
+    if may_close(state.arms.opening):
+        least = _unexplored(params, state)
+        if least >= 0:
+            return least
+    elif played < params.arms * params.exploration:
         return played % params.arms
     if state.exploring[0] == 1:
         state.exploring[0] = 0
-        for i in range(params.arms):
+        for i in range(state.value.size):
             rejudge(params, state, i)
     arm = next_untried(state.arms, 1)
     if arm < 0:
@@ -136,7 +156,8 @@ class DCTO_UCB(Policy):
 
     `exploration` is m; None takes it from `rotting.theory.m_star`: the bound on m*_diff(delta / K),
     which needs no Gaussian noise. It is rounded up to even, so that the constants cancel. An
-    exploration that does not fit the horizon is refused. Ties go to the first arm.
+    exploration that does not fit the horizon is refused. Ties go to the first arm. An arm that
+    comes later is explored m times before any other is pulled again, with the same m.
     """
 
     family: Family

@@ -27,7 +27,7 @@ def choose(params: Params, state: ducb.State, draw: Any) -> int:
     arm = next_untried(state.arms, 1)
     if arm < 0:
         scale = params.sigma / math.sqrt(state.unit[0])
-        arm = highest_draw(state.mean, state.width, scale, draw)
+        arm = highest_draw(state.mean, state.width, scale, state.arms.opening, draw)
     return arm
 
 

@@ -20,6 +20,7 @@ from rotting.policies.parts.growing import (
     empty_windows,
     window_tables,
 )
+from rotting.policies.parts.openings import is_open
 from rotting.state import Place
 from rotting.verbs import Verbs
 
@@ -50,9 +51,11 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """Filter on the windows in turn until one arm is left or one has no current mean."""
     scale = params.scale * math.sqrt(math.log(state.arms.clock[TIME] + 1))
     full, current = state.windows.full, state.windows.current
-    count = full.size
-    for i in range(count):
-        state.kept[i] = i
+    count = 0
+    for i in range(full.size):
+        if is_open(state.arms.opening, i):
+            state.kept[count] = i
+            count += 1
     j = 0
     while count > 1:
         best = -math.inf

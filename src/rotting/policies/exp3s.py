@@ -10,15 +10,19 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from rotting import checks, random
+from rotting.arrays import IntArray
+from rotting.compilable import seldom, shared
 from rotting.parameters import Number, Real
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, no_pulls
-from rotting.state import Numbers
+from rotting.policies.parts.arms import TIME, Arms, no_pulls, reopen_arms
+from rotting.policies.parts.openings import is_open, may_close, open_arms
+from rotting.state import Flags, Numbers, Place
 from rotting.verbs import Verbs
 
 uniform = random.uniform
 _LARGE = 1e100  # a weight above this has all of them rescaled
 _OUTSTANDING = 8  # pulls of an arm whose probabilities are remembered
+_NOBODY = -1  # no arm was chosen since the last pull or reward
 
 
 class Params(NamedTuple):
@@ -40,50 +44,151 @@ class State(NamedTuple):
     arms: Arms  # pulls and rounds
     weight: Numbers  # of each arm
     chance: Numbers  # [arm, pull mod size]
+    chosen: Annotated[IntArray, Place("weight", least=_NOBODY)]  # its next pull's chance is known
+    # arms that were open at a reward; not noted where none ever closes
+    joined: Flags
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """All arms alike."""
-    return State(no_pulls(arms), np.ones(arms), np.ones((arms, _OUTSTANDING)))
+    return State(
+        arms=no_pulls(arms),
+        weight=np.ones(arms),
+        chance=np.ones((arms, _OUTSTANDING)),
+        chosen=np.full(1, _NOBODY, dtype=np.int64),
+        joined=np.zeros(arms, dtype=np.int64),
+    )
+
+
+@shared
+def _all_weight(state: State) -> Any:
+    """W, the weight of the open arms."""
+    total = 0.0
+    for i in range(state.weight.size):
+        if is_open(state.arms.opening, i):
+            total += state.weight[i]
+    return total
+
+
+@shared
+def _chance(params: Params, state: State, arm: Any, total: Any) -> Any:
+    """The probability of an arm, (1 - gamma) w_i / W + gamma / K."""
+    arms = open_arms(state.arms.opening, state.weight.size)
+    return (1.0 - params.gamma) * state.weight[arm] / total + params.gamma / arms
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
     """Arm i with probability (1 - gamma) w_i / W + gamma / K."""
-    arms = state.weight.size
-    total = 0.0
-    for i in range(arms):
-        total += state.weight[i]
+    total = _all_weight(state)
     u = uniform(draw)
     arm = -1
     reached = 0.0
     chance = 1.0
-    while arm < arms - 1 and (reached <= u or arm < 0):
-        arm += 1
-        chance = (1.0 - params.gamma) * state.weight[arm] / total + params.gamma / arms
-        reached += chance
+    for i in range(state.weight.size):
+        if is_open(state.arms.opening, i):
+            arm = i
+            chance = _chance(params, state, i, total)
+            reached += chance
+            if reached > u:
+                break
     # for the arm's next pull, should it be this one
-    state.chance[arm, (state.arms.pulls[arm] + 1) % state.chance.shape[1]] = chance
+    _note(state, arm, state.arms.pulls[arm] + 1, chance)
+    state.chosen[0] = arm
     return arm
 
 
+@shared
+def _note(state: State, arm: Any, pull: Any, chance: Any) -> None:
+    """Remember the probability of a pull."""
+    state.chance[arm, pull % state.chance.shape[1]] = chance
+
+
+def pulled(params: Params, state: State, arm: int) -> None:
+    """Count the pull and the round.
+
+    A pull that nobody chose has the probability with which it would be chosen now.
+    """
+    pull = state.arms.pulls[arm] + 1
+    state.arms.pulls[arm] = pull
+    state.arms.clock[TIME] += 1
+    if state.chosen[0] != arm:
+        chance = _chance(params, state, arm, _all_weight(state))
+        _note(state, arm, pull, min(1.0, chance))  # of a closed arm it may be more
+    state.chosen[0] = _NOBODY
+
+
+def chosen(params: Params, state: State, arm: int, pull: int, chance: float) -> None:
+    """Take the probability of a pull that somebody else chose."""
+    _note(state, arm, pull, chance)
+
+
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """w_i <- w_i exp(gamma x / (p K)) for the pulled arm; every arm gets e alpha / K of the sum."""
-    arms = state.weight.size
+    """w_i <- w_i exp(gamma x / (p K)) for the pulled arm; every arm gets e alpha / K of the sum.
+
+    K, the sum and who gets a share are of the arms that are open now.
+    """
+    opening = state.arms.opening
+    arms = open_arms(opening, state.weight.size)
     chance = state.chance[arm, pull % state.chance.shape[1]]
     x = (reward - params.low) / (params.high - params.low)
     x = min(1.0, max(0.0, x))
-    total = 0.0
-    for i in range(arms):
-        total += state.weight[i]
+    total = _all_weight(state)
     state.weight[arm] *= math.exp(params.gamma * x / (chance * arms))
     share = math.e * params.alpha / arms * total
     largest = 0.0
-    for i in range(arms):
-        state.weight[i] += share
+    for i in range(state.weight.size):
+        if is_open(opening, i):
+            state.weight[i] += share
         largest = max(largest, state.weight[i])
     if largest > _LARGE:
-        for i in range(arms):
+        for i in range(state.weight.size):
             state.weight[i] /= largest
+    state.chosen[0] = _NOBODY  # by other weights than these
+    if may_close(opening):
+        _join(state)
+
+
+@shared
+@seldom
+def _join(state: State) -> None:
+    """The open arms have their share in the weights."""
+    for i in range(state.joined.size):
+        if is_open(state.arms.opening, i):
+            state.joined[i] = 1
+
+
+@shared
+@seldom
+def _mean_weight(state: State, tried: Any) -> Any:
+    """The mean weight of the open arms that have joined, or of those of them that were pulled.
+
+    Zero if there are none.
+    """
+    total = 0.0
+    count = 0
+    for i in range(state.weight.size):
+        known = is_open(state.arms.opening, i) and state.joined[i] == 1
+        if known and (state.arms.pulls[i] > 0 or not tried):
+            total += state.weight[i]
+            count += 1
+    return total / count if count > 0 else 0.0
+
+
+@shared
+def reopen(params: Params, state: State, flags: Any) -> None:
+    """An arm that opens for the first time gets the mean weight of the open arms that were pulled.
+
+    Its own weight says nothing: all others have grown since, and were perhaps rescaled.
+    """
+    reopen_arms(state.arms, flags, 1)
+    mean = _mean_weight(state, True)
+    if mean == 0.0:
+        mean = _mean_weight(state, False)
+    if mean > 0.0:
+        for i in range(flags.size):
+            if flags[i] != 0 and state.joined[i] == 0:
+                state.weight[i] = mean
+                state.joined[i] = 1
 
 
 @dataclass(frozen=True)
@@ -93,6 +198,9 @@ class EXP3S(Policy):
     Arm i is drawn with probability (1 - gamma) w_i / W + gamma / K; with x its reward scaled to
     [0, 1] (and cut off there), w_i <- w_i exp(gamma x / (p_i K)), and every weight grows by
     e alpha W / K. Rewards that are not bounded lose what is cut off.
+
+    K and W are of the open arms, and only their weights grow. An arm that comes later starts with
+    the mean weight of the open arms that were pulled.
 
     >>> EXP3S(gamma=0.1, alpha=1e-4).online(["a", "b"], seed=1, compiled=False).select().pull
     1
@@ -104,7 +212,9 @@ class EXP3S(Policy):
     high: Real = 1.0
 
     title: ClassVar[str] = "Exp3.S"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, pulled, reopen=reopen, chosen=chosen
+    )
 
     def check(self) -> None:
         """Refuse a range that is empty."""

@@ -16,6 +16,7 @@ from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, least_pulled, no_pulls, rewarded
 from rotting.policies.parts.best_window import square_roots
 from rotting.policies.parts.history import CHUNK, History, empty_history, remember
+from rotting.policies.parts.openings import is_open
 from rotting.state import Place
 from rotting.verbs import Verbs
 
@@ -120,16 +121,25 @@ def _walk_on(state: State, count: Any, step: Any, h: Any) -> None:
             state.walk[arm] = state.history.before[state.walk[arm]]
 
 
+@shared
+def _shortest(state: State, count: Any) -> Any:
+    """The fewest rewards of an arm that is left."""
+    shortest = state.arms.observed[state.kept[0]]
+    for k in range(1, count):
+        shortest = min(shortest, state.arms.observed[state.kept[k]])
+    return shortest
+
+
 def choose(params: Params, state: State, draw: Any) -> int:
     """Filter on the windows 1, 2, ... until one arm is left or one has too few rewards."""
     scale = params.scale * math.sqrt(math.log(state.arms.clock[TIME] + 1))
-    observed = state.arms.observed
-    count = observed.size
-    shortest = observed[0]
-    for i in range(count):
-        state.kept[i] = i
-        state.walk[i] = state.history.last[i]
-        shortest = min(shortest, observed[i])
+    count = 0
+    for i in range(state.kept.size):
+        if is_open(state.arms.opening, i):
+            state.kept[count] = i
+            state.walk[i] = state.history.last[i]
+            count += 1
+    shortest = _shortest(state, count)
     h = 1
     while count > 1 and shortest >= h:
         step = 1
@@ -140,9 +150,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
             left = _filter(state, count, h, scale / params.root[h])
             if left < count:
                 count = left
-                shortest = observed[state.kept[0]]
-                for k in range(1, count):
-                    shortest = min(shortest, observed[state.kept[k]])
+                shortest = _shortest(state, count)
         h += step
         if shortest >= h:
             _walk_on(state, count, step, h)

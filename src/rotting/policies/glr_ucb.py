@@ -12,7 +12,7 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.parameters import Count, Positive, Probability
 from rotting.policies.base import Policy
-from rotting.policies.parts.argmax import argmax
+from rotting.policies.parts.argmax import argmax, first_open
 from rotting.policies.parts.arms import TIME, WAITING, Arms, no_pulls, rewarded
 from rotting.policies.parts.history import (
     CHUNK,
@@ -21,6 +21,7 @@ from rotting.policies.parts.history import (
     forget_history,
     remember,
 )
+from rotting.policies.parts.openings import is_open
 from rotting.state import Counts, Values
 from rotting.verbs import Verbs
 
@@ -118,25 +119,29 @@ def _begin_anew(state: State, arm: Any) -> None:
     """Forget the arm's rewards."""
     forget_history(state.history, arm)
     state.arms.observed[arm] = 0
-    state.arms.clock[WAITING] += 1
+    if is_open(state.arms.opening, arm):
+        state.arms.clock[WAITING] += 1
     state.asked[arm] = 0
     state.restart[arm] = state.arms.clock[TIME]
 
 
 @shared
 def _without_rewards(state: State) -> Any:
-    """The arm without rewards since its restart that was asked least, the first if several, or -1.
+    """The open arm without rewards since its restart that was asked least, or -1 for none.
 
-    One that waits for late rewards is pulled no more often than the least pulled arm.
+    The first of them if several. One that waits for late rewards is pulled no more often than the
+    least pulled arm.
     """
-    pulls = state.arms.pulls
-    least = pulls[0]
-    for i in range(1, pulls.size):
-        least = min(least, pulls[i])
+    pulls, opening = state.arms.pulls, state.arms.opening
+    first = first_open(pulls.size, opening)
+    least = pulls[first]
+    for i in range(first + 1, pulls.size):
+        if is_open(opening, i):
+            least = min(least, pulls[i])
     arm = -1
     for i in range(pulls.size):
         asked = state.asked[i]
-        alone = state.arms.observed[i] == 0
+        alone = state.arms.observed[i] == 0 and is_open(opening, i)
         if alone and asked <= least and (arm < 0 or asked < state.asked[arm]):
             arm = i
     return arm
@@ -152,7 +157,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
         for i in range(state.bound.size):
             n = state.arms.observed[i]
             state.bound[i] = -math.inf
-            if n > 0:
+            if n > 0 and is_open(state.arms.opening, i):
                 level = math.log(max(1, t - state.restart[i])) / n
                 state.bound[i] = _upper(params.sigma, state.history.total[i] / n, level)
         arm = argmax(state.bound, state.arms.opening)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
-from rotting.policies.parts.ranking import Ranking, best, rank, unranked
+from rotting.policies.parts.ranking import Ranking, best, rank, reopen_ranked, unranked
 from rotting.state import Counts
 from rotting.verbs import Verbs
 
@@ -64,7 +64,7 @@ class GreedyLast(Policy):
 
     title: ClassVar[str] = "Greedy"
     key: ClassVar[str] = "greedy"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, reopen=reopen_ranked)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""

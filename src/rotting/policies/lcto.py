@@ -16,7 +16,7 @@ from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import Fit, add_residuals, best_fit, no_fit
-from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, unranked
+from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, reopen_ranked, unranked
 from rotting.state import Place
 from rotting.verbs import Verbs
 
@@ -90,7 +90,7 @@ class LCTO(Policy):
 
     title: ClassVar[str] = "L-CTO"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen_ranked
     )
 
     def check(self) -> None:

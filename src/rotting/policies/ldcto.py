@@ -15,7 +15,14 @@ from rotting.models import Family, Plateau, Polynomial
 from rotting.parameters import Count, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import (
+    TIME,
+    Arms,
+    next_untried,
+    no_pulls,
+    reopen_arms,
+    rewarded,
+)
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import Fit, add_residuals, best_fit, no_fit
 from rotting.policies.parts.padding import log_padding, padding_at
@@ -90,6 +97,12 @@ def rejudge(params: Params, state: State, arm: Any) -> None:
     state.value[arm] = judge(params, state, arm, state.arms.pulls[arm] + 1)
 
 
+@shared
+def reopen(params: Params, state: State, flags: Any) -> None:
+    """Count the arms that ramp up anew."""
+    reopen_arms(state.arms, flags, params.start)
+
+
 @dataclass(frozen=True)
 class LDCTO(Policy):
     """D-CTO by likelihood, the constant profiled out: for arms that rot to unknown constants.
@@ -108,7 +121,7 @@ class LDCTO(Policy):
 
     title: ClassVar[str] = "LD-CTO"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen
     )
 
     def check(self) -> None:

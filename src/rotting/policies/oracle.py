@@ -15,7 +15,9 @@ from rotting.bandits import Arm, NoNoise, Scenario
 from rotting.compilable import shared
 from rotting.models import Constant
 from rotting.policies.base import Policy
+from rotting.policies.parts.argmax import first_open
 from rotting.policies.parts.arms import TIME, Arms, no_pulls
+from rotting.policies.parts.openings import is_open, may_close
 from rotting.state import Finite, Numbers, Place, Unchanged
 from rotting.verbs import Verbs
 
@@ -106,11 +108,25 @@ def reveal(params: Params, state: State, models: Any, constants: Any) -> None:
     state.heap[0] = -1
 
 
+@shared
+def _best_open(params: Params, state: State, draw: Any) -> Any:
+    """The open arm that goes before all others."""
+    opening = state.arms.opening
+    best = first_open(state.next_mean.size, opening)
+    for i in range(best + 1, state.next_mean.size):
+        if is_open(opening, i) and _before(params, state, i, best, draw):
+            best = i
+    return best
+
+
 def choose(params: Params, state: State, draw: Any) -> int:
     """argmax of mu_i(N_i + 1), ties at random.
 
-    Only the pulled arm's next mean falls, and nothing is reordered while it stays above the rest.
+    Where arms come and go the open ones are scanned. Else the heap has the best on top:
+    only the pulled arm's next mean falls, and nothing is reordered while it stays above the rest.
     """
+    if may_close(state.arms.opening):
+        return _best_open(params, state, draw)
     arm = state.heap[0]
     if arm < 0:
         for i in range(state.heap.size):
@@ -147,7 +163,8 @@ class Oracle(Policy):
     """pi_max (Eq. 3), optimal by Lemma 2.1: pull the arm with the highest next mean.
 
     It must be told the arms: in a simulation it is told each run's own, for playing online give
-    them, in the order of the labels. Ties are broken at random.
+    them, in the order of the labels; an arm cannot be added then. Ties are broken at random. Where
+    arms come and go it is greedy among the open ones, and no longer optimal.
 
     >>> from rotting import Arm, models
     >>> arms = [Arm(models.Constant(0.5)), Arm(models.Step(at=2, before=1.0, after=0.4))]

@@ -30,7 +30,7 @@ from rotting.models import Family, Interval, Plateau, Polynomial
 from rotting.parameters import NonNegative, OneOf, Positive, Switch
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, reopen_arms, rewarded
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import (
     Fit,
@@ -41,7 +41,8 @@ from rotting.policies.parts.likelihood import (
     no_fit,
     weight_of,
 )
-from rotting.policies.parts.ranking import Ranking, best, rank, unranked
+from rotting.policies.parts.openings import is_open
+from rotting.policies.parts.ranking import Ranking, best, rank, rerank, unranked
 from rotting.state import Numbers, Place, PositiveNumbers, Within
 from rotting.verbs import Verbs
 
@@ -203,7 +204,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
         return best(state.ranking, state.arms.opening, draw)
     value = state.ranking.value
     for i in range(value.size):
-        if state.arms.observed[i] >= params.need:
+        if state.arms.observed[i] >= params.need and is_open(state.arms.opening, i):
             value[i] = _drawn(params, state, i, draw)
     return argmax(value, state.arms.opening)
 
@@ -259,6 +260,13 @@ def rejudge(params: Params, state: State, arm: Any) -> None:
         rank(state.ranking, arm, judge(params, state, arm, state.arms.pulls[arm] + 1))
 
 
+@shared
+def reopen(params: Params, state: State, flags: Any) -> None:
+    """Count the arms that ramp up, and rank the open ones, anew."""
+    reopen_arms(state.arms, flags, params.need)
+    rerank(state.ranking)
+
+
 @dataclass(frozen=True)
 class Posterior(Policy):
     """Bayes on a finite Theta or an interval: play the arm that the posterior likes best.
@@ -285,7 +293,7 @@ class Posterior(Policy):
     z: NonNegative = 2.0
 
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen
     )
 
     def check(self) -> None:

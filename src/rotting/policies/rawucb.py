@@ -17,11 +17,21 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rotting.compilable import shared
 from rotting.parameters import NonNegative, Positive
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.argmax import first_open
+from rotting.policies.parts.arms import (
+    TIME,
+    Arms,
+    next_untried,
+    no_pulls,
+    reopen_arms,
+    rewarded,
+)
 from rotting.policies.parts.best_window import Widths, find_window, square_roots, window_worth
 from rotting.policies.parts.history import History, Starts, empty_history, no_starts, remember
+from rotting.policies.parts.openings import is_open, open_arms
 from rotting.state import Counts, Values
 from rotting.verbs import Verbs
 
@@ -65,20 +75,22 @@ def choose(params: Params, state: State, draw: Any) -> int:
     t = state.arms.clock[TIME] + 1
     scale = params.scale
     log_x = 0.0
+    opening = state.arms.opening
     if params.widths.plus:
-        log_x = math.log(t / state.bound.size)
+        log_x = math.log(t / open_arms(opening, state.bound.size))
     else:
         scale *= math.sqrt(math.log(t))
     history, starts, observed = state.history, state.starts, state.arms.observed
     for i in range(state.bound.size):
-        if observed[i] > 0:
+        if observed[i] > 0 and is_open(opening, i):
             state.bound[i] = window_worth(
                 params.widths, history, starts, i, observed[i], scale, log_x
             )
+    first = first_open(state.bound.size, opening)
     while True:
-        arm = 0
-        for i in range(1, state.bound.size):
-            if state.bound[i] > state.bound[arm]:
+        arm = first
+        for i in range(first + 1, state.bound.size):
+            if state.bound[i] > state.bound[arm] and is_open(opening, i):
                 arm = i
         if state.seen[arm] == t or observed[arm] == 0:
             return arm
@@ -95,6 +107,14 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     state.seen[arm] = 0
     if n == 1:
         state.starts.chunk[arm] = state.history.last[arm]
+
+
+@shared
+def reopen(params: Params, state: State, flags: Any) -> None:
+    """Look for all windows again: RAW-UCB++'s widths depend on how many arms are open."""
+    reopen_arms(state.arms, flags, 1)
+    for i in range(flags.size):
+        state.seen[i] = 0
 
 
 @dataclass(frozen=True)
@@ -114,7 +134,7 @@ class RAWUCB(Policy):
     alpha: Positive = 1.4
 
     title: ClassVar[str] = "RAW-UCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, reopen=reopen)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate square roots."""
@@ -131,8 +151,8 @@ class RAWUCB(Policy):
 class RAWUCBPP(Policy):
     """RAW-UCB++: RAW-UCB with the width sqrt(2 alpha sigma^2 / h ln(x (1 + ln x)^(beta / alpha))).
 
-    x = max(1, t / (h K)): windows longer than t / K have no width. Strong on large gaps, heavy
-    tails on small ones. Ties go to the first arm. Seznec's thesis (2020).
+    x = max(1, t / (h K)), K the arms that are open: windows longer than t / K have no width. Strong
+    on large gaps, heavy tails on small ones. Ties go to the first arm. Seznec's thesis (2020).
     """
 
     sigma: Positive

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rotting.arrays import IntArray
 from rotting.policies.base import Policy
-from rotting.state import Counts
+from rotting.policies.parts.arms import TIME, Arms, no_pulls
+from rotting.policies.parts.openings import next_open
+from rotting.state import Place
 from rotting.verbs import Verbs
 
 
@@ -19,24 +22,28 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Only the rounds: nothing else is needed."""
+    """Whose turn it was."""
 
-    time: Counts  # rounds played
+    arms: Arms  # pulls and rounds
+    last: Annotated[IntArray, Place("arms.pulls", least=-1)]  # the arm pulled last; -1: none was
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """No decision made."""
-    return State(np.zeros(1, dtype=np.int64))
+    return State(no_pulls(arms), np.full(1, -1, dtype=np.int64))
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
-    """The arms in turn."""
-    return state.time[0] % params.arms
+    """The open arm that follows the one pulled last; after the last arm, the first."""
+    arm: int = next_open(state.arms.opening, state.arms.pulls.size, state.last[0])
+    return arm
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
-    """Count the round."""
-    state.time[0] += 1
+    """Count the pull and the round; it was this arm's turn."""
+    state.arms.pulls[arm] += 1
+    state.arms.clock[TIME] += 1
+    state.last[0] = arm
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -45,7 +52,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 @dataclass(frozen=True)
 class RoundRobin(Policy):
-    """Plays the arms in turn, whatever they earn.
+    """Plays the arms in turn, whatever they earn; an arm that opens waits for its turn.
 
     >>> player = RoundRobin().online("ab".split() + ["c"], compiled=False)
     >>> [player.select().arm for _ in range(3)]

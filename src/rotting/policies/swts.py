@@ -25,7 +25,8 @@ def choose(params: Params, state: swucb.State, draw: Any) -> int:
     """An arm absent from the window, else the highest draw."""
     arm = absent(state.rounds, state.arms)
     if arm < 0:
-        arm = highest_draw(state.rounds.mean, state.rounds.width, params.sigma, draw)
+        mean, width = state.rounds.mean, state.rounds.width
+        arm = highest_draw(mean, width, params.sigma, state.arms.opening, draw)
     return arm
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from rotting import random
 from rotting.policies.base import Policy
-from rotting.state import Counts
+from rotting.policies.parts.arms import Arms, no_pulls
+from rotting.policies.parts.openings import nth_open, open_arms
 from rotting.verbs import Verbs
 
 uniform = random.uniform
@@ -22,24 +21,21 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Only the rounds: nothing else is needed."""
+    """Only what every policy counts."""
 
-    time: Counts  # rounds played
+    arms: Arms  # pulls and rounds
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """No decision made."""
-    return State(np.zeros(1, dtype=np.int64))
+    return State(no_pulls(arms))
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
-    """Any arm, with equal probabilities."""
-    return int(uniform(draw) * params.arms)
-
-
-def pulled(params: Params, state: State, arm: int) -> None:
-    """Count the round."""
-    state.time[0] += 1
+    """Any open arm, with equal probabilities."""
+    arms, opening = state.arms.pulls.size, state.arms.opening
+    place: int = nth_open(opening, arms, int(uniform(draw) * open_arms(opening, arms)))
+    return place
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -55,7 +51,7 @@ class Uniform(Policy):
     3
     """
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""

@@ -13,8 +13,17 @@ from rotting.compilable import shared
 from rotting.parameters import OneOf, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, WAITING, Arms, next_untried, no_pulls
-from rotting.policies.parts.ranking import Ranking, best, rank, unranked
-from rotting.policies.parts.window import Window, empty_window, observe, sum_window, window_mean
+from rotting.policies.parts.openings import is_open, may_close, open_arms
+from rotting.policies.parts.ranking import Ranking, best, rank, reopen_ranked, unranked
+from rotting.policies.parts.window import (
+    Window,
+    count_unfilled,
+    empty_window,
+    least_filled,
+    observe,
+    sum_window,
+    window_mean,
+)
 from rotting.state import Counts, Within
 from rotting.theory.window import averaging_window
 from rotting.verbs import Verbs
@@ -26,9 +35,11 @@ class Params(NamedTuple):
     """The window M of each epoch; epoch e = 0, 1, ... has the rounds 2^e .. 2^(e+1) - 1."""
 
     arms: int  # how many
-    windows: IntArray  # M by epoch
+    windows: IntArray  # M by epoch, for that many arms
     keep: bool  # whether the history stays when an epoch begins
     horizon: int  # 0 if not known
+    alpha: float  # how long the windows are
+    sigma: float  # of the noise
 
 
 class State(NamedTuple):
@@ -39,16 +50,24 @@ class State(NamedTuple):
     ranking: Ranking  # by the window's mean
     epoch: Annotated[IntArray, Within(0, _EPOCHS - 1)]  # from zero
     start: Counts  # the epoch's first round; its last is the one before twice as many
-    length: Counts  # M
-    short: Counts  # arms with fewer than M pulls ("keep")
+    length: Counts  # M, of the arms that were open when the epoch began
+    # open arms with fewer than M pulls, in the epoch or in all ("keep"); not counted where the
+    # history is forgotten and no arm ever closes
+    short: Counts
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """An epoch that is not that of the round, or not its window."""
         epoch, start, now = int(self.epoch[0]), int(self.start[0]), int(self.arms.clock[TIME]) + 1
         if start != 2**epoch or not start <= now < 2 * start:
             return f"epoch must be that of round {now}, got {epoch} from round {start} on"
-        if self.length[0] != params.windows[epoch]:
-            return f"length must be the window {params.windows[epoch]}, got {self.length[0]}"
+        fine = {int(params.windows[epoch])}
+        if may_close(self.arms.opening):  # any number of them may have been open
+            ring = self.window.ring_reward.shape[1]
+            counts = range(1, self.arms.pulls.size + 1)
+            fine |= {averaging_window(params.alpha, params.sigma, k, start) for k in counts}
+            fine |= {2**e for e in range(ring.bit_length()) if 2**e < max(fine)}  # earlier rings
+        if int(self.length[0]) not in fine:
+            return f"length must be the window {min(fine)}, got {self.length[0]}"
         return None
 
 
@@ -83,14 +102,18 @@ def init(params: Params, arms: int, capacity: int) -> State:
 def _ramp_up(params: Params, state: State) -> Any:
     """The arm whose turn it is before the window of every arm is full, or -1.
 
-    Forgetting: round robin for the K M first rounds of the epoch. Keeping: the least pulled of
-    the arms with fewer than M pulls.
+    Forgetting: round robin for the K M first rounds of the epoch; where arms come and go, the least
+    pulled in the epoch of those with fewer than M pulls in it. Keeping: the least pulled of the
+    arms with fewer than M pulls.
     """
-    if not params.keep:
+    opening = state.arms.opening
+    if not params.keep and not may_close(opening):
         step = state.arms.clock[TIME] + 1 - state.start[0]
         return step % params.arms if step < params.arms * state.length[0] else -1
     if state.short[0] == 0:
         return -1
+    if may_close(opening):
+        return least_filled(state.window, state.arms, state.length[0])
     least = 0
     for i in range(1, params.arms):
         if state.arms.pulls[i] < state.arms.pulls[least]:
@@ -112,10 +135,24 @@ def pulled(params: Params, state: State, arm: int) -> None:
     """Count the pull and the round; after the last round of an epoch the next one begins."""
     state.arms.pulls[arm] += 1
     state.arms.clock[TIME] += 1
-    if params.keep and state.arms.pulls[arm] == state.length[0]:
+    if may_close(state.arms.opening):
+        filled = state.arms.pulls[arm] - state.window.base[arm] == state.length[0]
+        if filled and is_open(state.arms.opening, arm):
+            state.short[0] -= 1
+    elif params.keep and state.arms.pulls[arm] == state.length[0]:
         state.short[0] -= 1
     if state.arms.clock[TIME] + 1 == 2 * state.start[0]:
         _begin_epoch(params, state)
+
+
+@shared
+def _window_now(params: Params, state: State) -> Any:
+    """M of the epoch that begins, for the arms that are open; at most what the rings hold."""
+    arms = open_arms(state.arms.opening, params.arms)
+    if arms == params.arms:
+        return params.windows[state.epoch[0]]
+    window = averaging_window(params.alpha, params.sigma, arms, state.start[0])
+    return min(window, state.window.ring_reward.shape[1])
 
 
 @shared
@@ -123,9 +160,10 @@ def _begin_epoch(params: Params, state: State) -> None:
     """The horizon doubles: a fresh SWA, or the same history under a longer window."""
     state.epoch[0] += 1
     state.start[0] *= 2
-    state.length[0] = params.windows[state.epoch[0]]
+    state.length[0] = _window_now(params, state)
     state.short[0] = 0
-    for i in range(params.arms):
+    arms = state.arms.pulls.size
+    for i in range(arms):
         if params.keep:
             sum_window(state.window, state.arms, i, state.length[0])
             if state.arms.pulls[i] < state.length[0]:
@@ -136,7 +174,16 @@ def _begin_epoch(params: Params, state: State) -> None:
             state.arms.observed[i] = 0
         rank(state.ranking, i, window_mean(state.window, state.arms, i, state.length[0]))
     if not params.keep:
-        state.arms.clock[WAITING] = params.arms
+        state.arms.clock[WAITING] = open_arms(state.arms.opening, arms)
+    if may_close(state.arms.opening):
+        state.short[0] = count_unfilled(state.window, state.arms, state.length[0])
+
+
+@shared
+def reopen(params: Params, state: State, flags: Any) -> None:
+    """Count the arms that ramp up, and rank the open ones, anew. The epoch keeps its window."""
+    reopen_ranked(params, state, flags)
+    state.short[0] = count_unfilled(state.window, state.arms, state.length[0])
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -155,6 +202,10 @@ class WSWA(Policy):
     best mean of the last M rewards; better in every experiment here, without a proof. Ties go to
     the first arm.
 
+    M is that of the arms that are open when an epoch begins, right after the last pull of the one
+    before; an arm that comes later is pulled M times. The rings that hold the last rewards are as
+    long as all arms together ask for: with few of them open M is at most that.
+
     >>> player = WSWA(alpha=0.2, sigma=0.45).online(["red", "blue"], compiled=False)
     >>> decision = player.select()
     >>> decision.arm, decision.pull
@@ -167,13 +218,14 @@ class WSWA(Policy):
     restart: Annotated[str, OneOf("forget", "keep")] = "forget"
 
     title: ClassVar[str] = "wSWA"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, reopen=reopen)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Compute the window of every epoch."""
         windows = [averaging_window(self.alpha, self.sigma, arms, 2**e) for e in range(_EPOCHS)]
         keep = self.restart == "keep"
-        return Params(arms, np.array(windows, dtype=np.int64), keep, horizon or 0)
+        table = np.array(windows, dtype=np.int64)
+        return Params(arms, table, keep, horizon or 0, self.alpha, self.sigma)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

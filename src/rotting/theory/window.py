@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+from rotting.compilable import shared
 
 LONGEST = 2.0**30  # a window that no run can fill; longer ones would overflow 32 bits
 
 
-def averaging_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
+@shared
+def averaging_window(alpha: float, sigma: float, arms: Any, horizon: Any) -> int:
     """M = ceil(alpha 4^(2/3) sigma^(2/3) K^(-2/3) T^(2/3) ln^(1/3)(sqrt(2) T)), Algorithm 1.
 
     >>> averaging_window(alpha=0.2, sigma=0.2 ** 0.5, arms=2, horizon=30_000)

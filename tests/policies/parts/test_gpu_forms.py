@@ -15,6 +15,7 @@ from rotting.policies.parts.argmax import (
     top_two_without_branches,
 )
 from rotting.policies.parts.nearest import nearest, nearest_at_once, nearest_of_all
+from rotting.policies.parts.openings import AllOpen
 from rotting.random import new_draw
 
 
@@ -40,7 +41,7 @@ def test_the_same_arm_and_runner_up(arms: int) -> None:
         found = []
         for form in (top_two_least_pulled, top_two_without_branches):
             runner_up = np.zeros(1)
-            leader = int(form(index, pulls, runner_up, draw))
+            leader = int(form(index, pulls, runner_up, AllOpen(), draw))
             found.append((leader, float(runner_up[0])))
         assert found[0] == found[1]
         others = [index[i] for i in range(arms) if i != found[0][0]]
@@ -55,10 +56,10 @@ def test_the_first_of_the_highest(arms: int) -> None:
         mean, width = rng.integers(0, 3, (2, arms)).astype(float)
         mean[rng.random(arms) < 0.3] = -np.inf
         expected = int(np.argmax(mean + 0.5 * width))
-        assert argmax_padded(mean, width, 0.5) == expected
-        assert argmax_padded_in_turn(mean, width, 0.5) == expected
+        assert argmax_padded(mean, width, 0.5, AllOpen()) == expected
+        assert argmax_padded_in_turn(mean, width, 0.5, AllOpen()) == expected
         runner_up = np.zeros(1)
-        leader = int(top_two(mean, runner_up))
+        leader = int(top_two(mean, runner_up, AllOpen()))
         assert leader == np.argmax(mean)
         assert runner_up[0] == max(np.delete(mean, leader), default=-np.inf)
 

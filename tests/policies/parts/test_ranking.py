@@ -9,6 +9,7 @@ from cases import examples, name_of
 from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
 from rotting.policies import POLICIES, Policy
 from rotting.policies.parts import ranking
+from rotting.policies.parts.openings import AllOpen
 from rotting.random import new_draw, tie
 from rotting.state import check, kinds
 
@@ -60,9 +61,9 @@ def test_the_best_is_the_best_of_all(arms: int) -> None:
             value = float(rng.integers(-2, 3))
             ranking.rank(plain, arm, value)
             ranking.rank(pulled, arm, value)
-        first = ranking.best(plain, draw)
+        first = ranking.best(plain, AllOpen(), draw)
         assert first == int(np.argmax(plain.value))
-        found = ranking.best_least_pulled(pulled, pulls, draw)
+        found = ranking.best_least_pulled(pulled, pulls, AllOpen(), draw)
         tied = [i for i in range(arms) if pulled.value[i] == pulled.value.max()]
         assert found == min(tied, key=lambda i: (pulls[i], tie(draw, i, pulls[i] + 1)))
         pulls[found] += 1
@@ -97,7 +98,7 @@ def test_what_is_known_of_the_order(arms: int) -> None:
             if not fresh:
                 alone = min(touched, default=ranking.NOTHING)
                 assert kept.changed[0] == (alone if len(touched) < 2 else ranking.MANY)
-        found = ranking.best(kept, draw)
+        found = ranking.best(kept, AllOpen(), draw)
         assert found == kept.leader[0] == int(np.argmax(kept.value))
         assert kept.changed[0] == ranking.NOTHING
         if arms < 48 and (fresh or touched):
@@ -111,8 +112,8 @@ def test_a_leader_that_falls_behind_is_replaced(least_pulled: bool) -> None:
 
     def best() -> int:
         if least_pulled:
-            return int(ranking.best_least_pulled(kept, pulls, draw))
-        return int(ranking.best(kept, draw))
+            return int(ranking.best_least_pulled(kept, pulls, AllOpen(), draw))
+        return int(ranking.best(kept, AllOpen(), draw))
 
     for arm, value in enumerate([1.0, 5.0, 0.0]):
         ranking.rank(kept, arm, value)
@@ -142,7 +143,7 @@ def test_what_a_loaded_ranking_may_say(arms: int) -> None:
     fresh = ranking.unranked(arms)
     check(fresh, fresh)
     assert fresh.changed[0] == ranking.MANY == -2
-    ranking.best(fresh, new_draw(0))
+    ranking.best(fresh, AllOpen(), new_draw(0))
     assert fresh.changed[0] == ranking.NOTHING == -1
     for code in (-2, arms - 1, 0, arms // 2):
         check(fresh._replace(changed=np.array([code])), fresh)

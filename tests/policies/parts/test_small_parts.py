@@ -15,6 +15,7 @@ from rotting.policies import EFFRAWUCB
 from rotting.policies.parts import arms as counting
 from rotting.policies.parts import growing, likelihood, padding, rounds
 from rotting.policies.parts.argmax import argmax
+from rotting.policies.parts.openings import AllOpen
 from rotting.policies.parts.sampling import highest_draw
 from rotting.random import new_draw, normal
 
@@ -24,7 +25,7 @@ FEW = st.lists(st.integers(0, 3), min_size=1, max_size=7)
 @settings(deadline=None)
 @given(st.lists(st.sampled_from([-math.inf, -1.0, 0.0, 2.0]), min_size=1, max_size=9))
 def test_the_first_of_the_highest(index: list[float]) -> None:
-    assert argmax(np.array(index)) == index.index(max(index))
+    assert argmax(np.array(index), AllOpen()) == index.index(max(index))
 
 
 @settings(deadline=None)
@@ -210,11 +211,12 @@ def test_the_highest_draw() -> None:
     for seed in range(60):
         ahead = new_draw(seed)
         values = [m + 0.7 * w * normal(ahead) for m, w in zip(mean, width, strict=True)]
-        found = highest_draw(mean, width, 0.7, new_draw(seed))
+        found = highest_draw(mean, width, 0.7, AllOpen(), new_draw(seed))
         assert found == int(np.argmax(values))
         chosen.add(found)
     assert chosen == {0, 2, 3}
-    assert highest_draw(np.full(3, -math.inf), np.ones(3), 1.0, new_draw(0)) == 0
+    nothing = np.full(3, -math.inf)
+    assert highest_draw(nothing, np.ones(3), 1.0, AllOpen(), new_draw(0)) == 0
 
 
 def test_the_factor_by_which_windows_may_grow() -> None:

@@ -15,6 +15,7 @@ from rotting import models
 from rotting.policies.parts import arms as counting
 from rotting.policies.parts import halves, history, ranking, rounds
 from rotting.policies.parts.halves import CHUNK, NOWHERE, PROMPT
+from rotting.policies.parts.openings import AllOpen
 
 FAMILY = models.Polynomial().over([0.1, 0.4])
 
@@ -30,7 +31,7 @@ def changed(part: Any, field: str, place: Any, value: float) -> Any:
 
 
 def counts(pulls: list[int], observed: list[int], clock: list[int]) -> counting.Arms:
-    return counting.Arms(np.array(pulls), np.array(observed), np.array(clock))
+    return counting.Arms(np.array(pulls), np.array(observed), np.array(clock), AllOpen())
 
 
 def test_arms_have_a_pull_for_each_reward_that_came_or_may_come() -> None:
@@ -276,7 +277,7 @@ def test_every_node_of_the_tree_is_looked_at(arms: int) -> None:
     assert kept.wrong(None, None, ()) is None  # nothing was played yet, and all will be
     for arm in range(arms):
         ranking.rank(kept, arm, float(rng.normal()))
-    ranking.best(kept, None)
+    ranking.best(kept, AllOpen(), None)
     assert kept.wrong(None, None, ()) is None
     tree, leaves = kept.tree, kept.tree.size // 2
     others = range(-1, arms)

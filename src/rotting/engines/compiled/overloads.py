@@ -139,6 +139,12 @@ def _register_openings() -> None:
     def yes(opening: Any, arm: Any) -> Any:
         return True
 
+    def no(opening: Any) -> Any:
+        return False
+
+    def may(opening: Any) -> Any:
+        return True
+
     def looked_up(opening: Any, arm: Any) -> Any:
         return opening.flags[arm] != 0
 
@@ -156,6 +162,7 @@ def _register_openings() -> None:
 
     known = functools.partial(make_known, jit_options=_INLINED)
     known(openings.is_open, lambda opening, arm: yes if fixed(opening) else looked_up)
+    known(openings.may_close, lambda opening: no if fixed(opening) else may)
     known(openings.open_arms, lambda opening, arms: all_of_them if fixed(opening) else counted)
     known(
         openings.set_open,

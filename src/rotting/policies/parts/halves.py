@@ -32,6 +32,10 @@ NOWHERE = -1
 PROMPT = -1  # an arm whose rewards have come in order, none missing
 
 
+_ARENA = ("after", "before", "pending_pull", "pending")  # fields by chunk
+_BY_ARM = ("lead", "total", "closest", "settled", "halves", "expected", "head", "tail", "middle")
+
+
 class HalfTables(NamedTuple):
     """mu(n; theta), its sums over j <= n, their means, and first less second halves: [n, theta]."""
 
@@ -82,17 +86,24 @@ class Halves(NamedTuple):
     pending: Annotated[FloatArray, Finite(), Uncleared()]  # [chunk, slot]
 
     def grown(self, larger: Halves, state: Any) -> Halves:
-        """The same with a larger arena: the new chunks go to the front of the free list."""
-        old = self.after.size
-        if larger.after.size <= old:
+        """The same with a larger arena: the new chunks go to the front of the free list.
+
+        New arms come after the old ones.
+        """
+        old, arms = self.after.size, self.lead.size
+        more, more_arms = larger.after.size > old, larger.lead.size > arms
+        names = [name for name in self._fields if name in _ARENA and more]
+        names += [name for name in self._fields if name in _BY_ARM and more_arms]
+        if not names:
             return self
-        arena = ("after", "before", "pending_pull", "pending")
-        for name in arena:
-            getattr(larger, name)[:old] = getattr(self, name)
-        larger.after[-1] = self.free[0]
-        return self._replace(
-            free=np.full(1, old, dtype=np.int64), **{name: getattr(larger, name) for name in arena}
-        )
+        for name in names:
+            kept = getattr(self, name)
+            getattr(larger, name)[: kept.shape[0]] = kept
+        made = {name: getattr(larger, name) for name in names}
+        if more:
+            larger.after[-1] = self.free[0]
+            made["free"] = np.full(1, old, dtype=np.int64)
+        return self._replace(**made)
 
     def wrong_for(self, taking_part: IntArray, pulls: IntArray) -> str | None:
         """What no play could have led to, where so many rewards of each arm take part.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from rotting.compilable import dispatched
+from rotting.compilable import dispatched, shared
 from rotting.state import Counts, Flags, is_part
 
 S = TypeVar("S")
@@ -29,7 +29,7 @@ class Openings(NamedTuple):
     """The arms that may be chosen now."""
 
     flags: Flags  # of each arm: 1 if it is open
-    count: Counts  # how many are
+    count: Counts  # type: ignore[assignment]  # how many are
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """A count that is not that of the flags; one or more are always open."""
@@ -44,9 +44,37 @@ def is_open(opening: Any, arm: Any) -> Any:
 
 
 @dispatched
+def may_close(opening: Any) -> Any:
+    """Whether any arm ever closes."""
+    return not isinstance(opening, AllOpen)
+
+
+@dispatched
 def open_arms(opening: Any, arms: Any) -> Any:
     """How many arms may be chosen, of so many that there are."""
     return arms if isinstance(opening, AllOpen) else opening.count[0]
+
+
+@shared
+def nth_open(opening: Any, arms: Any, n: Any) -> Any:
+    """The n-th of the open arms, from zero; the last of them if there are fewer."""
+    if not may_close(opening):
+        return n
+    found = -1
+    for i in range(arms):
+        if is_open(opening, i) and n >= 0:
+            found = i
+            n -= 1
+    return found
+
+
+@shared
+def next_open(opening: Any, arms: Any, before: Any) -> Any:
+    """The open arm whose turn it is after arm `before`, round and round; -1 is before the first."""
+    arm = (before + 1) % arms
+    while not is_open(opening, arm):
+        arm = (arm + 1) % arms
+    return arm
 
 
 def set_flags(opening: Any, flags: Any) -> None:

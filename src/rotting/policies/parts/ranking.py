@@ -17,6 +17,7 @@ import numpy as np
 from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import seldom, shared
 from rotting.policies.parts.argmax import goes_before, top_two, top_two_least_pulled
+from rotting.policies.parts.arms import reopen_arms
 from rotting.policies.parts.openings import is_open
 from rotting.state import Finite, Place, Values
 
@@ -82,6 +83,13 @@ def rank(ranking: Ranking, arm: Any, value: Any) -> None:
 def rerank(ranking: Ranking) -> None:
     """Other arms are open than before: the order has to be found anew."""
     ranking.changed[0] = MANY
+
+
+@shared
+def reopen_ranked(params: Any, state: Any, flags: Any) -> None:
+    """The verb `reopen` of policies with a ramp-up of one reward an arm and a `ranking`."""
+    reopen_arms(state.arms, flags, 1)
+    rerank(state.ranking)
 
 
 @shared

@@ -15,6 +15,7 @@ import numpy as np
 from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import seldom, shared
 from rotting.policies.parts.arms import Arms, rewarded
+from rotting.policies.parts.openings import is_open
 from rotting.state import Counts, Finite, Numbers, Uncleared, Within
 
 _FRESH_SUM_EVERY = 256  # turns of the ring, against rounding; a power of two
@@ -30,15 +31,21 @@ class Window(NamedTuple):
     ring_reward: Annotated[FloatArray, Finite(), Uncleared()]  # [arm, place]
 
     def grown(self, larger: Window, state: Any) -> Window:
-        """The same in longer rings: a reward's place is its number modulo the ring's length."""
+        """The same in longer rings: a reward's place is its number modulo the ring's length.
+
+        And in more of them: the last ones are those of new arms.
+        """
         old, new = self.ring_pull.shape[1], larger.ring_pull.shape[1]
-        if new <= old:
+        arms = self.base.size
+        if new <= old and larger.base.size == arms:
             return self
         for arm, n in enumerate(state.arms.observed):
-            kept = np.arange(max(0, n - old), n)
+            kept = np.arange(max(0, n - min(old, new)), n)
             larger.ring_pull[arm, kept % new] = self.ring_pull[arm, kept % old]
             larger.ring_reward[arm, kept % new] = self.ring_reward[arm, kept % old]
-        return self._replace(ring_pull=larger.ring_pull, ring_reward=larger.ring_reward)
+        for name in ("base", "total", "newest"):
+            getattr(larger, name)[:arms] = getattr(self, name)
+        return larger
 
 
 def empty_window(arms: int, longest: int) -> Window:
@@ -60,6 +67,34 @@ def window_mean(window: Window, arms: Arms, arm: Any, length: Any) -> Any:
     if n == 0:
         return -math.inf
     return window.total[arm] / min(n, length, window.ring_reward.shape[1])
+
+
+@shared
+@seldom
+def count_unfilled(window: Window, arms: Arms, length: Any) -> Any:
+    """How many open arms have fewer than `length` pulls since their `base`."""
+    count = 0
+    for i in range(arms.pulls.size):
+        if is_open(arms.opening, i) and arms.pulls[i] - window.base[i] < length:
+            count += 1
+    return count
+
+
+@shared
+@seldom
+def least_filled(window: Window, arms: Arms, length: Any) -> Any:
+    """The least pulled of these arms, the first if several, or -1 for none.
+
+    Pulled one after the other, without arms that come and go, it is each arm in turn.
+    """
+    least = -1
+    fewest = length
+    for i in range(arms.pulls.size):
+        pulls = arms.pulls[i] - window.base[i]
+        if pulls < fewest and is_open(arms.opening, i):
+            least = i
+            fewest = pulls
+    return least
 
 
 @shared
