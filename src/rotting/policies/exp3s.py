@@ -17,7 +17,7 @@ from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, no_pulls, reopen_arms
 from rotting.policies.parts.openings import is_open, may_close, open_arms
 from rotting.state import Flags, Numbers, Place
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 uniform = random.uniform
 _LARGE = 1e100  # a weight above this has all of them rescaled
@@ -191,6 +191,13 @@ def reopen(params: Params, state: State, flags: Any) -> None:
                 state.joined[i] = 1
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """Its probability; Exp3.S estimates no rewards."""
+    if not is_open(state.arms.opening, arm):
+        return Opinion(rule="chance")
+    return Opinion(index=_chance(params, state, arm, _all_weight(state)), rule="chance")
+
+
 @dataclass(frozen=True)
 class EXP3S(Policy):
     """Exp3.S: for rewards of any kind that lie between `low` and `high` and may change at any time.
@@ -213,7 +220,7 @@ class EXP3S(Policy):
 
     title: ClassVar[str] = "Exp3.S"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, pulled, reopen=reopen, chosen=chosen
+        Params, State, init, choose, update, pulled, reopen=reopen, chosen=chosen, look=look
     )
 
     def check(self) -> None:

@@ -23,7 +23,7 @@ from rotting.policies.parts.family import check_family
 from rotting.policies.posterior import Posterior
 from rotting.policies.steady import LATER, SteadyUCB, exploring, index_of
 from rotting.state import Flags, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 AHEAD = 4  # an arm is neglected if another has more than so many times its pulls
 RULED_OUT = 1000.0  # times as likely must another theta be
@@ -155,6 +155,20 @@ def rejudge(params: Params, state: State, arm: Any) -> None:
     verbs.rejudge(params.trusted, state.trusted, arm)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """What the policy makes of it that decides now, by the family or without."""
+    if state.trusted.arms.observed[arm] < params.need:
+        return Opinion()
+    if state.doubted[0] + state.unsure[0] > 0:
+        found = verbs.look(params.fallback, state.fallback, arm)
+    else:
+        found = verbs.look(params.trusted, state.trusted, arm)
+        if found is not None and params.need == 1:
+            found = found._replace(rule="mostly")  # neglected arms are tried
+    assert found is not None
+    return found
+
+
 @dataclass(frozen=True)
 class Guarded(Policy):
     """A family of models, trusted as long as it fits; SteadyUCB from the first clear misfit on.
@@ -194,7 +208,7 @@ class Guarded(Policy):
     doubt: Positive = 2.0
 
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, pulled, judge=judge, rejudge=rejudge
+        Params, State, init, choose, update, pulled, judge=judge, rejudge=rejudge, look=look
     )
 
     def check(self) -> None:

@@ -25,7 +25,7 @@ from rotting.policies.parts.noise_estimate import (
     nothing_differed,
 )
 from rotting.state import Numbers, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 LATER = 10.0  # added to t in ln t: the first rounds know little, and false alarms cost most
 FAR = 1e4  # a first reward so many sigmas from zero is subtracted from all: sums keep digits
@@ -137,6 +137,15 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of its window, and the padding."""
+    if state.arms.observed[arm] == 0:
+        return Opinion()
+    padding = exploring(params, state)
+    index = index_of(state, arm, padding) + state.shift[0]
+    return Opinion(state.mean[arm] + state.shift[0], padding * state.width[arm], index)
+
+
 @dataclass(frozen=True)
 class SteadyUCB(Policy):
     """SteadyUCB: the mean of a window that gives up old rewards late, plus a small padding.
@@ -168,7 +177,7 @@ class SteadyUCB(Policy):
     few: NonNegative = 0.3
 
     title: ClassVar[str] = "SteadyUCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate square roots."""

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 from rotting.parameters import Count, Positive
 from rotting.policies import swucb
 from rotting.policies.base import Policy
+from rotting.policies.parts.opinions import sampled
 from rotting.policies.parts.rounds import absent
 from rotting.policies.parts.sampling import highest_draw
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -30,6 +31,11 @@ def choose(params: Params, state: swucb.State, draw: Any) -> int:
     return arm
 
 
+def look(params: Params, state: swucb.State, arm: int) -> Opinion:
+    """The mean of its rewards in the window, and sigma / sqrt(N_tau)."""
+    return sampled(state.rounds.mean[arm], params.sigma * state.rounds.width[arm])
+
+
 @dataclass(frozen=True)
 class SWTS(Policy):
     """Sliding-window Thompson sampling: the highest draw from Normal(mean_tau, sigma^2 / N_tau).
@@ -46,7 +52,7 @@ class SWTS(Policy):
 
     title: ClassVar[str] = "SW-TS"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, swucb.State, swucb.init, choose, swucb.update, swucb.pulled
+        Params, swucb.State, swucb.init, choose, swucb.update, swucb.pulled, look=look
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
