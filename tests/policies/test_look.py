@@ -49,7 +49,7 @@ def test_the_index_is_what_choose_compares(policy: Policy) -> None:
             player.update(*late.pop())
     rules = {o.rule for o in before}
     assert len(rules) == 1
-    assert compared > 20 or not rules & set(COMPARING)
+    assert compared > 10 or not rules & set(COMPARING)
     assert 2 * exceptions <= compared
 
 

@@ -93,12 +93,12 @@ def _because(asked: Asked, arm: int, opinion: Opinion | None, flags: IntArray | 
         return f": it passed the filter of {title}, and no other arm that did had been pulled less."
     if opinion is None or (opinion.index is None and opinion.estimate is None):
         if rule in ("highest", "mostly", "sampled"):
-            return f" to ramp up: {title} wants more pulls of it before it compares it with others."
+            return f" to ramp up: {title} wants to know more of it before it compares it."
         return f" by {title}, which does not say why."
     if rule == "sampled":
         mean, deviation = figure(opinion.estimate), figure(opinion.padding)
-        posterior = f"normal with mean {mean} and standard deviation {deviation}"
-        return f": its draw was the highest, from a posterior about {posterior}.{since}"
+        posterior = f"its posterior has mean {mean} and standard deviation {deviation}"
+        return f": the number drawn for it was the highest; {posterior}.{since}"
     if opinion.index is None:
         worth = f"expects {figure(opinion.estimate)} of it"
         return f" by {title}, which {worth} and does not say what it compares.{since}"
@@ -112,11 +112,12 @@ def _compared(asked: Asked, arm: int, opinion: Opinion, flags: IntArray | None, 
     named = "its next mean" if opinion.rule == "told" else "its index"
     said = f"{named} {figure(own)}"
     if opinion.padding is not None and opinion.estimate is not None:
-        said += f" = {figure(opinion.estimate)} + {figure(opinion.padding)}"
+        sign = "-" if opinion.padding < 0 else "+"
+        said += f" = {figure(opinion.estimate)} {sign} {figure(abs(opinion.padding))}"
     others = [] if flags is None else _others(asked, arm, flags)
     if not others:
         count = asked.desk.clock[at.LAST_ALLOWED]
-        return f" from {count} arms; {said.replace(' ', ' is now ', 1)}."
+        return f" from {count} arms; by the figures of now it has {said.removeprefix('its ')}."
     value, rival = max(others, key=lambda other: other[0])
     next_one = quoted(asked.arms[rival])
     if own > value:
@@ -128,7 +129,8 @@ def _compared(asked: Asked, arm: int, opinion: Opinion, flags: IntArray | None, 
     if opinion.rule == "mostly" and not since:
         tries = f"{asked.policy.title} also tries neglected arms that may be better"
         return f" although {said} is not the highest, {higher}: {tries}."
-    return f"; by the figures of now {said} is not the highest, {higher}."
+    when = "by the figures of now" if since else "with that pull counted"
+    return f"; {when} {said} is not the highest, {higher}."
 
 
 def _others(asked: Asked, arm: int, flags: IntArray) -> list[tuple[float, int]]:

@@ -89,7 +89,7 @@ class Roster(Deciding):
             state = _copied(state)
         clock = desk.clock.copy()
         clock[at.OPEN] = flags.sum()
-        desk = desk._replace(open=flags, clock=clock)
+        desk = desk._replace(open=flags, clock=clock, allowed=np.zeros_like(flags))
         reopen(params, state, flags)
         before = self.arms, self._start
         self.arms, self._start = arms, start

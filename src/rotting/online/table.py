@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -93,11 +94,10 @@ class Table:
                 break
             names.remove(name)
             given_up.append(_HEADINGS.get(name, name))
-        lines = [printable(self.title), *_lines(self._drawn(names), console)]
-        lines += [self._more()] if self._more() else []
-        if given_up:
-            lines.append(f"Too narrow for: {', '.join(given_up)}.")
-        return "\n".join(lines)
+        below = [self._more()] if self._more() else []
+        below += [f"Too narrow for: {', '.join(given_up)}."] if given_up else []
+        around = [textwrap.fill(text, console.width) for text in (printable(self.title), *below)]
+        return "\n".join([around[0], *_lines(self._drawn(names), console), *around[1:]])
 
     __repr__ = __str__
 
