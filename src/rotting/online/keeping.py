@@ -12,6 +12,7 @@ from rotting.engines import desk as at
 from rotting.engines import steps
 from rotting.engines.desk import Desk
 from rotting.engines.waiting import is_full, with_space
+from rotting.online.growing import expected_sizes, next_sizes, prepared, set_limits
 from rotting.online.sharing import Shared
 from rotting.policies.base import Policy
 from rotting.policies.parts.openings import closable
@@ -27,7 +28,7 @@ class Kept(Shared):
         *("policy", "arms", "horizon", "seed", "compiled", "_dated", "_start"),
         *("_capacity", "_reach", "_params", "_state", "_draw", "_desk"),
     )
-    _MADE = ("_numbers", "_timed", "_assigned", "_block", "_calls", "_decisions", "_learn")
+    _MADE = ("_next", "_numbers", "_timed", "_assigned", "_block", "_calls", "_decisions", "_learn")
     __slots__ = (*_KEPT, *_MADE)
 
     policy: Policy
@@ -43,6 +44,7 @@ class Kept(Shared):
     _state: Any
     _draw: random.Draw
     _desk: Desk
+    _next: Any  # larger params and an empty state, with their sizes, made ahead
 
     def _fresh(self, params: Any, arms: int, capacity: int) -> Any:
         """A state at its start, whose arms can close."""
@@ -52,38 +54,39 @@ class Kept(Shared):
         """Put params and state in place and find the fastest way to call the verbs on them.
 
         `space` is capacity and reach, where they change. All is made first and put in place then,
-        without a call in between, so that Ctrl-C finds the old or the new.
+        without a call in between, so that Ctrl-C finds the old or the new: compiled code knows the
+        addresses of the arrays, which must not be let go before it is told of others.
         """
         capacity, reach = space or (self._capacity, self._reach)
         numbers = getattr(self, "_numbers", None)
         if numbers is None or len(numbers) != len(self.arms):
             numbers = {label: number for number, label in enumerate(self.arms)}
-        # Tables and state have space for twice what was decided: late rewards may force a
-        # policy to keep them all.
-        limits = (0 if desk.pulls.max() >= reach // 2 else capacity // 2, reach // 2)
         timed = desk.numbers[at.LIFETIME] < float("inf")
         assigned = desk.numbers[at.EXPLORE] > 0.0
         if not hasattr(self, "_gate"):
             self._share()
         calls: Any = getattr(self, "_calls", None)
-        block: Any = None
+        parts, block = (params, state, draw, desk), getattr(self, "_block", None)
         learn: Any = None
         decide: Callable[..., Any]
         if self.compiled:
             from rotting.engines.compiled import stepper
 
             calls = calls or stepper.calls_for(params, state, desk)
-            block = stepper.pack(params, state, draw, desk)
+            block = stepper.pack(parts, () if block is None else self._parts(), block)
             decide, learn = calls.decide, calls.learn
         else:
-            decide, learn = _plain_calls(params, state, draw, desk)
+            decide, learn = _plain_calls(*parts)
         decisions = map(decide, itertools.repeat(block))
+        set_limits(desk, capacity, reach if self.policy.tables else 0)
         self._params, self._state, self._draw, self._desk = params, state, draw, desk
-        self._capacity, self._reach = capacity, reach
-        desk.clock[at.GROW_AT], desk.clock[at.GROW_AT_PULL] = limits
+        self._capacity, self._reach, self._next = capacity, reach, None
         self._numbers, self._timed, self._assigned = numbers, timed, assigned
         self._calls, self._block = calls, block
         self._decisions, self._learn = decisions, learn
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self._params, self._state, self._draw, self._desk
 
     def _work(self, what: int, rows: Any, rewards: Any, chances: Any) -> int:
         """A batch, compiled or not."""
@@ -91,24 +94,33 @@ class Kept(Shared):
             from rotting.engines.compiled.stepper import ready
 
             return int(ready(self._calls, self._params)(self._block, what, rows, rewards, chances))
-        parts = (self._params, self._state, self._draw, self._desk)
-        return int(steps.work(*parts, what, rows, rewards, chances))
+        return int(steps.work(*self._parts(), what, rows, rewards, chances))
 
     def _grow(self) -> None:
-        """Twice the space where it is needed: tables go by pulls, the state by decisions."""
-        params, capacity, reach = self._params, self._capacity, self._reach
-        state, desk = self._state, self._desk
+        """Twice the space where it is needed, or something towards it: see `online.growing`."""
+        desk, tables = self._desk, self.policy.tables
         if is_full(desk.waiting):
             desk = desk._replace(waiting=with_space(desk.waiting))
             desk.clock[at.UNHASHED] = 1
-        if desk.clock[at.DECIDED] >= desk.clock[at.GROW_AT]:
-            if desk.pulls.max() >= reach // 2:
-                reach *= 2
-                params = self.policy.prepare(self._start, self.horizon, reach)
-            if 2 * desk.clock[at.DECIDED] >= capacity:
-                capacity *= 2
-            state = grown(state, self._fresh(params, len(self.arms), capacity))
-        self._begin(params, state, self._draw, desk, capacity, reach)
+            self._begin(self._params, self._state, self._draw, desk)
+            return
+        capacity, reach = next_sizes(desk, self._capacity, self._reach, tables)
+        due = (capacity, reach) != (self._capacity, self._reach)
+        if not due:
+            capacity, reach = expected_sizes(desk, self._capacity, self._reach, tables)
+            if reach > self._reach and not self.policy.ahead(reach):
+                set_limits(desk, self._capacity, self._reach, soon=True)
+                return
+        if self._next is None or self._next[0] != (capacity, reach):
+            params = self._params
+            if reach > self._reach:
+                params = prepared(self.policy, self._start, self.horizon, reach)
+            self._next = (capacity, reach), params, self._fresh(params, len(self.arms), capacity)
+        if not due:
+            set_limits(desk, self._capacity, self._reach if tables else 0, ready=True)
+            return
+        _, params, larger = self._next
+        self._begin(params, grown(self._state, larger), self._draw, desk, capacity, reach)
 
     def _redraw(self, draw: random.Draw) -> None:
         """Go on with other random numbers, in place: compiled code knows the array's address."""

@@ -58,7 +58,7 @@ def load(
         policy = policy_of(saved, policy)
         labels = matched(saved.arms, saved.arm_count, arms)
         desk = restored_desk(saved)
-        _check_sizes(saved, desk)
+        _check_sizes(saved, policy, desk)
         params, fresh = _prepared(saved, policy, trusted)
         state = _state(saved, policy, fresh, trusted)
         waiting = waiting_rows(saved, desk)
@@ -136,7 +136,7 @@ def policy_of(saved: saving.Saved, policy: Policy | None) -> Policy:
     return made
 
 
-def _check_sizes(saved: saving.Saved, desk: Desk) -> None:
+def _check_sizes(saved: saving.Saved, policy: Policy, desk: Desk) -> None:
     """Refuse sizes that do not follow from the pulls."""
     decided, most = int(desk.clock[at.DECIDED]), int(desk.pulls.max())
     if not 1 <= saved.start <= saved.arm_count:
@@ -149,9 +149,10 @@ def _check_sizes(saved: saving.Saved, desk: Desk) -> None:
             f"saved state is damaged: capacity must be {capacity_of(saved.start, decided)} after "
             f"{decided} decisions, got {str(saved.capacity)[:40]}"
         )
-    if saved.reach not in reaches_of(most):
+    reaches = reaches_of(most) if policy.tables else {FIRST}
+    if saved.reach not in reaches:
         raise ValueError(
-            f"saved state is damaged: reach must be {max(reaches_of(most))} after "
+            f"saved state is damaged: reach must be {max(reaches)} after "
             f"{most} pulls, got {str(saved.reach)[:40]}"
         )
 

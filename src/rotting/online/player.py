@@ -11,6 +11,7 @@ from rotting.engines import desk as at
 from rotting.engines.desk import new_desk
 from rotting.engines.waiting import lined_up, listed
 from rotting.online import loading, saving
+from rotting.online.growing import prepared
 from rotting.online.labels import freeze
 from rotting.online.moments import duration
 from rotting.online.viewing import Viewing
@@ -82,7 +83,7 @@ class Player(Viewing):
         self._start = len(self.arms)
         self._capacity = loading.capacity_of(self._start, 0)
         self._reach = loading.FIRST
-        params = policy.prepare(self._start, self.horizon, self._reach)
+        params = prepared(policy, self._start, self.horizon, self._reach)
         state = self._fresh(params, len(self.arms), self._capacity)
         self._begin(params, state, random.new_draw(self.seed), desk)
 

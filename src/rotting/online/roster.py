@@ -13,6 +13,7 @@ from rotting.engines import steps
 from rotting.engines.desk import with_arms
 from rotting.online.columns import columns_of
 from rotting.online.deciding import Deciding, some
+from rotting.online.growing import prepared
 from rotting.online.labels import one_label
 from rotting.state import grown, rebuild, values
 from rotting.verbs import reopen
@@ -80,7 +81,7 @@ class Roster(Deciding):
         start, params, state = self._start, self._params, self._state
         if desk.clock[at.DECIDED] == 0:
             start = max(1, int(flags.sum()))
-            params = self.policy.prepare(start, self.horizon, self._reach)
+            params = prepared(self.policy, start, self.horizon, self._reach)
             state = self._fresh(params, len(arms), self._capacity)
         elif len(arms) > len(self.arms):
             state = grown(state, self._fresh(params, len(arms), self._capacity))

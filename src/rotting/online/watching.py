@@ -33,25 +33,6 @@ class Watched:
     __slots__ = ()
     _unwatched: type
 
-    def _tell(self, call: str, work: Callable[[], Any], **about: Any) -> Any:
-        """Do the work, and tell the hook."""
-        about = {"decision": None, "reward": None, "arm": None, **about}
-        hook: Hook | None = getattr(self, "_hook", None)
-        began = perf_counter()
-        try:
-            found = work()
-        except Exception as error:
-            if hook is not None:
-                took = perf_counter() - began
-                hook(Event(call, **about, size=0, seconds=took, error=error))
-            raise
-        took = perf_counter() - began
-        if call in _DECIDING:
-            about["decision"] = found
-        if hook is not None:
-            hook(Event(call, **about, size=_size(call, found, about), seconds=took, error=None))
-        return found
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickles and copies are of the usual class: nobody watches them."""
         return _new, (self._unwatched,), self.__getstate__()
@@ -62,40 +43,61 @@ def _new(kind: Any) -> Any:
     return kind.__new__(kind)
 
 
-_DECIDING = ("select", "select_many")
-# what the arguments of the other methods are about, in their order
-_ABOUT: dict[str, tuple[str, ...]] = {
-    "select": (),
-    "select_many": (),
-    "update": ("decision", "reward"),
-    "update_many": ("decisions", "rewards"),
-    "drop": ("decision",),
-    "learn": ("arms", "rewards"),
-    "expire": (),
-    "add": ("label",),
-    "retire": ("label",),
-    "restore": ("label",),
+Given = tuple[int, str] | None  # place and name of an argument
+
+# by method: the arguments that are the decision, the reward and the arm
+_ABOUT: dict[str, tuple[Given, Given, Given]] = {
+    "select": (None, None, None),
+    "select_many": (None, None, None),
+    "update": ((0, "decision"), (1, "reward"), None),
+    "update_many": ((0, "decisions"), (1, "rewards"), None),
+    "drop": ((0, "decision"), None, None),
+    "learn": (None, (1, "rewards"), None),
+    "expire": (None, None, None),
+    "add": (None, None, (0, "label")),
+    "retire": (None, None, (0, "label")),
+    "restore": (None, None, (0, "label")),
 }
-_FIELDS = {"decisions": "decision", "rewards": "reward", "label": "arm"}
 
 
-def _size(call: str, found: Any, about: dict[str, Any]) -> int:
+def _argument(given: Given, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if given is None:
+        return None
+    place, name = given
+    return args[place] if place < len(args) else kwargs.get(name)
+
+
+def _size(call: str, found: Any, reward: Any) -> int:
     if call in ("learn", "expire"):
         return int(found)
     if call == "select_many":
         return len(found)
-    return len(about["reward"]) if call == "update_many" else 1
+    return len(reward) if call == "update_many" else 1
 
 
 def _watched_method(name: str, usual: Any) -> Any:
     """A method that does what it did, and tells."""
+    deciding = name in ("select", "select_many")
+    about = _ABOUT[name]
 
     @functools.wraps(usual)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        about = {**dict(zip(_ABOUT[name], args, strict=False)), **kwargs}
-        told = {_FIELDS.get(key, key): about[key] for key in _ABOUT[name] if key in about}
-        told.pop("arms", None)
-        return self._tell(name, lambda: usual(self, *args, **kwargs), **told)
+        hook: Hook | None = self._hook
+        began = perf_counter()
+        try:
+            found = usual(self, *args, **kwargs)
+        except Exception as error:
+            took = perf_counter() - began
+            if hook is not None:
+                given = (_argument(one, args, kwargs) for one in about)
+                hook(Event(name, *given, 0, took, error))
+            raise
+        took = perf_counter() - began
+        if hook is not None:
+            decision, reward, arm = [_argument(one, args, kwargs) for one in about]
+            size = _size(name, found, reward)
+            hook(Event(name, found if deciding else decision, reward, arm, size, took, None))
+        return found
 
     return method
 

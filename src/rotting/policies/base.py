@@ -17,6 +17,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rotting import plain
+from rotting.models import Family
+from rotting.models.tables import rows_of
 from rotting.parameters import Checked
 from rotting.policies.parts.arms import Arms, count_pull, reopen_untried
 from rotting.policies.parts.opinions import judged, ranked
@@ -42,6 +44,7 @@ class Policy(Checked):
     key: ClassVar[str] = ""
     title: ClassVar[str] = ""
     needs_horizon: ClassVar[bool] = False
+    tables: ClassVar[bool] = True  # whether the params depend on how far pull numbers reach
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -87,9 +90,18 @@ class Policy(Checked):
         """
         raise TypeError(f"{type(self).__name__} does not define prepare")
 
+    def ahead(self, reach: int) -> bool:
+        """A little of the work of `prepare` for so many pulls; whether it is done.
+
+        A player has it done between decisions, so that none of them takes long.
+        """
+        family = getattr(self, "family", None)
+        family = getattr(family, "family", family)  # that of an interval's nodes
+        return not isinstance(family, Family) or rows_of(family).step(reach + 1)
+
     def prepare_for(self, scenario: Scenario) -> Any:
-        """The params for simulating a scenario."""
-        return self.prepare(scenario.arm_count, scenario.horizon, scenario.horizon)
+        """The params for simulating a scenario; K is the number of arms open in round 1."""
+        return self.prepare(scenario.first_arms, scenario.horizon, scenario.horizon)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

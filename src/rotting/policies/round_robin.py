@@ -64,6 +64,7 @@ class RoundRobin(Policy):
     ['ab', 'c', 'ab']
     """
 
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -114,6 +114,7 @@ class SWA(Policy):
     sigma: Positive
 
     needs_horizon: ClassVar[bool] = True
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, pulled, reopen=reopen, look=look
     )

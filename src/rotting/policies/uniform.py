@@ -56,6 +56,7 @@ class Uniform(Policy):
     3
     """
 
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

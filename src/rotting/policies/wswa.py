@@ -226,6 +226,7 @@ class WSWA(Policy):
     restart: Annotated[str, OneOf("forget", "keep")] = "forget"
 
     title: ClassVar[str] = "wSWA"
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, pulled, reopen=reopen, look=look
     )
