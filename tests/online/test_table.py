@@ -196,6 +196,17 @@ def test_in_a_terminal(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     assert re.search(r" \d\.\d{3}$", row[:end])
 
 
+def test_probabilities_add_up() -> None:
+    player = policies.EXP3S().online(range(4), compiled=False)
+    for reward in (1.0, 0.0, 1.0, 1.0):
+        player.update(player.select(), reward)
+    player.retire(2)
+    table = player.table()
+    assert table[2].index is None
+    assert sum(row.index or 0.0 for row in table) == pytest.approx(1.0)
+    assert all(row.estimate is None for row in table)
+
+
 def test_many_arms_show_some() -> None:
     player = policies.UCB1().online(range(3000), compiled=False)
     player.learn([5, 2999, 2999], [0.1, 0.2, 0.3])

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from rotting import Player, policies
+from rotting.online.deciding import Deciding
 from rotting.online.watching import Event
 
 
@@ -108,6 +109,8 @@ def test_a_hook_may_look_at_the_player() -> None:
 def test_who_is_not_watched_pays_nothing() -> None:
     player = policies.UCB1().online(["a", "b"], compiled=False)
     assert type(player) is Player
+    assert Player.select is Deciding.select  # no wrapper that asks whether somebody watches
+    assert Player.update is Deciding.update
     player.watch(None)
     assert type(player) is Player
     events: list[Event] = []

@@ -89,8 +89,8 @@ def _watched_method(name: str, usual: Any) -> Any:
         except Exception as error:
             took = perf_counter() - began
             if hook is not None:
-                given = (_argument(one, args, kwargs) for one in about)
-                hook(Event(name, *given, 0, took, error))
+                decision, reward, arm = [_argument(one, args, kwargs) for one in about]
+                hook(Event(name, decision, reward, arm, 0, took, error))
             raise
         took = perf_counter() - began
         if hook is not None:

@@ -15,7 +15,7 @@ from rotting.compilable import seldom, shared
 from rotting.parameters import Number, Real
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, no_pulls, reopen_arms
-from rotting.policies.parts.openings import is_open, may_close, open_arms
+from rotting.policies.parts.openings import AllOpen, is_open, may_close, open_arms
 from rotting.state import Flags, Numbers, Place
 from rotting.verbs import Opinion, Verbs
 
@@ -193,9 +193,12 @@ def reopen(params: Params, state: State, flags: Any) -> None:
 
 def look(params: Params, state: State, arm: int) -> Opinion:
     """Its probability; Exp3.S estimates no rewards."""
-    if not is_open(state.arms.opening, arm):
+    opening = state.arms.opening
+    if not is_open(opening, arm):
         return Opinion(rule="chance")
-    return Opinion(index=_chance(params, state, arm, _all_weight(state)), rule="chance")
+    # all at once: a table of many arms asks for this at every arm
+    total = np.sum(state.weight if isinstance(opening, AllOpen) else state.weight * opening.flags)
+    return Opinion(index=_chance(params, state, arm, total), rule="chance")
 
 
 @dataclass(frozen=True)
