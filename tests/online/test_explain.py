@@ -170,6 +170,8 @@ def test_sentences_of_every_policy(policy: Policy) -> None:
         reward = {"a": 1.0, "b": 0.6, "c": 0.7}[decision.arm] / (1 + t / 20) + rng.gauss(0, 0.2)
         for player in (silent, asked):
             player.update(decision, reward)
-    # a pull changes what a discount or a window of rounds knows; Guarded says why
-    exact = not isinstance(policy, policies.DUCB | policies.SWUCB | policies.Guarded)
-    assert not_highest == 0 or not exact
+    # a pull changes what a discount or a window of rounds knows, or the pace at which SteadyUCB
+    # explores; Guarded says why it is not the highest
+    moved = policies.DUCB | policies.SWUCB | policies.SteadyUCB
+    if not isinstance(policy, moved | policies.Guarded):
+        assert not_highest == 0
