@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from twins.common import History, argmax, unpulled
+from twins.common import History, Opened, argmax, choosable, unpulled
 
 
 class Noise:
@@ -100,6 +100,7 @@ class Play:
         self.given = sigma
         self.alpha = alpha
         self.t = 0
+        self.sizes: list[int] = []  # open arms in every round
 
     def sigma(self) -> float:
         """As it is given, or known now."""
@@ -110,11 +111,12 @@ class Play:
         t = 1
         while t + 1 + t // 64 <= self.t:
             t += 1 + t // 64
-        return math.log(t / len(self.arms) + 10)
+        return math.log(t / self.sizes[t - 1] + 10)
 
-    def learn(self, number: int, reward: float) -> None:
-        """The reward of an arm."""
+    def learn(self, number: int, reward: float, size: int) -> None:
+        """The reward of an arm, in a round with so many open arms, K."""
         self.t += 1
+        self.sizes.append(size)
         arm = self.arms[number]
         square = None
         if not arm.rewards:
@@ -138,6 +140,9 @@ class Play:
         for arm in self.arms:
             window = arm.window(arm.start)
             h = len(window)
+            if h == 0:
+                found.append(-math.inf)
+                continue
             padding = math.sqrt(2 * c * self.sigma() ** 2 * self.log() / h)
             found.append(sum(window) / h + (1 + few / h) * padding)
         return found
@@ -146,14 +151,21 @@ class Play:
 _PLAYS: dict[tuple[int, float | None, float], tuple[History, Play]] = {}
 
 
-def play(history: History, arms: int, sigma: float | None, alpha: float = 3.5) -> Play:
+def play(
+    history: History,
+    arms: int,
+    sigma: float | None,
+    alpha: float = 3.5,
+    opened: Opened | None = None,
+) -> Play:
     """The play with that history; it goes on from the last one asked for, if that led here."""
     key = (arms, sigma, alpha)
+    sizes = [arms if opened is None else len(opened.open[t]) for t in range(len(history))]
     seen, found = _PLAYS.get(key, ([], Play(arms, sigma, alpha)))
-    if history[: len(seen)] != seen:
+    if history[: len(seen)] != seen or sizes[: len(seen)] != found.sizes:
         seen, found = [], Play(arms, sigma, alpha)
-    for arm, reward in history[len(seen) :]:
-        found.learn(arm, reward)
+    for t in range(len(seen), len(history)):
+        found.learn(*history[t], sizes[t])
     _PLAYS[key] = (list(history), found)
     return found
 
@@ -165,9 +177,10 @@ def steady_scores(
     alpha: float = 3.5,
     c: float = 0.9,
     few: float = 0.3,
+    opened: Opened | None = None,
 ) -> list[float]:
     """What the arms are ranked by."""
-    return play(history, arms, sigma, alpha).scores(c, few)
+    return play(history, arms, sigma, alpha, opened).scores(c, few)
 
 
 def steady_ucb(
@@ -177,6 +190,12 @@ def steady_ucb(
     alpha: float = 3.5,
     c: float = 0.9,
     few: float = 0.3,
+    opened: Opened | None = None,
 ) -> set[int]:
     """Each arm once; then the highest index, or any of those that rounding cannot tell apart."""
-    return unpulled(history, arms) or argmax(steady_scores(history, arms, sigma, alpha, c, few))
+    start = unpulled(history, arms, opened)
+    if start:
+        return start
+    scores = steady_scores(history, arms, sigma, alpha, c, few, opened)
+    open_now = choosable(arms, opened)
+    return {open_now[k] for k in argmax([scores[arm] for arm in open_now])}

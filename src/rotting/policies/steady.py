@@ -14,7 +14,6 @@ from rotting.parameters import NonNegative, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import (
     TIME,
-    WAITING,
     Arms,
     count_pull,
     next_untried,
@@ -38,8 +37,9 @@ from rotting.policies.parts.noise_estimate import (
     no_noise,
     nothing_differed,
 )
+from rotting.policies.parts.openings import is_open, open_arms
 from rotting.state import Numbers, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 LATER = (
     10.0  # added to t / K in the logarithm: the first rounds know little, false alarms cost most
@@ -50,6 +50,8 @@ PACE = 64  # the logarithm is taken anew when t has grown by one part in so many
 # Places in the pace.
 ROOT = 0  # sqrt(ln(t / K + 10))
 DUE = 1  # the round t in which it is to be taken anew
+
+SOME = 1  # the place behind the shift: whether any reward has come
 
 
 class Params(NamedTuple):
@@ -72,7 +74,7 @@ class State(NamedTuple):
     mean: Values  # of the window, less the shift
     width: Numbers  # (1 + few / h) / sqrt(h)
     pace: Numbers  # ROOT and DUE
-    shift: Numbers  # the first reward of all, or zero
+    shift: Numbers  # the first reward of all, or zero; and whether there was one, SOME
     noise: Noise  # for a sigma that is not known
 
 
@@ -84,7 +86,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         mean=np.full(arms, -math.inf),
         width=np.zeros(arms),
         pace=np.zeros(2),
-        shift=np.zeros(1),
+        shift=np.zeros(2),
         noise=no_noise(arms),
     )
 
@@ -115,14 +117,14 @@ def choose(params: Params, state: State, draw: Any) -> int:
     padding = exploring(params, state)
     pulls = state.arms.pulls
     highest = -math.inf
-    arm = 0
     for i in range(pulls.size):
-        index = index_of(state, i, padding)
-        # while nothing scatters, as with clicks before the first, all arms tie: share the turns
-        fewer = index == highest and pulls[i] < pulls[arm]
-        if index > highest or fewer:
-            highest = index
-            arm = i
+        if is_open(state.arms.opening, i):
+            index = index_of(state, i, padding)
+            # while nothing scatters, as with clicks before the first, all tie: share the turns
+            fewer = index == highest and (arm < 0 or pulls[i] < pulls[arm])
+            if index > highest or fewer:
+                highest = index
+                arm = i
     return arm
 
 
@@ -131,7 +133,8 @@ def pulled(params: Params, state: State, arm: int) -> None:
     count_pull(params, state, arm)
     t = state.arms.clock[TIME]
     if t >= state.pace[DUE]:
-        state.pace[ROOT] = math.sqrt(math.log(t / state.mean.size + LATER))
+        arms = max(1, open_arms(state.arms.opening, state.mean.size))
+        state.pace[ROOT] = math.sqrt(math.log(t / arms + LATER))
         state.pace[DUE] = t + 1 + t // PACE
 
 
@@ -139,9 +142,10 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Add the reward to the arm's running sums, and choose its window anew."""
     n = rewarded(state.arms, arm, 1)
     milestones, noise = state.milestones, state.noise
-    first = n == 1 and state.arms.clock[WAITING] == state.mean.size - 1  # of all rewards
-    if first and abs(reward) > FAR * params.sigma:
-        state.shift[0] = reward
+    if state.shift[SOME] == 0.0:  # the first of all rewards
+        state.shift[SOME] = 1.0
+        if abs(reward) > FAR * params.sigma:
+            state.shift[0] = reward
     reward -= state.shift[0]
     late = pull < milestones.latest[arm]
     off, waits = 0.0, False  # the difference to the reward before; whether it is still to count
@@ -164,6 +168,15 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         count_difference(noise, off, h == 1)
     state.mean[arm] = window_mean(milestones, arm, h)
     state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
+
+
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of its window, and the padding."""
+    if state.arms.observed[arm] == 0:
+        return Opinion()
+    padding = exploring(params, state)
+    index = index_of(state, arm, padding) + state.shift[0]
+    return Opinion(state.mean[arm] + state.shift[0], padding * state.width[arm], index)
 
 
 @dataclass(frozen=True)
@@ -202,7 +215,8 @@ class SteadyUCB(Policy):
     few: NonNegative = 0.3
 
     title: ClassVar[str] = "SteadyUCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
+    tables: ClassVar[bool] = False
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Take the roots once."""
