@@ -171,8 +171,9 @@ def whole(value: Any) -> int:
     """
     if isinstance(value, (*_NO_NUMBERS, np.bool_)) or not isinstance(value, numbers.Real):
         return 0
+    real: Any = value
     try:
-        found = math.trunc(value)
+        found = int(real)
     except (ValueError, OverflowError):
         return 0
     return found if found == value and abs(found) <= EXACT else 0

@@ -13,15 +13,17 @@ and its *state* (arrays, perhaps in parts that are NamedTuples themselves):
     reveal(params, state, models, constants)             for policies that are told the true bandit
     reopen(params, state, flags)                         the arms with a flag are open from now on
     chosen(params, state, arm, pull, chance)             that pull was chosen with this probability
+    look(params, state, arm)                  -> Opinion what the policy makes of the arm now
 
-The last five are optional. `choose` may keep what it has worked out (a cache, an epoch begun), but
+The last six are optional. `choose` may keep what it has worked out (a cache, an epoch begun), but
 called twice it decides the same, as far as chance allows, and a pull that nobody chose can be
 recorded with `pulled` alone. `judge` leaves out what depends on the round, the padding of a bound
 for instance. A policy that keeps the judgement of each arm's next pull has `rejudge`: after a pull
 whose reward does not come before the next decision, the player calls it. `reopen` is called where
 arms come and go: `choose` then looks at open arms only (`rotting.policies.parts.openings`); the
 policy's own copy of what depends on who is open is made anew. `chosen` is for policies that learn
-by propensities, and is called where somebody else chose: history, a control group.
+by propensities, and is called where somebody else chose: history, a control group. `look` is for
+people who watch a player. It is never compiled, and sees a copy of the state.
 
 The functions below are what loops and players call, and what a policy calls that holds another
 policy: `choose(params.inner, state.inner, draw)`. Plain Python looks the verbs up at each call;
@@ -31,9 +33,27 @@ policy: `choose(params.inner, state.inner, draw)`. Plain Python looks the verbs 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rotting.compilable import dispatched
+
+
+class Opinion(NamedTuple):
+    """What a policy makes of an arm. None where it has nothing to say, of an untried arm say.
+
+    `rule` is how it decides: by the "highest" index; "mostly" so, but it tries neglected arms as
+    well; by the highest of the means that it was "told"; by the highest of numbers "sampled" from
+    Normal(estimate, padding^2); by "chance", the index being the probability; "uniform"; by "turn";
+    or by a filter that arms pass or not ("filtered"). An arm of which nothing is said, not even an
+    estimate, is one that ramps up, unless the rule needs no estimates.
+    """
+
+    estimate: float | None = None  # of the next reward
+    padding: float | None = None  # what is added for not being sure of that; a standard deviation
+    index: float | None = None  # type: ignore[assignment]  # what `choose` compares
+    rule: Literal[
+        "highest", "mostly", "told", "sampled", "chance", "uniform", "turn", "filtered"
+    ] = "highest"
 
 
 class Verbs(NamedTuple):
@@ -50,10 +70,11 @@ class Verbs(NamedTuple):
     reveal: Callable[..., Any] | None = None
     reopen: Callable[..., Any] | None = None  # by default that for a state with a part `arms`
     chosen: Callable[..., Any] | None = None
+    look: Callable[..., Any] | None = None  # by default by the state's part `ranking`, or `judge`
 
     @property
     def compiled(self) -> list[Callable[..., Any]]:
-        """The functions that are compiled, all but `init`."""
+        """The functions that are compiled, all but `init` and `look`."""
         optional = (self.judge, self.rejudge, self.reveal, self.reopen, self.chosen)
         verbs = (self.choose, self.pulled, self.update, *optional)
         return [verb for verb in verbs if verb is not None]
@@ -130,3 +151,10 @@ def chosen(params: Any, state: Any, arm: Any, pull: Any, chance: Any) -> Any:
     verb = verbs_of(params).chosen
     if verb is not None:
         verb(params, state, arm, pull, chance)
+
+
+def look(params: Any, state: Any, arm: Any) -> Opinion | None:
+    """What the policy makes of an arm now, if it says so; plain Python only."""
+    verb = verbs_of(params).look
+    found: Opinion | None = None if verb is None else verb(params, state, arm)
+    return found

@@ -30,7 +30,6 @@ from twins import common, dcto_ucb, oracle, swa, wswa
 
 ROUNDS = 110
 CAPACITY = 64 * ROUNDS  # rings for whatever window few open arms ask for
-REBUILT = (policies.SteadyUCB, policies.Guarded)
 MORE: list[Twin] = [  # with little to ramp up, and with much
     (
         policies.SWA(alpha=0.01, sigma=0.5),
@@ -63,14 +62,7 @@ COMPILED = [
     policies.SWTS(tau=20, sigma=0.5),
     policies.Uniform(),
 ]
-CASES = [
-    pytest.param(
-        case,
-        id=name_of(case[0]),
-        marks=[pytest.mark.skip(reason="rebuilt")] if isinstance(case[0], REBUILT) else [],
-    )
-    for case in [*TWINS, *MORE]
-]
+CASES = [pytest.param(case, id=name_of(case[0])) for case in [*TWINS, *MORE]]
 
 
 class Game:

@@ -2,10 +2,19 @@
 
 import math
 
-from twins.common import TOLERANCE, History, Model, pull_counts, rewards_of
+from twins.common import (
+    TOLERANCE,
+    History,
+    Model,
+    Opened,
+    choosable,
+    pull_counts,
+    rewards_of,
+    short_of,
+)
 from twins.lcto import likelihood_dcto
 from twins.posterior import posterior
-from twins.steady import steady_scores, steady_ucb
+from twins.steady import play, steady_scores, steady_ucb
 
 
 def likeliest_first(rewards: list[float], thetas: list[float], mu: Model, constants: bool) -> float:
@@ -26,8 +35,12 @@ def is_doubted(
     sigma: float,
     constants: bool,
     doubt: float,
+    opened: Opened | None = None,
 ) -> bool:
-    """Whether at some 16th reward of an arm its likeliest model missed its last rewards clearly."""
+    """Whether at some 16th reward of an arm its likeliest model missed its last rewards clearly.
+
+    That is those after a milestone of SteadyUCB's, of level 4 or higher.
+    """
     need = 2 if constants else 1
     for t, (arm, _) in enumerate(history, start=1):
         rewards = rewards_of(history[:t], arm)
@@ -37,12 +50,12 @@ def is_doubted(
         theta = likeliest_first(rewards, thetas, mu, constants)
         residuals = [r - mu(j, theta) for j, r in enumerate(rewards, start=1)]
         constant = sum(residuals) / n if constants else 0.0
-        h = 16
-        while h <= n:
-            off = abs(sum(residuals[-h:]) - constant * h)
+        milestones = play(history[:t], arms, sigma, opened=opened).arms[arm].milestones
+        for start in (start for level, start in milestones.items() if level >= 4):
+            h = n - start
+            off = abs(sum(residuals[start:]) - constant * h)
             if off > math.sqrt(2 * doubt * sigma**2 * math.log(t + 10) * h):
                 return True
-            h *= 2
     return False
 
 
@@ -83,13 +96,19 @@ def is_16th(history: History) -> bool:
 
 
 def hopeful(
-    history: History, arms: int, thetas: list[float], mu: Model, sigma: float, leader: int
+    history: History,
+    arms: int,
+    thetas: list[float],
+    mu: Model,
+    sigma: float,
+    leader: int,
+    opened: Opened | None = None,
 ) -> set[int]:
     """The leader, or the neglected arm with hopes whose SteadyUCB index is highest."""
     counts = pull_counts(history, arms)
     found = likeliest_first(rewards_of(history, leader), thetas, mu, False)
     allowed = {leader}
-    for arm in range(arms):
+    for arm in choosable(arms, opened):
         rewards = rewards_of(history, arm)
         fits = {
             theta: sum((r - mu(j, theta)) ** 2 for j, r in enumerate(rewards, start=1))
@@ -103,9 +122,9 @@ def hopeful(
         hope = max(mu(4 * (counts[arm] + 1), theta) for theta in likely)
         if 4 * counts[arm] < counts[leader] and hope >= mu(counts[leader] + 1, found):
             allowed.add(arm)
-    scores = steady_scores(history, arms, sigma)
-    sure = max(scores[arm][0] for arm in allowed)
-    return {arm for arm in allowed if scores[arm][1] >= sure - TOLERANCE}
+    scores = steady_scores(history, arms, sigma, opened=opened)
+    highest = max(scores[arm] for arm in allowed)
+    return {arm for arm in allowed if scores[arm] >= highest - TOLERANCE}
 
 
 def guarded(
@@ -117,17 +136,17 @@ def guarded(
     constants: bool = False,
     c: float = 1.0,
     doubt: float = 2.0,
+    opened: Opened | None = None,
 ) -> set[int]:
     """By the family while nothing speaks against it, else as steady_ucb; see the parts above."""
-    need = 2 if constants else 1
-    counts = pull_counts(history, arms)
-    if min(counts) < need:
-        return {counts.index(min(counts))}
-    if is_doubted(history, arms, thetas, mu, sigma, constants, doubt):
-        return steady_ucb(history, arms, sigma)
+    start = short_of(history, arms, 2 if constants else 1, opened)
+    if start:
+        return start
+    if is_doubted(history, arms, thetas, mu, sigma, constants, doubt, opened):
+        return steady_ucb(history, arms, sigma, opened=opened)
     if constants:
-        return likelihood_dcto(history, arms, thetas, mu, sigma, c)
+        return likelihood_dcto(history, arms, thetas, mu, sigma, c, opened=opened)
     if is_unsure(history, arms, thetas, mu, sigma):
-        return steady_ucb(history, arms, sigma)
-    leaders = posterior(history, arms, thetas, mu, sigma)
-    return set().union(*(hopeful(history, arms, thetas, mu, sigma, arm) for arm in leaders))
+        return steady_ucb(history, arms, sigma, opened=opened)
+    leaders = posterior(history, arms, thetas, mu, sigma, opened=opened)
+    return set().union(*(hopeful(history, arms, thetas, mu, sigma, arm, opened) for arm in leaders))

@@ -1,10 +1,9 @@
 """The twin of SteadyUCB."""
 
-import itertools
 import math
 from fractions import Fraction
 
-from twins.common import TOLERANCE, History, rewards_of, unpulled
+from twins.common import History, Opened, argmax, choosable, unpulled
 
 
 class Noise:
@@ -41,85 +40,162 @@ class Noise:
             self.epochs = [now, []]
 
 
-def best_windows(rewards: list[float], scale: float) -> list[int]:
-    """All h that minimise mean(h) + scale / sqrt(h), up to rounding."""
-    sums = itertools.accumulate(reversed(rewards))
-    values = [total / h + scale / math.sqrt(h) for h, total in enumerate(sums, start=1)]
-    limit = min(values) + 1e-12
-    return [h for h, value in enumerate(values, start=1) if value <= limit]
+class Arm:
+    """An arm's rewards, and where windows may start: as numbers of rewards before the window."""
+
+    def __init__(self) -> None:
+        self.rewards: list[float] = []
+        self.milestones: dict[int, int] = {}  # by level
+        self.start = 0  # of its window
+
+    def sum_before(self, start: int) -> float:
+        """The sum of the first rewards."""
+        total = 0.0
+        for reward in self.rewards[:start]:
+            total += reward
+        return total
+
+    def window(self, start: int) -> list[float]:
+        """The rewards from there on."""
+        return self.rewards[start:]
+
+    def set_milestone(self, scale: float) -> int:
+        """Before the next reward: level l has 2^l dividing k, the rewards so far; returns l.
+
+        It is placed at k, or at the milestone of a lower level with more sum - slope k.
+        """
+        k = len(self.rewards)
+        if k == 0:
+            return 0
+        level = max(power for power in range(k) if k % 2**power == 0)
+        window = self.window(self.start)
+        slope = sum(window) / len(window) - scale / 8 / math.sqrt(2**level)
+        places = [k] + [self.milestones[lower] for lower in range(level)]
+        self.milestones[level] = max(places, key=lambda j: self.sum_before(j) - slope * j)
+        return level
+
+    def choose_window(self, level: int, scale: float) -> None:
+        """The one with the least mean + scale / sqrt(h): of some levels, and three others.
+
+        Levels 0 to 3 always, and two of the higher ones; the window before, the latest reward alone
+        and all rewards.
+        """
+        levels = [0, 1, 2, 3, 4 + 2 * level, 5 + 2 * level]
+        latest = len(self.rewards) - 1
+        starts = [self.start, latest, *(self.milestones.get(one, 0) for one in levels), 0]
+
+        def worth(start: int) -> float:
+            window = self.window(start)
+            return sum(window) / len(window) + scale / math.sqrt(len(window))
+
+        self.start = min(starts, key=worth)
 
 
-def windows_and_noise(history: History, arms: int, alpha: float) -> tuple[list[list[int]], float]:
-    """Each arm's possible windows, chosen at its last reward, and sigma as it is known now."""
-    noise = Noise()
-    windows: list[list[int]] = [[] for _ in range(arms)]
-    rewards: list[list[float]] = [[] for _ in range(arms)]
-    for t, (arm, reward) in enumerate(history, start=1):
-        rewards[arm].append(reward)
+class Play:
+    """A play of SteadyUCB, reward by reward."""
+
+    def __init__(self, arms: int, sigma: float | None, alpha: float) -> None:
+        self.arms = [Arm() for _ in range(arms)]
+        self.noise = Noise()
+        self.given = sigma
+        self.alpha = alpha
+        self.t = 0
+        self.sizes: list[int] = []  # open arms in every round
+
+    def sigma(self) -> float:
+        """As it is given, or known now."""
+        return self.noise.sigma() if self.given is None else self.given
+
+    def log(self) -> float:
+        """ln(t / K + 10), with the last t of 1, 2, ..., 64, 66, 68, ...: a 64th more each time."""
+        t = 1
+        while t + 1 + t // 64 <= self.t:
+            t += 1 + t // 64
+        return math.log(t / self.sizes[t - 1] + 10)
+
+    def learn(self, number: int, reward: float, size: int) -> None:
+        """The reward of an arm, in a round with so many open arms, K."""
+        self.t += 1
+        self.sizes.append(size)
+        arm = self.arms[number]
         square = None
-        if len(rewards[arm]) == 1:
-            noise.firsts.append(reward)
+        if not arm.rewards:
+            self.noise.firsts.append(reward)
         else:
-            square = (reward - rewards[arm][-2]) ** 2 / 2
-            if not any(noise.squares()):
-                noise.count(square)
+            square = (reward - arm.rewards[-1]) ** 2 / 2
+            if not any(self.noise.squares()):
+                self.noise.count(square)
                 square = None
-        scale = math.sqrt(2 * alpha * math.log(t + 10)) * noise.sigma()
-        windows[arm] = best_windows(rewards[arm], scale)
+        scale = math.sqrt(2 * self.alpha * self.log()) * self.sigma()
+        level = arm.set_milestone(scale)
+        arm.rewards.append(reward)
+        arm.choose_window(level, scale)
         if square is not None:
-            fell = windows[arm] == [1]
-            noise.count(min(square, max(noise.squares())) if fell else square)
-    return windows, noise.sigma()
+            fell = arm.start == len(arm.rewards) - 1
+            self.noise.count(min(square, max(self.noise.squares())) if fell else square)
+
+    def scores(self, c: float, few: float) -> list[float]:
+        """Each arm's mean(h) + (1 + few/h) sqrt(2 c s^2 L / h), s = sigma, L as in `log`."""
+        found = []
+        for arm in self.arms:
+            window = arm.window(arm.start)
+            h = len(window)
+            if h == 0:
+                found.append(-math.inf)
+                continue
+            padding = math.sqrt(2 * c * self.sigma() ** 2 * self.log() / h)
+            found.append(sum(window) / h + (1 + few / h) * padding)
+        return found
 
 
-def windows_knowing(history: History, arms: int, sigma: float, alpha: float) -> list[list[int]]:
-    """Each arm's possible windows, chosen at its last reward, in round t."""
-    last = {arm: t for t, (arm, _) in enumerate(history, start=1)}
-    scales = [math.sqrt(2 * alpha * math.log(last[arm] + 10)) * sigma for arm in range(arms)]
-    return [best_windows(rewards_of(history, arm), scales[arm]) for arm in range(arms)]
+_PLAYS: dict[tuple[int, float | None, float], tuple[History, Play]] = {}
 
 
-def steady_ucb(
+def play(
     history: History,
     arms: int,
     sigma: float | None,
-    alpha: float = 3.0,
-    c: float = 0.87,
-    few: float = 0.3,
-) -> set[int]:
-    """Each arm once; then the highest index, or any of those that rounding cannot tell apart."""
-    start = unpulled(history, arms)
-    if start:
-        return start
-    scores = steady_scores(history, arms, sigma, alpha, c, few)
-    sure = max(low for low, _ in scores)
-    return {arm for arm, (_, high) in enumerate(scores) if high >= sure - TOLERANCE}
+    alpha: float = 3.5,
+    opened: Opened | None = None,
+) -> Play:
+    """The play with that history; it goes on from the last one asked for, if that led here."""
+    key = (arms, sigma, alpha)
+    sizes = [arms if opened is None else len(opened.open[t]) for t in range(len(history))]
+    seen, found = _PLAYS.get(key, ([], Play(arms, sigma, alpha)))
+    if history[: len(seen)] != seen or sizes[: len(seen)] != found.sizes:
+        seen, found = [], Play(arms, sigma, alpha)
+    for t in range(len(seen), len(history)):
+        found.learn(*history[t], sizes[t])
+    _PLAYS[key] = (list(history), found)
+    return found
 
 
 def steady_scores(
     history: History,
     arms: int,
     sigma: float | None,
-    alpha: float = 3.0,
-    c: float = 0.87,
+    alpha: float = 3.5,
+    c: float = 0.9,
     few: float = 0.3,
-) -> list[tuple[float, float]]:
-    """Each arm's mean(h) + (1 + few/h) sqrt(2 c s^2 ln(t+10) / h), s = sigma: the least, the most.
+    opened: Opened | None = None,
+) -> list[float]:
+    """What the arms are ranked by."""
+    return play(history, arms, sigma, alpha, opened).scores(c, few)
 
-    h minimises mean(h) + sqrt(2 alpha s^2 ln(t' + 10) / h), as it was at the arm's last reward,
-    in round t', with what was known of s then. Where windows tie, any of them may have been taken.
-    """
-    t = len(history) + 1
-    if sigma is None:
-        windows, now = windows_and_noise(history, arms, alpha)
-    else:
-        windows, now = windows_knowing(history, arms, sigma, alpha), sigma
-    scores = []
-    for arm in range(arms):
-        rewards = rewards_of(history, arm)
-        found = []
-        for window in windows[arm]:
-            padding = math.sqrt(2 * c * now**2 * math.log(t + 10) / window)
-            found.append(sum(rewards[-window:]) / window + (1 + few / window) * padding)
-        scores.append((min(found), max(found)))
-    return scores
+
+def steady_ucb(
+    history: History,
+    arms: int,
+    sigma: float | None,
+    alpha: float = 3.5,
+    c: float = 0.9,
+    few: float = 0.3,
+    opened: Opened | None = None,
+) -> set[int]:
+    """Each arm once; then the highest index, or any of those that rounding cannot tell apart."""
+    start = unpulled(history, arms, opened)
+    if start:
+        return start
+    scores = steady_scores(history, arms, sigma, alpha, c, few, opened)
+    open_now = choosable(arms, opened)
+    return {open_now[k] for k in argmax([scores[arm] for arm in open_now])}

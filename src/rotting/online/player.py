@@ -14,12 +14,12 @@ from rotting.online import loading, saving
 from rotting.online.growing import prepared
 from rotting.online.labels import freeze
 from rotting.online.moments import duration
-from rotting.online.roster import Roster
+from rotting.online.viewing import Viewing
 from rotting.policies.base import Policy
 from rotting.state import leaves
 
 
-class Player(Roster):
+class Player(Viewing):
     """Plays a policy online. Made by `policy.online(arms, seed=0)`.
 
     `select()` decides; it counts as a pull at once, for the arm rots whether or not its reward

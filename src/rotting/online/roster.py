@@ -86,7 +86,7 @@ class Roster(Deciding):
                 state = grown(state, self._fresh(params, len(arms), capacity))
         clock = desk.clock.copy()
         clock[at.OPEN] = flags.sum()
-        desk = desk._replace(open=flags, clock=clock)
+        desk = desk._replace(open=flags, clock=clock, allowed=np.zeros_like(flags))
         reopen(params, state, flags)
         before = self.arms, self._start
         self.arms, self._start = arms, start
@@ -135,7 +135,10 @@ class Roster(Deciding):
                     break
                 self._grow()
             self._work(steps.GIVE_UP_SINCE, np.full((1, 3), before), np.zeros(0), np.zeros(0))
-            return int(self._desk.clock[at.DECIDED]) - before
+            counted = int(self._desk.clock[at.DECIDED]) - before
+            if counted:  # the player did not choose the last arm, from however many
+                self._desk.clock[[at.LAST_ALLOWED, at.LAST_CONTROL]] = 0
+            return counted
 
         return self._alone(record)
 

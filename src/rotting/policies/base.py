@@ -21,6 +21,8 @@ from rotting.models import Family
 from rotting.models.tables import rows_of
 from rotting.parameters import Checked
 from rotting.policies.parts.arms import Arms, count_pull, reopen_untried
+from rotting.policies.parts.opinions import judged, ranked
+from rotting.policies.parts.ranking import Ranking
 from rotting.verbs import KINDS, Verbs
 
 if TYPE_CHECKING:
@@ -63,8 +65,14 @@ class Policy(Checked):
             )
         if cls.verbs.pulled is None:
             cls.verbs = cls.verbs._replace(pulled=count_pull)
-        if cls.verbs.reopen is None and _counts_arms(cls.verbs.state):
+        counted = _part(cls.verbs.state, "arms") is Arms
+        if cls.verbs.reopen is None and counted:
             cls.verbs = cls.verbs._replace(reopen=reopen_untried)
+        if cls.verbs.look is None and counted:
+            if cls.verbs.judge is not None:
+                cls.verbs = cls.verbs._replace(look=judged)
+            elif _part(cls.verbs.state, "ranking") is Ranking:
+                cls.verbs = cls.verbs._replace(look=ranked)
         # compiled code finds the verbs by the type of the params and remembers them
         known_verbs = KINDS.get(cls.verbs.params)
         if known_verbs is not None and known_verbs != cls.verbs:
@@ -171,12 +179,12 @@ class Policy(Checked):
         return f"{self.title}({', '.join(shown)})" if shown else self.title
 
 
-def _counts_arms(state: type) -> bool:
-    """Whether a type of states has the part that says which arms are open."""
+def _part(state: type, name: str) -> Any:
+    """The type of a part of a type of states, if that can be known."""
     try:
-        return typing.get_type_hints(state).get("arms") is Arms
+        return typing.get_type_hints(state).get(name)
     except (NameError, TypeError, AttributeError):  # names that only their author's scope knows
-        return False
+        return None
 
 
 def _short(value: Any) -> str:

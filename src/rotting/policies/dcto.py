@@ -33,9 +33,10 @@ from rotting.policies.parts.halves import (
     half_tables,
     worth_of,
 )
+from rotting.policies.parts.opinions import padded
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
 from rotting.state import Numbers, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -111,6 +112,13 @@ def reopen(params: Params, state: State, flags: Any) -> None:
     reopen_arms(state.arms, flags, params.start)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The constant and mu(N + 1; theta-hat), and the padding."""
+    bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
+    worth = judge(params, state, arm, state.arms.pulls[arm] + 1)
+    return padded(worth, state.width[arm], bonus)
+
+
 @dataclass(frozen=True)
 class DCTO(Policy):
     """D-CTO_SIM-UCB: detect each arm's model by the halves of its rewards, then UCB on the rest.
@@ -131,7 +139,7 @@ class DCTO(Policy):
 
     title: ClassVar[str] = "D-CTO"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen, look=look
     )
 
     def check(self) -> None:

@@ -27,10 +27,11 @@ from rotting.policies.parts.halves import (
     worth_of,
 )
 from rotting.policies.parts.openings import is_open, may_close
+from rotting.policies.parts.opinions import padded
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
 from rotting.state import Counts, Flags, Numbers, Values
 from rotting.theory.guarantees import exploration_bound
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -145,6 +146,15 @@ def rejudge(params: Params, state: State, arm: Any) -> None:
     state.width[arm] = width_at(params.widths, max(1, state.arms.observed[arm]))
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The constant and mu(N + 1; theta-hat), and the padding; nothing while it is explored."""
+    if state.arms.pulls[arm] < params.exploration:
+        return Opinion()
+    rejudge(params, state, arm)  # not done before all arms are explored
+    bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
+    return padded(state.value[arm], state.width[arm], bonus)
+
+
 @dataclass(frozen=True)
 class DCTO_UCB(Policy):
     """D-CTO_UCB, Algorithm 3: explore each arm m times in turn, detect the models, then UCB.
@@ -167,7 +177,7 @@ class DCTO_UCB(Policy):
 
     title: ClassVar[str] = "D-CTO_UCB"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, look=look
     )
 
     def check(self) -> None:

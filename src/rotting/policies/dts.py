@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from rotting.compilable import shared
 from rotting.parameters import Positive, Probability
 from rotting.policies import ducb
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import next_untried
+from rotting.policies.parts.opinions import sampled
 from rotting.policies.parts.sampling import highest_draw
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -22,13 +24,24 @@ class Params(NamedTuple):
     sigma: float  # of the noise
 
 
+@shared
+def _scale(params: Params, state: ducb.State) -> Any:
+    """Sigma, for widths in the common unit."""
+    return params.sigma / math.sqrt(state.unit[0])
+
+
 def choose(params: Params, state: ducb.State, draw: Any) -> int:
     """Each arm once, then the highest draw."""
     arm = next_untried(state.arms, 1)
     if arm < 0:
-        scale = params.sigma / math.sqrt(state.unit[0])
+        scale = _scale(params, state)
         arm = highest_draw(state.mean, state.width, scale, state.arms.opening, draw)
     return arm
+
+
+def look(params: Params, state: ducb.State, arm: int) -> Opinion:
+    """The discounted mean, and sigma / sqrt(N_gamma)."""
+    return sampled(state.mean[arm], _scale(params, state) * state.width[arm])
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,9 @@ class DTS(Policy):
 
     title: ClassVar[str] = "D-TS"
     tables: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, ducb.State, ducb.init, choose, ducb.update, ducb.pulled)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, ducb.State, ducb.init, choose, ducb.update, ducb.pulled, look=look
+    )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Nothing to tabulate."""

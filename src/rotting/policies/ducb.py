@@ -14,8 +14,9 @@ from rotting.parameters import Positive, Probability
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.opinions import padded
 from rotting.state import Numbers, PositiveNumbers, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 SMALLEST = 1e-10  # when the unit has shrunk to this, all weights are rescaled
 
@@ -76,14 +77,19 @@ def _renew_unit(state: State) -> None:
             state.width[i] = _width(state.weight[i])
 
 
+@shared
+def _bonus(params: Params, state: State) -> Any:
+    """2 B sqrt(xi ln n_gamma), for widths in the common unit."""
+    unit = state.unit[0]
+    log_count = math.log(max(1.0, state.all_weight[0] * unit))
+    return 2.0 * params.B * math.sqrt(params.xi * log_count / unit)
+
+
 def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then argmax of mean + 2 B sqrt(xi ln n_gamma / N_gamma), all discounted."""
     arm = next_untried(state.arms, 1)
     if arm < 0:
-        unit = state.unit[0]
-        log_count = math.log(max(1.0, state.all_weight[0] * unit))
-        bonus = 2.0 * params.B * math.sqrt(params.xi * log_count / unit)
-        arm = argmax_padded(state.mean, state.width, bonus, state.arms.opening)
+        arm = argmax_padded(state.mean, state.width, _bonus(params, state), state.arms.opening)
     return arm
 
 
@@ -106,6 +112,11 @@ def update(params: Any, state: State, arm: int, pull: int, reward: float) -> Non
     state.width[arm] = _width(state.weight[arm])
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The discounted mean, and its padding."""
+    return padded(state.mean[arm], state.width[arm], _bonus(params, state))
+
+
 @dataclass(frozen=True)
 class DUCB(Policy):
     """Discounted UCB: argmax of the discounted mean plus 2 B sqrt(xi ln n_gamma / N_gamma(i)).
@@ -120,7 +131,7 @@ class DUCB(Policy):
     B: Positive = 1.0
     xi: Positive = 0.5
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Take the constants as they are."""

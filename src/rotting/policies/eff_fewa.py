@@ -22,7 +22,7 @@ from rotting.policies.parts.growing import (
 )
 from rotting.policies.parts.openings import is_open
 from rotting.state import Place
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -85,6 +85,12 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     add_to_windows(params.lengths, state.windows, arm, n, reward)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of all its rewards; a filter has no index."""
+    n = state.arms.observed[arm]
+    return Opinion(state.windows.total[arm] / n if n else None, rule="filtered")
+
+
 @dataclass(frozen=True)
 class EFFFEWA(Policy):
     """EFF-FEWA: FEWA's filter on windows that grow by a factor, O(log t) time and memory an arm.
@@ -98,7 +104,7 @@ class EFFFEWA(Policy):
     growth: Growth = 2.0
 
     title: ClassVar[str] = "EFF-FEWA"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Lay out the windows."""

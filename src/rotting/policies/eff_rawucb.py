@@ -22,8 +22,9 @@ from rotting.policies.parts.growing import (
     empty_windows,
     window_tables,
 )
+from rotting.policies.parts.opinions import padded
 from rotting.state import Counts, Finite, Numbers
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -68,13 +69,19 @@ def _look(params: Params, state: State, arm: Any, scale: Any) -> None:
             state.width[arm] = params.root[j]
 
 
+@shared
+def _scale(params: Params, state: State) -> Any:
+    """sqrt(2 alpha sigma^2 ln t) in the round that is to be decided."""
+    return params.scale * math.sqrt(math.log(state.arms.clock[TIME] + 1))
+
+
 def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then the highest of the least; an arm's last best window bounds its index."""
     arm = next_untried(state.arms, 1)
     if arm >= 0:
         return arm
     t = state.arms.clock[TIME] + 1
-    scale = params.scale * math.sqrt(math.log(t))
+    scale = _scale(params, state)
     while True:
         arm = argmax_padded(state.mean, state.width, scale, state.arms.opening)
         if state.seen[arm] == t or state.arms.observed[arm] == 0:
@@ -90,6 +97,15 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     # an index above all others makes the next decision look at this arm's windows
     state.mean[arm] = math.inf
     state.seen[arm] = 0
+
+
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean and the padding of the window that is worth least."""
+    if state.arms.observed[arm] == 0:
+        return Opinion()
+    scale = _scale(params, state)
+    _look(params, state, arm, scale)
+    return padded(state.mean[arm], state.width[arm], scale)
 
 
 @dataclass(frozen=True)
@@ -109,7 +125,7 @@ class EFFRAWUCB(Policy):
     growth: Growth = 1.1
 
     title: ClassVar[str] = "EFF-RAW-UCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Lay out the windows."""

@@ -15,9 +15,9 @@ from rotting.compilable import seldom, shared
 from rotting.parameters import Number, Real
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, no_pulls, reopen_arms
-from rotting.policies.parts.openings import is_open, may_close, open_arms
+from rotting.policies.parts.openings import AllOpen, is_open, may_close, open_arms
 from rotting.state import Flags, Numbers, Place
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 uniform = random.uniform
 _LARGE = 1e100  # a weight above this has all of them rescaled
@@ -193,6 +193,16 @@ def reopen(params: Params, state: State, flags: Any) -> None:
                 state.joined[i] = 1
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """Its probability; Exp3.S estimates no rewards."""
+    opening = state.arms.opening
+    if not is_open(opening, arm):
+        return Opinion(rule="chance")
+    # all at once: a table of many arms asks for this at every arm
+    total = np.sum(state.weight if isinstance(opening, AllOpen) else state.weight * opening.flags)
+    return Opinion(index=_chance(params, state, arm, total), rule="chance")
+
+
 @dataclass(frozen=True)
 class EXP3S(Policy):
     """Exp3.S: for rewards of any kind that lie between `low` and `high` and may change at any time.
@@ -216,7 +226,7 @@ class EXP3S(Policy):
     title: ClassVar[str] = "Exp3.S"
     tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, pulled, reopen=reopen, chosen=chosen
+        Params, State, init, choose, update, pulled, reopen=reopen, chosen=chosen, look=look
     )
 
     def check(self) -> None:

@@ -18,7 +18,7 @@ from rotting.policies.parts.best_window import square_roots
 from rotting.policies.parts.history import CHUNK, History, empty_history, remember
 from rotting.policies.parts.openings import is_open
 from rotting.state import Place
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -163,6 +163,12 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     remember(state.history, arm, n - 1, pull, reward)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of all its rewards; a filter has no index."""
+    n = state.arms.observed[arm]
+    return Opinion(state.history.total[arm] / n if n else None, rule="filtered")
+
+
 @dataclass(frozen=True)
 class FEWA(Policy):
     """FEWA: filter the arms on the means of their last h rewards, h = 1, 2, ...
@@ -180,7 +186,7 @@ class FEWA(Policy):
     sigma: Positive
     alpha: Positive = 0.06
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate square roots."""

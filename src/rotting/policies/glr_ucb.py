@@ -23,7 +23,7 @@ from rotting.policies.parts.history import (
 )
 from rotting.policies.parts.openings import is_open
 from rotting.state import Counts, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 _EDGE = 1e-12  # kl is infinite at means of 0 and 1: stay this far off
 _STEPS = 45  # of bisection: 2^-45 of the unit interval
@@ -147,19 +147,25 @@ def _without_rewards(state: State) -> Any:
     return arm
 
 
+@shared
+def _upper_now(params: Params, state: State, arm: Any) -> Any:
+    """The kl upper bound of an arm's mean in the round that is to be decided."""
+    n = state.arms.observed[arm]
+    t = state.arms.clock[TIME] + 1
+    level = math.log(max(1, t - state.restart[arm])) / n
+    return _upper(params.sigma, state.history.total[arm] / n, level)
+
+
 def choose(params: Params, state: State, draw: Any) -> int:
     """An arm without rewards since its restart, else argmax of the kl upper bound."""
-    t = state.arms.clock[TIME] + 1
     arm = -1
     if state.arms.clock[WAITING] > 0:
         arm = _without_rewards(state)
     if arm < 0:
         for i in range(state.bound.size):
-            n = state.arms.observed[i]
             state.bound[i] = -math.inf
-            if n > 0 and is_open(state.arms.opening, i):
-                level = math.log(max(1, t - state.restart[i])) / n
-                state.bound[i] = _upper(params.sigma, state.history.total[i] / n, level)
+            if state.arms.observed[i] > 0 and is_open(state.arms.opening, i):
+                state.bound[i] = _upper_now(params, state, i)
         arm = argmax(state.bound, state.arms.opening)
     return arm
 
@@ -177,6 +183,15 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     remember(state.history, arm, n - 1, pull, reward)
     if n >= 2 and n % params.every == 0 and _mean_has_moved(params, state, arm):
         _begin_anew(state, arm)
+
+
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean since its restart, and how far the kl upper bound is above."""
+    n = state.arms.observed[arm]
+    if n == 0:
+        return Opinion()
+    mean, upper = state.history.total[arm] / n, _upper_now(params, state, arm)
+    return Opinion(mean, upper - mean, upper)
 
 
 @dataclass(frozen=True)
@@ -198,7 +213,7 @@ class GLRUCB(Policy):
     every: Count = 10
 
     title: ClassVar[str] = "GLR-UCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Nothing to tabulate."""

@@ -20,10 +20,11 @@ from rotting.policies.ldcto import LDCTO
 from rotting.policies.parts.arms import TIME, next_untried
 from rotting.policies.parts.doubt import EVERY, complete, differs, misses
 from rotting.policies.parts.family import check_family
+from rotting.policies.parts.openings import is_open
 from rotting.policies.posterior import Posterior
 from rotting.policies.steady import LATER, SteadyUCB, exploring, index_of
 from rotting.state import Flags, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 AHEAD = 4  # an arm is neglected if another has more than so many times its pulls
 RULED_OUT = 1000.0  # times as likely must another theta be
@@ -86,7 +87,8 @@ def _hopeful(params: Params, state: State, favourite: Any) -> Any:
     arm = favourite
     highest = index_of(state.fallback, arm, padding)
     for i in range(pulls.size):
-        if AHEAD * pulls[i] < pulls[favourite] and state.hope[i] >= least:
+        neglected = AHEAD * pulls[i] < pulls[favourite] and state.hope[i] >= least
+        if neglected and is_open(state.trusted.arms.opening, i):
             index = index_of(state.fallback, i, padding)
             if index > highest:
                 highest = index
@@ -98,6 +100,12 @@ def pulled(params: Params, state: State, arm: int) -> None:
     """Both count it."""
     verbs.pulled(params.trusted, state.trusted, arm)
     verbs.pulled(params.fallback, state.fallback, arm)
+
+
+def reopen(params: Params, state: State, flags: Any) -> None:
+    """Both are told."""
+    verbs.reopen(params.trusted, state.trusted, flags)
+    verbs.reopen(params.fallback, state.fallback, flags)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -132,16 +140,16 @@ def _hope(params: Params, state: State, arm: Any) -> Any:
 @seldom
 def _look(params: Params, state: State, arm: Any, n: Any) -> None:
     """Compare what was seen with what the likeliest models expect, at the arm's n-th reward."""
-    history, arms, closest = state.fallback.history, state.fallback.arms, state.trusted.closest
-    if complete(history, arm, n):
+    kept, arms, closest = state.fallback.milestones, state.fallback.arms, state.trusted.closest
+    if complete(kept, arm, n):
         constant = state.trusted.fit.residual[arm, closest[arm]] / n  # zero without constants
-        constant -= state.fallback.shift[0]  # as the history has it
+        constant -= state.fallback.shift[0]  # as the milestones have it
         limit = params.limit * math.sqrt(math.log(arms.clock[TIME] + LATER))
-        if misses(params.sums, history, arm, n, closest[arm], constant, limit):
+        if misses(params.sums, kept, arm, n, closest[arm], constant, limit):
             state.doubted[0] = 1
     if params.need == 1:
         variance = params.fallback.sigma * params.fallback.sigma
-        off = differs(params.sums, history, arms, closest, variance)
+        off = differs(params.sums, kept, arms, closest, variance)
         state.unsure[0] = 1 if off else 0
 
 
@@ -155,6 +163,20 @@ def rejudge(params: Params, state: State, arm: Any) -> None:
     verbs.rejudge(params.trusted, state.trusted, arm)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """What the policy makes of it that decides now, by the family or without."""
+    if state.trusted.arms.observed[arm] < params.need:
+        return Opinion()
+    if state.doubted[0] + state.unsure[0] > 0:
+        found = verbs.look(params.fallback, state.fallback, arm)
+    else:
+        found = verbs.look(params.trusted, state.trusted, arm)
+        if found is not None and params.need == 1:
+            found = found._replace(rule="mostly")  # neglected arms are tried
+    assert found is not None
+    return found
+
+
 @dataclass(frozen=True)
 class Guarded(Policy):
     """A family of models, trusted as long as it fits; SteadyUCB from the first clear misfit on.
@@ -163,10 +185,10 @@ class Guarded(Policy):
     (`Posterior`); with constants the highest constant + mu(N_i + 1; theta-hat_i) +
     sqrt(c ln t sigma^2 / N_i) (`LDCTO`). Three guards stand around it.
 
-    Misfit: at every 16th reward of an arm the sums of its last 16, 32, 64, ... rewards are compared
-    with what its likeliest model expects; a difference beyond sqrt(2 doubt sigma^2 ln(t + 10) h)
-    shows the family to be wrong, and it is not used again. With doubt = 2 a right family is given
-    up about once in t^2 looks.
+    Misfit: at every 16th reward of an arm the sums of its last h rewards, from SteadyUCB's
+    milestones of level 4 and higher on (`parts.milestones`), are compared with what its likeliest
+    model expects; a difference beyond sqrt(2 doubt sigma^2 ln(t + 10) h) shows the family to be
+    wrong, and it is not used again. With doubt = 2 a right family is hardly ever given up.
 
     Without constants, differences: at the same times each arm's mean residual is compared with
     that of all others (`parts.doubt.differs`). While they differ by what chance hardly explains,
@@ -194,7 +216,16 @@ class Guarded(Policy):
     doubt: Positive = 2.0
 
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, pulled, judge=judge, rejudge=rejudge
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        pulled,
+        judge=judge,
+        rejudge=rejudge,
+        reopen=reopen,
+        look=look,
     )
 
     def check(self) -> None:

@@ -25,9 +25,10 @@ from rotting.policies.parts.arms import (
 )
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import Fit, add_residuals, best_fit, no_fit
+from rotting.policies.parts.opinions import padded
 from rotting.policies.parts.padding import log_padding, padding_at
 from rotting.state import Numbers, Place, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -103,6 +104,13 @@ def reopen(params: Params, state: State, flags: Any) -> None:
     reopen_arms(state.arms, flags, params.start)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The constant and mu(N + 1; theta-hat), and the padding."""
+    bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
+    worth = judge(params, state, arm, state.arms.pulls[arm] + 1)
+    return padded(worth, state.width[arm], bonus)
+
+
 @dataclass(frozen=True)
 class LDCTO(Policy):
     """D-CTO by likelihood, the constant profiled out: for arms that rot to unknown constants.
@@ -121,7 +129,7 @@ class LDCTO(Policy):
 
     title: ClassVar[str] = "LD-CTO"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen, look=look
     )
 
     def check(self) -> None:

@@ -19,7 +19,7 @@ from rotting.policies.parts.argmax import first_open
 from rotting.policies.parts.arms import TIME, Arms, no_pulls
 from rotting.policies.parts.openings import is_open, may_close
 from rotting.state import Finite, Numbers, Place, Unchanged
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 tie = random.tie
 
@@ -145,19 +145,31 @@ def choose(params: Params, state: State, draw: Any) -> int:
     return arm
 
 
+@shared
+def _next_mean(params: Params, state: State, arm: Any) -> Any:
+    """mu_i(N_i + 1); the last of the table beyond that."""
+    n, last = state.arms.pulls[arm], params.means.shape[1] - 1
+    return state.constants[arm] + params.means[state.models[arm], min(n, last)]
+
+
 def pulled(params: Params, state: State, arm: int) -> None:
     """Count the pull and the round: the arm's next mean falls."""
     n = state.arms.pulls[arm] + 1
     state.arms.pulls[arm] = n
     state.arms.clock[TIME] += 1
-    last = params.means.shape[1] - 1
-    state.next_mean[arm] = state.constants[arm] + params.means[state.models[arm], min(n, last)]
+    state.next_mean[arm] = _next_mean(params, state, arm)
     if arm != state.heap[0]:
         state.heap[0] = -1  # nobody chose it: it may be out of its place
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Learn nothing: pi_max knows the means."""
+
+
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of its next reward, which it was told."""
+    mean = _next_mean(params, state, arm)
+    return Opinion(mean, None, mean, rule="told")
 
 
 @dataclass(frozen=True)
@@ -177,7 +189,9 @@ class Oracle(Policy):
 
     arms: Sequence[Arm] | None = None
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, reveal=reveal)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, pulled, reveal=reveal, look=look
+    )
 
     def check(self) -> None:
         """Refuse what are not arms."""

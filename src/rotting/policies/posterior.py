@@ -42,9 +42,10 @@ from rotting.policies.parts.likelihood import (
     weight_of,
 )
 from rotting.policies.parts.openings import is_open
+from rotting.policies.parts.opinions import certain, sampled
 from rotting.policies.parts.ranking import Ranking, best, rank, rerank, unranked
 from rotting.state import Numbers, Place, PositiveNumbers, Within
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 normal = random.normal
 uniform = random.uniform
@@ -267,6 +268,18 @@ def reopen(params: Params, state: State, flags: Any) -> None:
     rerank(state.ranking)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The posterior mean of the next pull, and its standard deviation, or z of them."""
+    pull = state.arms.pulls[arm] + 1
+    mean = judge(params._replace(z=0.0), state, arm, pull)
+    if params.thompson:
+        return sampled(mean, judge(params._replace(z=1.0), state, arm, pull) - mean)
+    found = certain(judge(params, state, arm, pull))
+    if params.z == 0.0 or found.index is None:
+        return found
+    return Opinion(mean, found.index - mean, found.index)
+
+
 @dataclass(frozen=True)
 class Posterior(Policy):
     """Bayes on a finite Theta or an interval: play the arm that the posterior likes best.
@@ -293,7 +306,7 @@ class Posterior(Policy):
     z: NonNegative = 2.0
 
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen
+        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen, look=look
     )
 
     def check(self) -> None:

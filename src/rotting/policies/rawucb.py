@@ -29,11 +29,17 @@ from rotting.policies.parts.arms import (
     reopen_arms,
     rewarded,
 )
-from rotting.policies.parts.best_window import Widths, find_window, square_roots, window_worth
+from rotting.policies.parts.best_window import (
+    Widths,
+    find_window,
+    square_roots,
+    window_sum,
+    window_worth,
+)
 from rotting.policies.parts.history import History, Starts, empty_history, no_starts, remember
 from rotting.policies.parts.openings import is_open, open_arms
 from rotting.state import Counts, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -67,19 +73,31 @@ def init(params: Params, arms: int, capacity: int) -> State:
     )
 
 
+@shared
+def _scale(params: Params, state: State) -> Any:
+    """What widths are multiplied by: RAW-UCB's with sqrt(ln t)."""
+    if params.widths.plus:
+        return params.scale
+    return params.scale * math.sqrt(math.log(state.arms.clock[TIME] + 1))
+
+
+@shared
+def _log_x(params: Params, state: State) -> Any:
+    """ln(t / K) for the widths of RAW-UCB++."""
+    if not params.widths.plus:
+        return 0.0
+    arms = open_arms(state.arms.opening, state.bound.size)
+    return math.log((state.arms.clock[TIME] + 1) / arms)
+
+
 def choose(params: Params, state: State, draw: Any) -> int:
     """Each arm once, then the highest index; the first of them if several."""
     arm = next_untried(state.arms, 1)
     if arm >= 0:
         return arm
     t = state.arms.clock[TIME] + 1
-    scale = params.scale
-    log_x = 0.0
+    scale, log_x = _scale(params, state), _log_x(params, state)
     opening = state.arms.opening
-    if params.widths.plus:
-        log_x = math.log(t / open_arms(opening, state.bound.size))
-    else:
-        scale *= math.sqrt(math.log(t))
     history, starts, observed = state.history, state.starts, state.arms.observed
     for i in range(state.bound.size):
         if observed[i] > 0 and is_open(opening, i):
@@ -117,6 +135,18 @@ def reopen(params: Params, state: State, flags: Any) -> None:
         state.seen[i] = 0
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean and the padding of the window that is worth least."""
+    n = state.arms.observed[arm]
+    if n == 0:
+        return Opinion()
+    history, starts = state.history, state.starts
+    scale, log_x = _scale(params, state), _log_x(params, state)
+    index = find_window(params.widths, history, starts, arm, n, scale, log_x)
+    mean = window_sum(history, starts, arm) / (n - starts.start[arm])
+    return Opinion(mean, index - mean, index)
+
+
 @dataclass(frozen=True)
 class RAWUCB(Policy):
     """RAW-UCB: argmax of min over h <= N_i of mean_i(h) + sqrt(2 alpha sigma^2 ln t / h).
@@ -134,7 +164,7 @@ class RAWUCB(Policy):
     alpha: Positive = 1.4
 
     title: ClassVar[str] = "RAW-UCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, reopen=reopen)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, reopen=reopen, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate square roots."""

@@ -12,7 +12,7 @@ from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, no_pulls
 from rotting.policies.parts.openings import next_open
 from rotting.state import Place
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -50,6 +50,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Learn nothing."""
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """Nothing is estimated."""
+    return Opinion(rule="turn")
+
+
 @dataclass(frozen=True)
 class RoundRobin(Policy):
     """Plays the arms in turn, whatever they earn; an arm that opens waits for its turn.
@@ -60,7 +65,7 @@ class RoundRobin(Policy):
     """
 
     tables: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""

@@ -12,9 +12,22 @@ import numpy as np
 from rotting.compilable import shared
 from rotting.parameters import NonNegative, Positive
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import TIME, WAITING, Arms, next_untried, no_pulls, rewarded
-from rotting.policies.parts.best_window import Widths, find_window, square_roots, window_sum
-from rotting.policies.parts.history import History, Starts, empty_history, no_starts, remember
+from rotting.policies.parts.arms import (
+    TIME,
+    Arms,
+    count_pull,
+    next_untried,
+    no_pulls,
+    rewarded,
+)
+from rotting.policies.parts.milestones import (
+    Milestones,
+    add_late_reward,
+    add_reward,
+    find_window,
+    no_milestones,
+    window_mean,
+)
 from rotting.policies.parts.noise_estimate import (
     SIGMA,
     Noise,
@@ -24,11 +37,21 @@ from rotting.policies.parts.noise_estimate import (
     no_noise,
     nothing_differed,
 )
+from rotting.policies.parts.openings import is_open, open_arms
 from rotting.state import Numbers, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
-LATER = 10.0  # added to t in ln t: the first rounds know little, and false alarms cost most
+LATER = (
+    10.0  # added to t / K in the logarithm: the first rounds know little, false alarms cost most
+)
 FAR = 1e4  # a first reward so many sigmas from zero is subtracted from all: sums keep digits
+PACE = 64  # the logarithm is taken anew when t has grown by one part in so many
+
+# Places in the pace.
+ROOT = 0  # sqrt(ln(t / K + 10))
+DUE = 1  # the round t in which it is to be taken anew
+
+SOME = 1  # the place behind the shift: whether any reward has come
 
 
 class Params(NamedTuple):
@@ -38,21 +61,20 @@ class Params(NamedTuple):
     forget: float  # sqrt(2 alpha)
     explore: float  # sqrt(2 c)
     few: float  # padding added to short windows
-    widths: Widths  # RAW-UCB's
 
 
 class State(NamedTuple):
-    """All observed rewards as running sums, each arm's window, and what is known of the noise.
+    """Where windows may start, each arm's window, and what is known of the noise.
 
-    Memory: two numbers per observed reward, as the rule looks at all windows.
+    Memory: three numbers for each power of two up to the number of decisions, for each arm.
     """
 
     arms: Arms  # pulls, rewards, rounds
-    history: History  # all observed rewards, less the shift
-    starts: Starts  # where each arm's window starts
+    milestones: Milestones  # running sums of the rewards, less the shift
     mean: Values  # of the window, less the shift
     width: Numbers  # (1 + few / h) / sqrt(h)
-    shift: Numbers  # the first reward of all, or zero
+    pace: Numbers  # ROOT and DUE
+    shift: Numbers  # the first reward of all, or zero; and whether there was one, SOME
     noise: Noise  # for a sigma that is not known
 
 
@@ -60,11 +82,11 @@ def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing pulled, nothing observed."""
     return State(
         arms=no_pulls(arms),
-        history=empty_history(arms, capacity),
-        starts=no_starts(arms),
+        milestones=no_milestones(arms, capacity),
         mean=np.full(arms, -math.inf),
         width=np.zeros(arms),
-        shift=np.zeros(1),
+        pace=np.zeros(2),
+        shift=np.zeros(2),
         noise=no_noise(arms),
     )
 
@@ -77,9 +99,8 @@ def _sigma(params: Params, state: State) -> Any:
 
 @shared
 def exploring(params: Params, state: State) -> Any:
-    """sqrt(2 c sigma^2 ln(t + 10)) in the round t that is to be decided."""
-    later = state.arms.clock[TIME] + 1 + LATER
-    return params.explore * _sigma(params, state) * math.sqrt(math.log(later))
+    """sqrt(2 c sigma^2 ln(t / K + 10))."""
+    return params.explore * _sigma(params, state) * state.pace[ROOT]
 
 
 @shared
@@ -96,56 +117,82 @@ def choose(params: Params, state: State, draw: Any) -> int:
     padding = exploring(params, state)
     pulls = state.arms.pulls
     highest = -math.inf
-    arm = 0
     for i in range(pulls.size):
-        index = index_of(state, i, padding)
-        # while nothing scatters, as with clicks before the first, all arms tie: share the turns
-        fewer = index == highest and pulls[i] < pulls[arm]
-        if index > highest or fewer:
-            highest = index
-            arm = i
+        if is_open(state.arms.opening, i):
+            index = index_of(state, i, padding)
+            # while nothing scatters, as with clicks before the first, all tie: share the turns
+            fewer = index == highest and (arm < 0 or pulls[i] < pulls[arm])
+            if index > highest or fewer:
+                highest = index
+                arm = i
     return arm
 
 
+def pulled(params: Params, state: State, arm: int) -> None:
+    """Count the pull and the round, and now and then take the logarithm anew."""
+    count_pull(params, state, arm)
+    t = state.arms.clock[TIME]
+    if t >= state.pace[DUE]:
+        arms = max(1, open_arms(state.arms.opening, state.mean.size))
+        state.pace[ROOT] = math.sqrt(math.log(t / arms + LATER))
+        state.pace[DUE] = t + 1 + t // PACE
+
+
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Remember the reward, and choose the arm's window anew."""
+    """Add the reward to the arm's running sums, and choose its window anew."""
     n = rewarded(state.arms, arm, 1)
-    history, starts, noise = state.history, state.starts, state.noise
-    first = n == 1 and state.arms.clock[WAITING] == state.mean.size - 1  # of all rewards
-    if first and abs(reward) > FAR * params.sigma:
-        state.shift[0] = reward
+    milestones, noise = state.milestones, state.noise
+    if state.shift[SOME] == 0.0:  # the first of all rewards
+        state.shift[SOME] = 1.0
+        if abs(reward) > FAR * params.sigma:
+            state.shift[0] = reward
     reward -= state.shift[0]
-    remember(history, arm, n - 1, pull, reward)
-    if n == 1:
-        starts.chunk[arm] = history.last[arm]
+    late = pull < milestones.latest[arm]
     off, waits = 0.0, False  # the difference to the reward before; whether it is still to count
     if params.sigma == 0.0:
         if n == 1:
             first_reward(noise, arm, reward)
-        else:
-            off = difference(noise, history, arm, n, pull, reward)
+        elif not late:
+            off = difference(noise, arm, reward)
             waits = not nothing_differed(noise)
             if not waits:  # it counts at once: beside a sigma of zero everything is a fall
                 count_difference(noise, off, False)
-    later = state.arms.clock[TIME] + LATER
-    scale = params.forget * _sigma(params, state) * math.sqrt(math.log(later))
-    find_window(params.widths, history, starts, arm, n, scale, 0.0)
-    h = n - starts.start[arm]
+    scale = params.forget * _sigma(params, state) * state.pace[ROOT]
+    level = 0
+    if late:
+        add_late_reward(milestones, arm, pull, reward)
+    else:
+        level = add_reward(milestones, arm, n, pull, reward, state.mean[arm], scale)
+    h = find_window(milestones, arm, n, level, scale)
     if waits:
         count_difference(noise, off, h == 1)
-    state.mean[arm] = window_sum(history, starts, arm) / h
+    state.mean[arm] = window_mean(milestones, arm, h)
     state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
+
+
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of its window, and the padding."""
+    if state.arms.observed[arm] == 0:
+        return Opinion()
+    padding = exploring(params, state)
+    index = index_of(state, arm, padding) + state.shift[0]
+    return Opinion(state.mean[arm] + state.shift[0], padding * state.width[arm], index)
 
 
 @dataclass(frozen=True)
 class SteadyUCB(Policy):
     """SteadyUCB: the mean of a window that gives up old rewards late, plus a small padding.
 
-    An arm's window h minimises mean(h) + sqrt(2 alpha sigma^2 ln(t + 10) / h), chosen when a reward
-    of it arrives: RAW-UCB's window, with an alpha so large that old rewards go only on strong
-    evidence. The arm with the highest mean(h) + (1 + few / h) sqrt(2 c sigma^2 ln(t + 10) / h) is
+    An arm's window h minimises mean(h) + sqrt(2 alpha sigma^2 L / h), L = ln(t / K + 10), chosen
+    when a reward of it arrives: RAW-UCB's window, with an alpha so large that old rewards go only
+    on strong evidence. The arm with the highest mean(h) + (1 + few / h) sqrt(2 c sigma^2 L / h) is
     played. RAW-UCB has one constant for both jobs, 1.4; apart, forgetting can be careful and
-    exploration bold.
+    exploration bold. L is that of the last round of 1, 2, ..., 64, 66, 68, ..., a 64th more each
+    time.
+
+    Not all windows are candidates, but those from milestones: pulls, one for each power of two,
+    that are placed where the arm seems to have fallen (`parts.milestones`). That takes O(log n)
+    memory and a bounded time a reward. Late rewards count in the windows their pulls belong to.
 
     sigma=None is for rewards whose noise is not known, or, as with click rates, far below what
     their range allows. sigma^2 is then half the mean square of the differences d between an arm's
@@ -163,18 +210,18 @@ class SteadyUCB(Policy):
     """
 
     sigma: Positive | None
-    alpha: Positive = 3.0
-    c: Positive = 0.87
+    alpha: Positive = 3.5
+    c: Positive = 0.9
     few: NonNegative = 0.3
 
     title: ClassVar[str] = "SteadyUCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    tables: ClassVar[bool] = False
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate square roots."""
+        """Take the roots once."""
         forget, explore = math.sqrt(2.0 * self.alpha), math.sqrt(2.0 * self.c)
-        widths = Widths(False, 0.0, square_roots(reach))
-        return Params(self.sigma or 0.0, forget, explore, self.few, widths)
+        return Params(self.sigma or 0.0, forget, explore, self.few)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -13,6 +13,7 @@ from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls
 from rotting.policies.parts.openings import is_open, may_close
+from rotting.policies.parts.opinions import ranked
 from rotting.policies.parts.ranking import Ranking, best, rank, reopen_ranked, unranked
 from rotting.policies.parts.window import (
     Window,
@@ -23,7 +24,7 @@ from rotting.policies.parts.window import (
 )
 from rotting.state import Counts
 from rotting.theory.window import averaging_window
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -91,6 +92,13 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     rank(state.ranking, arm, mean)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of its last M rewards; nothing while it ramps up."""
+    if state.arms.pulls[arm] - state.window.base[arm] < params.window:
+        return Opinion()
+    return ranked(params, state, arm)
+
+
 @dataclass(frozen=True)
 class SWA(Policy):
     """Sliding-Window Average, Algorithm 1: play the arm with the best mean of its last M rewards.
@@ -107,7 +115,9 @@ class SWA(Policy):
 
     needs_horizon: ClassVar[bool] = True
     tables: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, reopen=reopen)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, pulled, reopen=reopen, look=look
+    )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Compute M."""

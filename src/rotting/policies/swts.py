@@ -9,9 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 from rotting.parameters import Count, Positive
 from rotting.policies import swucb
 from rotting.policies.base import Policy
+from rotting.policies.parts.opinions import sampled
 from rotting.policies.parts.rounds import absent
 from rotting.policies.parts.sampling import highest_draw
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -28,6 +29,11 @@ def choose(params: Params, state: swucb.State, draw: Any) -> int:
         mean, width = state.rounds.mean, state.rounds.width
         arm = highest_draw(mean, width, params.sigma, state.arms.opening, draw)
     return arm
+
+
+def look(params: Params, state: swucb.State, arm: int) -> Opinion:
+    """The mean of its rewards in the window, and sigma / sqrt(N_tau)."""
+    return sampled(state.rounds.mean[arm], params.sigma * state.rounds.width[arm])
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class SWTS(Policy):
     title: ClassVar[str] = "SW-TS"
     tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, swucb.State, swucb.init, choose, swucb.update, swucb.pulled
+        Params, swucb.State, swucb.init, choose, swucb.update, swucb.pulled, look=look
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from rotting.arrays import FloatArray
+from rotting.compilable import shared
 from rotting.parameters import Count, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import TIME, Arms, no_pulls
+from rotting.policies.parts.opinions import padded
 from rotting.policies.parts.padding import log_padding, padding_at
 from rotting.policies.parts.rounds import Rounds, absent, credit, enter, no_rounds
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -36,12 +38,17 @@ def init(params: Any, arms: int, capacity: int) -> State:
     return State(no_pulls(arms), no_rounds(arms, min(params.tau, capacity)))
 
 
+@shared
+def _bonus(params: Params, state: State) -> Any:
+    """B sqrt(xi ln min(t, tau)) in the round that is to be decided."""
+    return padding_at(params.padding, params.c, min(state.arms.clock[TIME] + 1, params.tau))
+
+
 def choose(params: Params, state: State, draw: Any) -> int:
     """An arm absent from the window, else argmax of mean + B sqrt(xi ln min(t, tau) / N_tau)."""
     arm = absent(state.rounds, state.arms)
     if arm < 0:
-        t = min(state.arms.clock[TIME] + 1, params.tau)
-        bonus = padding_at(params.padding, params.c, t)
+        bonus = _bonus(params, state)
         arm = argmax_padded(state.rounds.mean, state.rounds.width, bonus, state.arms.opening)
     return arm
 
@@ -54,6 +61,11 @@ def pulled(params: Any, state: State, arm: int) -> None:
 def update(params: Any, state: State, arm: int, pull: int, reward: float) -> None:
     """Credit the reward to its round, if that is still in the window."""
     credit(state.rounds, state.arms, arm, pull, reward)
+
+
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of its rewards in the window, and the padding."""
+    return padded(state.rounds.mean[arm], state.rounds.width[arm], _bonus(params, state))
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,7 @@ class SWUCB(Policy):
     B: Positive = 2.0
     xi: Positive = 0.5
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the padding."""

@@ -14,9 +14,10 @@ from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.opinions import padded
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
 from rotting.state import Numbers, Values
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -58,6 +59,12 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     state.width[arm] = width_at(params.widths, n)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of all its rewards, and sqrt(c ln t / N)."""
+    bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
+    return padded(state.mean[arm], state.width[arm], bonus)
+
+
 @dataclass(frozen=True)
 class UCB1(Policy):
     """Upper confidence bounds for arms that do not rot: argmax of mean_i + sqrt(c ln t / N_i).
@@ -72,7 +79,7 @@ class UCB1(Policy):
     c: Positive = 2.0
 
     tables: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the padding."""

@@ -9,7 +9,7 @@ from rotting import random
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, no_pulls
 from rotting.policies.parts.openings import nth_open, open_arms
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 uniform = random.uniform
 
@@ -42,6 +42,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Learn nothing."""
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """Nothing is estimated."""
+    return Opinion(rule="uniform")
+
+
 @dataclass(frozen=True)
 class Uniform(Policy):
     """Plays every arm with equal probability, whatever it earns.
@@ -52,7 +57,7 @@ class Uniform(Policy):
     """
 
     tables: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""

@@ -14,6 +14,7 @@ from rotting.parameters import OneOf, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, WAITING, Arms, next_untried, no_pulls
 from rotting.policies.parts.openings import is_open, may_close, open_arms
+from rotting.policies.parts.opinions import ranked
 from rotting.policies.parts.ranking import Ranking, best, rank, reopen_ranked, unranked
 from rotting.policies.parts.window import (
     Window,
@@ -26,7 +27,7 @@ from rotting.policies.parts.window import (
 )
 from rotting.state import Counts, Within
 from rotting.theory.window import averaging_window
-from rotting.verbs import Verbs
+from rotting.verbs import Opinion, Verbs
 
 _EPOCHS = 62
 
@@ -192,6 +193,13 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     rank(state.ranking, arm, mean)
 
 
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """The mean of its last M rewards; nothing while it ramps up."""
+    if state.arms.pulls[arm] - state.window.base[arm] < state.length[0]:
+        return Opinion()
+    return ranked(params, state, arm)
+
+
 @dataclass(frozen=True)
 class WSWA(Policy):
     """wSWA: SWA for an unknown horizon, applied with the horizons 1, 2, 4, ... in turn.
@@ -219,7 +227,9 @@ class WSWA(Policy):
 
     title: ClassVar[str] = "wSWA"
     tables: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, reopen=reopen)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, pulled, reopen=reopen, look=look
+    )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Compute the window of every epoch."""

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 
 from rotting.policies import SteadyUCB
-from rotting.policies.parts.history import empty_history, remember
 from rotting.policies.parts.noise_estimate import (
     CENTRE,
     COUNT,
@@ -96,31 +95,19 @@ def test_the_last_two_epochs_count() -> None:
             assert noise.totals[SIGMA] == pytest.approx(math.sqrt(square))
 
 
-def test_late_rewards_are_compared_with_the_pull_before_them() -> None:
-    """In any order of arrival, across chunks; the earliest pull with the one after it."""
+def test_a_late_reward_has_no_difference() -> None:
+    """Others are compared with the latest pull before them, whatever was lost in between."""
     rng = python_random.Random(8)
-    order = list(range(1, 201))
-    for k in range(0, 200, 40):
-        block = order[k : k + 40]
-        rng.shuffle(block)
-        order[k : k + 40] = block
-    noise, history = no_noise(1), empty_history(1, 200)
-    shown: dict[int, float] = {}
-    late = 0
-    for n, pull in enumerate(order, start=1):
-        shown[pull] = reward = rng.gauss(0.0, 1.0)
-        remember(history, 0, n - 1, pull, reward)
-        if n == 1:
-            first_reward(noise, 0, reward)
-            continue
-        pulls = sorted(shown)
-        place = pulls.index(pull)
-        late += place < n - 1
-        one, other = (place - 1, place) if place > 0 else (0, 1)
-        expected = shown[pulls[other]] - shown[pulls[one]]
-        found = difference(noise, history, 0, n, pull, reward)
-        assert found == pytest.approx(expected, abs=1e-9)
-    assert late > 100
+    player = SteadyUCB(None).online(["a"], compiled=False)
+    decisions = [player.select() for _ in range(14)]
+    shown = {pull: rng.gauss(0.0, 1.0) for pull in (2, 1, 3, 6, 5, 4, 9, 14)}
+    for pull, reward in shown.items():
+        player.update(decisions[pull - 1], reward)
+    pairs = ((2, 3), (3, 6), (6, 9), (9, 14))
+    totals = player._state.noise.totals
+    assert totals[COUNT] == len(pairs)
+    assert totals[SUM] <= sum((shown[b] - shown[a]) ** 2 / 2 for a, b in pairs) * (1 + 1e-12)
+    assert player._state.noise.latest[0] + player._state.shift[0] == pytest.approx(shown[14])
 
 
 def test_counts_and_squares_below_zero_are_no_state() -> None:
@@ -179,14 +166,9 @@ def test_the_largest_difference_is_that_of_the_last_two_epochs() -> None:
     assert noise.totals[SUM] == 2.0  # five was two epochs ago
 
 
-def test_the_reward_of_the_latest_pull_is_kept() -> None:
-    noise, history = no_noise(1), empty_history(1, 200)
-    shown: dict[int, float] = {}
-    for n, pull in enumerate([2, 1, 3, 6, 5, 4, *range(8, 140), 7], start=1):
-        shown[pull] = reward = 10.0 * pull + n
-        remember(history, 0, n - 1, pull, reward)
-        if n == 1:
-            first_reward(noise, 0, reward)
-        else:
-            difference(noise, history, 0, n, pull, reward)
-        assert noise.latest[0] == shown[max(shown)]
+def test_the_difference_to_the_reward_before() -> None:
+    noise = no_noise(2)
+    first_reward(noise, 0, 5.0)
+    first_reward(noise, 1, 7.0)
+    assert [difference(noise, 1, reward) for reward in (4.0, 4.5)] == [-3.0, 0.5]
+    assert noise.latest.tolist() == [5.0, 4.5]

@@ -11,44 +11,43 @@ from typing import Any
 from rotting.arrays import FloatArray
 from rotting.compilable import shared
 from rotting.policies.parts.arms import Arms
-from rotting.policies.parts.history import CHUNK, History
+from rotting.policies.parts.milestones import LEVELS, Milestones
 
 EVERY = 16  # rewards of an arm between two looks, and the shortest run of rewards looked at
+_SHORTEST = 4  # the level of milestones that 16 rewards lie between
 _EXPECTED = 50.0  # rewards after which a misfit of the expected size would equal their noise
 _ODDS = 20.0  # odds that some arm is off, at which the family is not asked any more
 
 
 @shared
-def complete(history: History, arm: Any, n: Any) -> Any:
+def complete(milestones: Milestones, arm: Any, n: Any) -> Any:
     """Whether the arm's n rewards are those of its pulls 1 to n."""
-    return history.pull[history.last[arm], (n - 1) & (CHUNK - 1)] == n
+    return milestones.latest[arm] == n
 
 
 @shared
 def misses(
-    sums: FloatArray, history: History, arm: Any, n: Any, k: Any, constant: Any, limit: Any
+    sums: FloatArray, milestones: Milestones, arm: Any, n: Any, k: Any, constant: Any, limit: Any
 ) -> Any:
     """Whether model k, plus a constant, misses the sum of the arm's last h rewards.
 
-    For some h = 16, 32, ... up to n, by more than limit sqrt(h); `sums` is [n, theta].
+    For some window from a milestone of level 4 or higher, by more than limit sqrt(h); `sums` is
+    [n, theta]. At every 16th reward these windows have 16 rewards or more.
     """
-    chunk = history.last[arm]
-    start = ((n - 1) // CHUNK) * CHUNK
-    h = EVERY
-    while h <= n:
-        while n - h < start:
-            chunk = history.before[chunk]
-            start -= CHUNK
-        seen = history.total[arm] - history.sums[chunk, n - h - start]
-        expected = sums[n, k] - sums[n - h, k] + constant * h
-        if abs(seen - expected) > limit * math.sqrt(h):
+    for row in range(LEVELS + _SHORTEST, milestones.sums.shape[1]):
+        before = milestones.seen[arm, row]
+        h = n - before
+        seen = milestones.total[arm] - milestones.sums[arm, row]
+        expected = sums[n, k] - sums[before, k] + constant * h
+        if before > 0 and abs(seen - expected) > limit * math.sqrt(h):
             return True
-        h *= 2
     return False
 
 
 @shared
-def differs(sums: FloatArray, history: History, arms: Arms, closest: Any, variance: Any) -> Any:
+def differs(
+    sums: FloatArray, milestones: Milestones, arms: Arms, closest: Any, variance: Any
+) -> Any:
     """Whether some arm pays more or less than the others, beyond what its model explains.
 
     What is subtracted from all rewards before they are remembered cancels out.
@@ -63,13 +62,13 @@ def differs(sums: FloatArray, history: History, arms: Arms, closest: Any, varian
     count = arms.observed.size
     for i in range(count):
         n = arms.observed[i]
-        if n > 0 and complete(history, i, n):
-            total += history.total[i] - sums[n, closest[i]]
+        if n > 0 and complete(milestones, i, n):
+            total += milestones.total[i] - sums[n, closest[i]]
             rewards += n
     for i in range(count):
         n = arms.observed[i]
-        if n > 0 and n < rewards and complete(history, i, n):
-            own = history.total[i] - sums[n, closest[i]]
+        if n > 0 and n < rewards and complete(milestones, i, n):
+            own = milestones.total[i] - sums[n, closest[i]]
             others = rewards - n
             off = own / n - (total - own) / others
             m = n * (others / rewards)

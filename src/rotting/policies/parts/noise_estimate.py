@@ -3,7 +3,8 @@
 Neither where an arm's mean lies nor a slow decline shows in such a difference d, whose square is
 2 sigma^2 in the mean. A sudden fall shows, and is told from noise by whoever chooses the arm's
 window: where the window starts at the new reward, its difference counts no more than the largest
-that counted before. Differences are taken in pull order, a late reward's to the reward before it.
+that counted before. A reward that comes after one of a later pull has no difference: which reward
+was before it is not known any more.
 
 They are counted in epochs, each twice as long as the one before, and sigma^2 is the mean of d^2 / 2
 over the m differences of the last two: early falls, of which nothing was known yet, are soon
@@ -22,8 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import seldom, shared
-from rotting.policies.parts.history import CHUNK, History
+from rotting.compilable import shared
 from rotting.state import Numbers
 
 EPOCH = 16  # differences in the first epoch
@@ -79,33 +79,11 @@ def first_reward(noise: Noise, arm: Any, reward: Any) -> None:
 
 
 @shared
-def difference(noise: Noise, history: History, arm: Any, n: Any, pull: Any, reward: Any) -> Any:
-    """The arm's new reward less that of the pull before; it is in the history, the n-th, n > 1."""
-    if history.pull[history.last[arm], (n - 1) & (CHUNK - 1)] != pull:
-        return _late_difference(history, arm, n, pull)
+def difference(noise: Noise, arm: Any, reward: Any) -> Any:
+    """The arm's new reward, of its latest pull, less that of the pull before."""
     found = reward - noise.latest[arm]
     noise.latest[arm] = reward
     return found
-
-
-@shared
-@seldom
-def _late_difference(history: History, arm: Any, n: Any, pull: Any) -> Any:
-    """The difference of a reward to the one before it in pull order, or to the one after."""
-    chunk, place = history.last[arm], (n - 1) & (CHUNK - 1)
-    after = history.total[arm]  # the running sum that includes the reward
-    later = after  # and the next one
-    while history.pull[chunk, place] > pull:
-        later = after
-        after = history.sums[chunk, place]
-        chunk, place = (chunk, place - 1) if place > 0 else (history.before[chunk], CHUNK - 1)
-    at = history.sums[chunk, place]
-    if place > 0:
-        return (after - at) - (at - history.sums[chunk, place - 1])
-    earlier = history.before[chunk]
-    if earlier < 0:
-        return (later - after) - (after - at)
-    return (after - at) - (at - history.sums[earlier, CHUNK - 1])
 
 
 @shared

@@ -1,0 +1,164 @@
+"""An arm's windows in O(log n) memory: its running sums, kept at one pull for each power of two.
+
+A milestone is a pull of the arm, with the number and the sum of its rewards up to then. The rewards
+after it have the mean (total - sum) / (n - count), so every milestone is where a window may start.
+
+Just before the (k+1)-th reward, k > 0, one is set at level l, the number of trailing zero bits of
+k, as in a binary counter: level 0 is set anew every 2 rewards, level 1 every 4, level 2 every 8.
+A level stands for the 2^l places since k - 2^l, which have not all been kept, but the best has: the
+last milestones of all lower levels lie among them. So the new one is placed at the best of those
+and k. Best is where sum - slope count is highest, the slope being a little below the mean: running
+sums have a peak where an arm falls, if that slope is taken off. This is what so few places need to
+find falls nearly as well as all windows do: a regular grid needs four times as many.
+
+Two more rows are kept beside the levels: where the arm's window starts, and the pull before its
+latest reward. A reward alone must always be a candidate, for it is how a fall shows that is far
+beyond the noise.
+
+Rewards may be late. One is added to the milestones of its pull and later ones, so that their
+windows are those of the pulls they began with; milestones are neither moved nor set for it. A
+reward that never comes is not counted.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from rotting.arrays import IntArray
+from rotting.compilable import seldom, shared
+from rotting.state import AtMost, Counts, Numbers
+
+WINDOW = 0  # the row of the arm's present window
+LAST = 1  # the row of the window that is the latest reward alone
+LEVELS = 2  # the row of level 0; level 1 has the next, and so on
+ALWAYS = 4  # levels looked at whenever a reward comes
+TURNS = 2  # of the higher levels so many at a time
+BELOW = 0.125  # how far below the mean the slope is, in paddings of a window of the level's length
+
+
+class Milestones(NamedTuple):
+    """Running sums of each arm at some of its pulls. Rows that were not set begin before all."""
+
+    total: Numbers  # of the arm's rewards
+    latest: Annotated[IntArray, AtMost("arms.pulls")]  # the last pull whose reward has come
+    turns: Annotated[IntArray, AtMost("arms.observed")]  # rewards that were not late
+    pull: Counts  # [arm, row]: the milestone
+    seen: Counts  # [arm, row]: the rewards up to then
+    sums: Numbers  # [arm, row]: what they add up to
+
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """Rewards of more pulls than there were, or windows without a reward."""
+        observed = state.arms.observed
+        if np.any(self.latest < observed):
+            return "latest must be at least the number of the arm's rewards"
+        if np.any(self.seen > np.maximum(observed - 1, 0)[:, None]):
+            return "seen must leave each window a reward"
+        if np.any(self.seen > self.pull) or np.any(self.pull > self.latest[:, None]):
+            return "pull must be from the rewards counted to the latest pull with a reward"
+        return None
+
+
+def no_milestones(arms: int, capacity: int) -> Milestones:
+    """Nothing observed; levels for `capacity` rewards, and one above them that is never set.
+
+    That one is looked at instead of all higher ones: how many there are must not matter.
+    """
+    rows = LEVELS + max(ALWAYS, capacity.bit_length()) + 1
+    return Milestones(
+        total=np.zeros(arms),
+        latest=np.zeros(arms, dtype=np.int64),
+        turns=np.zeros(arms, dtype=np.int64),
+        pull=np.zeros((arms, rows), dtype=np.int64),
+        seen=np.zeros((arms, rows), dtype=np.int64),
+        sums=np.zeros((arms, rows)),
+    )
+
+
+@shared
+def add_reward(
+    kept: Milestones, arm: Any, n: Any, pull: Any, reward: Any, mean: Any, scale: Any
+) -> Any:
+    """Set a milestone, then count the arm's n-th reward, of a later pull than all before.
+
+    `mean` is that of the window so far and `scale` what `find_window` gets. Returns the level.
+    """
+    turn = kept.turns[arm]
+    kept.turns[arm] = turn + 1
+    at, seen, total = kept.latest[arm], n - 1, kept.total[arm]
+    _put(kept, arm, LAST, at, seen, total)
+    kept.latest[arm] = pull
+    kept.total[arm] = total + reward
+    level = 0
+    if turn > 0:
+        places = turn & -turn  # 2^level
+        slope = mean - BELOW * scale / math.sqrt(places)
+        row = LEVELS
+        while places > 1 and row + 2 < kept.sums.shape[1]:
+            if kept.sums[arm, row] - total > slope * (kept.seen[arm, row] - seen):
+                at = kept.pull[arm, row]
+                seen = kept.seen[arm, row]
+                total = kept.sums[arm, row]
+            row += 1
+            places >>= 1
+        _put(kept, arm, row, at, seen, total)
+        level = row - LEVELS
+    return level
+
+
+@shared
+def _put(kept: Milestones, arm: Any, row: Any, pull: Any, seen: Any, total: Any) -> None:
+    kept.pull[arm, row] = pull
+    kept.seen[arm, row] = seen
+    kept.sums[arm, row] = total
+
+
+@shared
+@seldom
+def add_late_reward(kept: Milestones, arm: Any, pull: Any, reward: Any) -> None:
+    """Count a reward of an earlier pull than the latest."""
+    kept.total[arm] += reward
+    for row in range(kept.sums.shape[1]):
+        if kept.pull[arm, row] >= pull:
+            kept.seen[arm, row] += 1
+            kept.sums[arm, row] += reward
+
+
+@shared
+def find_window(kept: Milestones, arm: Any, n: Any, level: Any, scale: Any) -> Any:
+    """Choose the arm's window of least mean(h) + scale / sqrt(h); returns h.
+
+    Candidates are the window it had, all its rewards, the latest alone, those from the milestones
+    of four levels, and of two higher levels, which take turns: lengths change slowly there. `level`
+    is what `add_reward` gave.
+    """
+    total = kept.total[arm]
+    h = n - kept.seen[arm, WINDOW]
+    # compared as (sum + scale sqrt(h)) / h, multiplied out: divisions take long
+    least = total - kept.sums[arm, WINDOW] + scale * math.sqrt(h)
+    best = WINDOW
+    top = kept.sums.shape[1] - 1
+    for look in range(LAST, LEVELS + ALWAYS + TURNS):
+        row = look
+        if look >= LEVELS + ALWAYS:
+            row = min(look + TURNS * level, top)
+        length = n - kept.seen[arm, row]
+        value = total - kept.sums[arm, row] + scale * math.sqrt(length)
+        if value * h < least * length:
+            least = value
+            h = length
+            best = row
+    if (total + scale * math.sqrt(n)) * h < least * n:
+        _put(kept, arm, WINDOW, 0, 0, 0.0)
+        return n
+    if best != WINDOW:
+        _put(kept, arm, WINDOW, kept.pull[arm, best], kept.seen[arm, best], kept.sums[arm, best])
+    return h
+
+
+@shared
+def window_mean(kept: Milestones, arm: Any, h: Any) -> Any:
+    """The mean of the arm's window, which has h rewards."""
+    return (kept.total[arm] - kept.sums[arm, WINDOW]) / h
