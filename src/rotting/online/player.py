@@ -12,13 +12,13 @@ from rotting.engines.desk import new_desk
 from rotting.engines.waiting import lined_up, listed
 from rotting.online import loading, saving
 from rotting.online.labels import freeze
+from rotting.online.measuring import Measuring
 from rotting.online.moments import duration
-from rotting.online.roster import Roster
 from rotting.policies.base import Policy
 from rotting.state import leaves
 
 
-class Player(Roster):
+class Player(Measuring):
     """Plays a policy online. Made by `policy.online(arms, seed=0)`.
 
     `select()` decides; it counts as a pull at once, for the arm rots whether or not its reward
