@@ -93,9 +93,40 @@ def test_silence_is_in_the_centre_before_it_ends() -> None:
     decisions = [player.select() for _ in range(4)]
     player.update(decisions[3], 1.0)
     fifth = player.select()
-    player.update(fifth, 1.0)
     centre = (1.0 + 3 * 0.0) / 4
-    assert player.lift().lift == pytest.approx((1 - centre) * weights_of([fifth], 0.5, 3)[0])
+    weight = weights_of([fifth], 0.5, 3)[0]
+    assert player.lift()[5:7] == (0.95, 1)  # it counts with the default until its reward comes
+    assert player.lift().lift == pytest.approx((0 - centre) * weight)
+    player.update(fifth, 1.0)
+    assert player.lift().decisions == 1
+    assert player.lift().lift == pytest.approx((1 - centre) * weight)
+    with pytest.raises(ValueError, match="between must hold all rewards, which were 0 to 1"):
+        player.lift(between=(0.5, 1))
+
+
+def test_silence_that_ends_is_what_it_counted_as() -> None:
+    rng = np.random.default_rng(1)
+    player = policies.UCB1().online(
+        ARMS, compiled=False, explore=0.3, reward_window=20, default_reward=0.0
+    )
+    decisions = []
+    clicks = rng.random(400) < 0.2
+    for k in range(400):
+        decisions.append(player.select())
+        if clicks[k]:
+            player.update(decisions[k], 1.0)
+    before = player.lift()
+    first = int(np.argmax(clicks)) + 1  # before that there was no centre
+    weights = weights_of(decisions, 0.3, 3)
+    rewards = clicks.astype(float)
+    terms = [(rewards[k] - rewards[:k].mean()) * weights[k] for k in range(first, 400)]
+    assert before.decisions == 400 - first
+    assert before.lift == pytest.approx(np.mean(terms))
+    assert player._desk.numbers[at.LIFT_SQUARES] == pytest.approx(np.square(terms).sum())
+    # what is silent now stays so: nothing changes when the window is over
+    for decision in player.outstanding:
+        player.update(decision, 0.0)
+    assert player.lift() == before
 
 
 def test_history_gives_a_centre_and_is_not_compared() -> None:

@@ -14,7 +14,8 @@ then enters the comparison of policy and equal shares (`online.lift`) as (r - ce
 weight = (1{the policy's arm} - 1 / K) / probability: its mean is the policy's reward less that of
 equal shares. `centre` is the mean reward at the time of the decision, which only calms the sums;
 decisions made before the first reward have none and are left out, as are those with one arm
-allowed.
+allowed. Where there is a default reward, a decision counts with it until another reward comes:
+clicks come sooner than silence ends, and a mean of what has come would be one of clicks.
 """
 
 from __future__ import annotations

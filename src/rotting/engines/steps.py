@@ -126,6 +126,8 @@ def count(params: Any, state: Any, desk: Any, arm: Any) -> Any:
             centre = _mean(desk)
             if weight != 0.0:
                 numbers[LIFT_CONTROL] += clock[LAST_CONTROL]
+                if numbers[DEFAULT] == numbers[DEFAULT]:
+                    _tally(desk, weight, centre, numbers[DEFAULT], 1.0)
     desk.pulls[arm] = pull
     if pull >= clock[GROW_AT_PULL]:
         clock[GROW_AT] = 0  # the tables have to reach further before the next decision
@@ -203,13 +205,26 @@ def _compare(desk: Any, entry: Any, reward: Any) -> None:
     weight = notes[entry, _WEIGHT]
     if weight == 0.0:  # history, one allowed arm, or no centre
         return
-    off = weight * (reward - notes[entry, _CENTRE])
-    numbers[LIFT_COUNT] += 1.0
-    numbers[LIFT_SUM] += off
-    numbers[LIFT_SQUARES] += off * off
-    numbers[LIFT_REWARDS] += reward - numbers[OFFSET]
+    centre, default = notes[entry, _CENTRE], numbers[DEFAULT]
+    if reward == default:
+        return  # counted as that when it was decided
+    if default == default:
+        _tally(desk, weight, centre, default, -1.0)
+    _tally(desk, weight, centre, reward, 1.0)
+
+
+@shared
+@seldom
+def _tally(desk: Any, weight: Any, centre: Any, reward: Any, times: Any) -> None:
+    """Put a reward into the sums of the comparison, or, with times = -1, take it out."""
+    numbers = desk.numbers
+    off = weight * (reward - centre)
+    numbers[LIFT_COUNT] += times
+    numbers[LIFT_SUM] += times * off
+    numbers[LIFT_SQUARES] = max(numbers[LIFT_SQUARES] + times * off * off, 0.0)
+    numbers[LIFT_REWARDS] += times * (reward - numbers[OFFSET])
     if weight < 0.0:
-        numbers[LIFT_OTHERS] += 1.0
+        numbers[LIFT_OTHERS] += times
 
 
 @shared

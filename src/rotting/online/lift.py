@@ -29,7 +29,10 @@ What is asked for:
   nothing is said before `ENOUGH` rewards have come of arms that the policy did not choose: then it
   holds as far as rewards outside what was seen are unimportant. Where the other arms pay seldom and
   much (a purchase in a hundred), give the range.
-- No reward is missing because of what it is. Late ones count when they come, dropped ones never.
+- No reward is missing, or late, because of what it is. Without a default reward late ones count
+  when they come, and dropped ones never. With one, a decision counts with the default until its
+  reward comes, so that clicks which come at once and silence that takes a window are no trouble;
+  the lift is then that of what was earned so far, and clicks that still come are not in it.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ class Lift(NamedTuple):
     low: float  # the interval of the lift; infinite if there is none yet
     high: float
     level: float  # the probability that no such interval, at any time, misses
-    decisions: int  # rewards compared
+    decisions: int  # rewards compared; with a default reward, also those that may still come
     control: int  # decisions of the control group among these, and those that still wait
 
     @property

@@ -23,10 +23,11 @@ class Measuring(Roster):
         them ever misses the mean lift of the decisions so far. `between=(0, 1)` says which rewards
         are possible, and should be the same at every look; without it the range of the rewards
         seen stands in, which does for clicks and Gaussian rewards, and is too narrow where other
-        arms pay seldom and much. Late rewards count when they come, dropped ones never. Rewards
-        must not be missing because of what they are: give a reward window and `default_reward=0.0`
-        where clicks alone are sent. Decisions made before the first reward are left out. The
-        method is in `rotting.online.lift`.
+        arms pay seldom and much. Late rewards count when they come, dropped ones never; rewards
+        must not be missing or late because of what they are. Where clicks alone are sent give a
+        reward window and `default_reward=0.0`: decisions then count with that until their reward
+        comes. Decisions made before the first reward are left out. The method is in
+        `rotting.online.lift`.
         """
         level = checks.number("level", level, above=0, below=1)
         numbers, arms = self._alone(lambda: (self._desk.numbers.copy(), self._desk.pulls.size))
@@ -36,7 +37,8 @@ class Measuring(Roster):
                 "explore must be above 0 for a comparison with equal shares, as "
                 ".online(arms, explore=0.05), got 0"
             )
-        seen = float(numbers[at.LEAST]), float(numbers[at.MOST])
+        default = float(numbers[at.DEFAULT])  # NaN if there is none, which is no least nor most
+        seen = min(float(numbers[at.LEAST]), default), max(float(numbers[at.MOST]), default)
         given = None if between is None else _range(between, seen)
         count, control = int(numbers[at.LIFT_COUNT]), int(numbers[at.LIFT_CONTROL])
         most = math.inf if given is None else given[1] - given[0]
