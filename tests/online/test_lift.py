@@ -14,7 +14,7 @@ import pytest
 import lift as study
 from rotting import Lift, Player, policies
 from rotting.engines import desk as at
-from rotting.online import lift
+from rotting.online import lift, saving
 from rotting.policies.base import Policy
 
 ARMS = ["a", "b", "c"]
@@ -167,6 +167,24 @@ def test_a_saved_player_compares_on() -> None:
     for one in (player, again):
         one.update(one.select(), 1.0)
     assert again.lift() == player.lift()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (at.LIFT_COUNT, 1e6),
+        (at.LIFT_COUNT, math.nan),
+        (at.LIFT_SQUARES, -1.0),
+        (at.LIFT_OTHERS, -1.0),
+        (at.LIFT_OTHERS, 100.0),
+        (at.LIFT_CONTROL, math.inf),
+    ],
+)
+def test_sums_that_cannot_be_are_refused(place: int, value: float) -> None:
+    saved = played(100)[0]._saved()
+    saved.desk["numbers"][place] = value
+    with pytest.raises(ValueError, match="its control group cannot be"):
+        Player.from_bytes(saving.write_bytes(saved))
 
 
 def test_looking_changes_nothing() -> None:

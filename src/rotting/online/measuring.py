@@ -23,7 +23,7 @@ class Measuring(Roster):
         them ever misses the mean lift of the decisions so far. `between=(0, 1)` says which rewards
         are possible, and should be the same at every look; without it the range of the rewards
         seen stands in, which does for clicks and Gaussian rewards, and is too narrow where other
-        arms pay seldom and much. Late rewards count when they come, dropped ones never; rewards
+        arms pay seldom and much. Late rewards count when they come, dropped ones do not; rewards
         must not be missing or late because of what they are. Where clicks alone are sent give a
         reward window and `default_reward=0.0`: decisions then count with that until their reward
         comes. Decisions made before the first reward are left out. The method is in
