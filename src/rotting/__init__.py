@@ -8,6 +8,7 @@ from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.experiments.tuning import Tuning, tune
 from rotting.online.decisions import Assigned, Decision, Decisions
+from rotting.online.lift import Lift
 from rotting.online.player import Player
 
 __version__ = provenance.VERSION
@@ -20,6 +21,7 @@ __all__ = [
     "Decision",
     "Decisions",
     "Gaussian",
+    "Lift",
     "NoNoise",
     "Player",
     "RandomArms",

@@ -199,14 +199,7 @@ def test_the_oracle_is_greedy_among_the_open_arms() -> None:
         policies.Oracle(arms).prepare(5, None, 100)
 
 
-POLICIES = [
-    pytest.param(
-        policy,
-        id=name_of(policy),
-        marks=[pytest.mark.skip(reason="rebuilt")] if isinstance(policy, REBUILT) else [],
-    )
-    for policy in examples()
-]
+POLICIES = [pytest.param(policy, id=name_of(policy)) for policy in examples()]
 
 
 def late_rewards(

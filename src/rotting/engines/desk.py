@@ -12,7 +12,10 @@ allowed, whatever the policy would do. The policy is asked all the same, so the 
 every arm is known: explore / K, and 1 - explore more for the arm that the policy chose. A reward r
 then enters the comparison of policy and equal shares (`online.lift`) as (r - centre) weight, with
 weight = (1{the policy's arm} - 1 / K) / probability: its mean is the policy's reward less that of
-equal shares. `centre` is the mean reward at the time of the decision, which only calms the sums.
+equal shares. `centre` is the mean reward at the time of the decision, which only calms the sums;
+decisions made before the first reward have none and are left out, as are those with one arm
+allowed. Where there is a default reward, a decision counts with it until another reward comes:
+clicks come sooner than silence ends, and a mean of what has come would be one of clicks.
 """
 
 from __future__ import annotations
@@ -57,7 +60,10 @@ OFFSET = 8  # the first of them
 CHANCE = 9  # the probability of the latest decision's arm; NaN without a control group
 NEXT_WEIGHT = 10  # of the decision that is being made
 LIFT_COUNT, LIFT_SUM, LIFT_SQUARES = 11, 12, 13  # of (r - centre) weight
-NUMBERS = 14
+LIFT_REWARDS = 14  # the rewards that were compared, less OFFSET
+LIFT_OTHERS = 15  # how many of them are of arms that the policy did not choose
+LIFT_CONTROL = 16  # decisions of the control group whose rewards are compared, or will be
+NUMBERS = 17
 
 
 class Desk(NamedTuple):

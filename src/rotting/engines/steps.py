@@ -43,8 +43,9 @@ LEAST, MOST, TOTAL, SQUARES, OFFSET = at.LEAST, at.MOST, at.TOTAL, at.SQUARES, a
 EXPIRED, OPEN, UNHASHED, SILENT = at.EXPIRED, at.OPEN, at.UNHASHED, at.SILENT
 LIFT_COUNT, LIFT_SUM = at.LIFT_COUNT, at.LIFT_SUM
 LIFT_SQUARES, NEXT_WEIGHT = at.LIFT_SQUARES, at.NEXT_WEIGHT
+LIFT_REWARDS, LIFT_OTHERS, LIFT_CONTROL = at.LIFT_REWARDS, at.LIFT_OTHERS, at.LIFT_CONTROL
 _ARM, _PULL, _MADE = line.ARM, line.PULL, line.MADE
-_LAST = line.LAST
+_LAST, _COUNT = line.LAST, line.COUNT
 _AT, _WEIGHT, _CENTRE, _FIRST = line.AT, line.WEIGHT, line.CENTRE, line.FIRST
 
 
@@ -156,8 +157,13 @@ def count(params: Any, state: Any, desk: Any, arm: Any) -> Any:
     weight, centre = 0.0, 0.0
     if numbers[EXPLORE] > 0.0:
         chosen(params, state, arm, pull, numbers[CHANCE])
-        weight = numbers[NEXT_WEIGHT]
-        centre = _mean(desk)
+        if numbers[LEAST] <= numbers[MOST]:  # a reward has come: there is a centre
+            weight = numbers[NEXT_WEIGHT]
+            centre = _mean(desk)
+            if weight != 0.0:
+                numbers[LIFT_CONTROL] += clock[LAST_CONTROL]
+                if numbers[DEFAULT] == numbers[DEFAULT]:
+                    _tally(desk, weight, centre, numbers[DEFAULT], 1.0)
     desk.pulls[arm] = pull
     if pull >= clock[GROW_AT_PULL]:
         clock[GROW_AT] = 0  # the tables have to reach further before the next decision
@@ -176,11 +182,19 @@ def count(params: Any, state: Any, desk: Any, arm: Any) -> Any:
 @shared
 @seldom
 def _mean(desk: Any) -> Any:
-    """The mean of all rewards that have come, or zero."""
+    """The mean of all rewards that have come, or zero.
+
+    Where there is a default, those that wait count with it: clicks come sooner than silence ends.
+    """
     seen = 0
     for i in range(desk.seen.size):
         seen += desk.seen[i]
-    return desk.numbers[OFFSET] + desk.numbers[TOTAL] / seen if seen > 0 else 0.0
+    numbers = desk.numbers
+    total = numbers[TOTAL]
+    if numbers[DEFAULT] == numbers[DEFAULT]:
+        seen += desk.waiting.ends[_COUNT]
+        total += desk.waiting.ends[_COUNT] * (numbers[DEFAULT] - numbers[OFFSET])
+    return numbers[OFFSET] + total / seen if seen > 0 else 0.0
 
 
 @shared
@@ -227,12 +241,28 @@ def _compare(desk: Any, entry: Any, reward: Any) -> None:
     """Let a reward enter the comparison with equal shares."""
     numbers, notes = desk.numbers, desk.waiting.notes
     weight = notes[entry, _WEIGHT]
-    if weight == 0.0:  # history, or one allowed arm
+    if weight == 0.0:  # history, one allowed arm, or no centre
         return
-    off = weight * (reward - notes[entry, _CENTRE])
-    numbers[LIFT_COUNT] += 1.0
-    numbers[LIFT_SUM] += off
-    numbers[LIFT_SQUARES] += off * off
+    centre, default = notes[entry, _CENTRE], numbers[DEFAULT]
+    if reward == default:
+        return  # counted as that when it was decided
+    if default == default:
+        _tally(desk, weight, centre, default, -1.0)
+    _tally(desk, weight, centre, reward, 1.0)
+
+
+@shared
+@seldom
+def _tally(desk: Any, weight: Any, centre: Any, reward: Any, times: Any) -> None:
+    """Put a reward into the sums of the comparison, or, with times = -1, take it out."""
+    numbers = desk.numbers
+    off = weight * (reward - centre)
+    numbers[LIFT_COUNT] += times
+    numbers[LIFT_SUM] += times * off
+    numbers[LIFT_SQUARES] = max(numbers[LIFT_SQUARES] + times * off * off, 0.0)
+    numbers[LIFT_REWARDS] += times * (reward - numbers[OFFSET])
+    if weight < 0.0:
+        numbers[LIFT_OTHERS] += times
 
 
 @shared

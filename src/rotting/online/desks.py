@@ -69,6 +69,12 @@ def _check_numbers(desk: Desk) -> None:
         raise ValueError("saved state is damaged: its share, lifetime or default cannot be")
     if math.isinf(numbers[at.NOW]):
         raise ValueError("saved state is damaged: its time is infinite")
+    compared, squares, others, control = numbers[
+        [at.LIFT_COUNT, at.LIFT_SQUARES, at.LIFT_OTHERS, at.LIFT_CONTROL]
+    ]
+    counts = 0.0 <= others <= compared <= desk.clock[at.DECIDED] >= control >= 0.0
+    if not counts or not squares >= 0.0:
+        raise ValueError("saved state is damaged: its control group cannot be")
 
 
 def waiting_rows(saved: saving.Saved, desk: Desk) -> list[Row]:

@@ -13,13 +13,14 @@ from rotting.engines.waiting import lined_up, listed
 from rotting.online import loading, saving
 from rotting.online.growing import prepared
 from rotting.online.labels import freeze
+from rotting.online.measuring import Measuring
 from rotting.online.moments import duration
 from rotting.online.viewing import Viewing
 from rotting.policies.base import Policy
 from rotting.state import leaves
 
 
-class Player(Viewing):
+class Player(Viewing, Measuring):
     """Plays a policy online. Made by `policy.online(arms, seed=0)`.
 
     `select()` decides; it counts as a pull at once, for the arm rots whether or not its reward
