@@ -131,6 +131,11 @@ def test_a_state_that_says_nothing_must_be_trusted() -> None:
             Player.from_bytes(player.to_bytes(), trusted=True),
         ):
             assert again.select() == Decision(1, 2)
+            for _ in range(150):  # though an arm never answers, which others are not shown then
+                decision = again.select()
+                if decision.arm != 1:
+                    again.update(decision, 1.0)
+            assert min(again.pulls.values()) > 45
     finally:
         del policies.POLICIES["silent"]
 

@@ -220,7 +220,7 @@ def _learn(
     if clock[LATE] == arm:
         clock[LATE] = NOBODY
     clock[LEARNT] += 1
-    if desk.seen[arm] == 0:
+    if desk.seen[arm] == 0 and clock[SILENT] > 0:
         clock[SILENT] -= 1
     desk.seen[arm] += 1
     desk.total[arm] += reward

@@ -63,6 +63,8 @@ class Kept(Shared):
             numbers = {label: number for number, label in enumerate(self.arms)}
         timed = desk.numbers[at.LIFETIME] < float("inf")
         assigned = desk.numbers[at.EXPLORE] > 0.0
+        if self.policy.verbs.reopen is None:
+            desk.clock[at.SILENT] = 0  # no arm can be hidden from this policy
         if not hasattr(self, "_gate"):
             self._share()
         calls: Any = getattr(self, "_calls", None)
