@@ -43,7 +43,7 @@ def test_a_difference_is_noticed_and_can_be_played_again(monkeypatch: pytest.Mon
     run = lockstep.Lockstep(policies.UCB1(), 0, 0)
     run.run(100)
     slow = run.players[1]
-    slow.update(slow.select(), 1.0)
+    slow.learn(["a"], [1.0])
     with pytest.raises(DivergedError, match=r"waiting|desk|compiled .* plain"):
         run.run(10)
     monkeypatch.setattr(lockstep.Lockstep, "compare", lambda self: 1 / 0)
