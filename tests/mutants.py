@@ -272,9 +272,14 @@ _WORDS = [
 ]
 
 
+_OPENINGS = "openings = [{ arm = 2, first = 1001 }, { arm = 0, first = 1, last = 4000 }]"
+
+
 def experiment(rng: Random) -> bytes:
     """An experiment file."""
     text = EXAMPLE
+    if rng.random() < 0.3:
+        text = text.replace("[scenario]\n", f"[scenario]\n{_OPENINGS}\n")
     if rng.random() < 0.7:
         tokens = _TOKEN.findall(re.sub(r"#.*", "", text))
         for _ in range(rng.choice([1, 1, 2, 4])):

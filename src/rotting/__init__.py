@@ -7,15 +7,18 @@ from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.experiments.tuning import Tuning, tune
-from rotting.online.player import Decision, Player
+from rotting.online.decisions import Assigned, Decision, Decisions
+from rotting.online.player import Player
 
 __version__ = provenance.VERSION
 
 __all__ = [
     "Arm",
+    "Assigned",
     "Bernoulli",
     "Comparison",
     "Decision",
+    "Decisions",
     "Gaussian",
     "NoNoise",
     "Player",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import decimal
 import difflib
 import math
+import numbers
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
+
+from rotting.arrays import FloatArray
 
 LARGEST = 2**62
 EXACT = 2**53  # rounds and runs: up to here a float holds every whole number
@@ -124,6 +128,52 @@ def known(what: str, name: Any, names: Iterable[str]) -> str:
         nearest = next(c for c in choices if c.lower() == near[0])
         raise ValueError(f"unknown {what} {name!r}; did you mean {nearest!r}?")
     raise ValueError(f"unknown {what} {name!r}; known: {', '.join(choices) or 'none'}")
+
+
+def reward(value: Any) -> float:
+    """A reward as a float: any finite number, True and False among them, moderate in size.
+
+    >>> reward(True), reward(np.array(0.5)), reward(decimal.Decimal("0.25"))
+    (1.0, 0.5, 0.25)
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return float(value)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return reward(value.item())
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        value = float(value)
+    return moderate("reward", value)
+
+
+def rewards(values: Any) -> FloatArray:
+    """Rewards as an array of floats, each as in `reward`."""
+    refused = f"rewards must be a list of finite numbers of at most {HUGE:g} in size"
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "biuf":
+        if array.ndim != 1 or array.dtype.kind != "O":
+            raise ValueError(f"{refused}, got {str(values)[:80]}")
+        return np.array([reward(value) for value in array.tolist()], dtype=np.float64)
+    found = array.astype(np.float64)
+    fine = np.abs(found) <= HUGE  # NaN is not
+    if not fine.all():
+        place = int(np.argmin(fine))
+        raise ValueError(f"{refused}, got {found[place]} at place {place}")
+    return found
+
+
+def whole(value: Any) -> int:
+    """A whole number in any form that equals one, or zero, which no pull has.
+
+    >>> whole(np.int64(3)), whole(3.0), whole(3.5), whole("3")
+    (3, 3, 0, 0)
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        return 0
+    try:
+        found = int(value)
+    except (ValueError, OverflowError):
+        return 0
+    return found if found == value and abs(found) <= EXACT else 0
 
 
 def labels(name: str, values: Any) -> tuple[Hashable, ...]:

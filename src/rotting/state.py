@@ -155,6 +155,15 @@ def leaves(state: Any, path: str = "", around: tuple[Any, ...] = ()) -> Iterator
             yield Leaf(path + name, value, marks, around)
 
 
+def values(state: Any) -> Iterator[Any]:
+    """The values of `leaves`, without their paths: a good deal faster."""
+    for value in state:
+        if isinstance(value, tuple):
+            yield from values(value)
+        else:
+            yield value
+
+
 def rebuild(like: S, values: Iterator[Any]) -> S:
     """The same nested tuple with other values, taken in the order of `leaves`."""
     tree: Any = like

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rotting import models, policies
-from rotting.bandits import Arm, RandomArms
+from rotting.bandits import Arm, NoNoise, RandomArms, Scenario
 from rotting.catalogue.experiment_file import EXAMPLE, ExperimentFile, read_experiment
 from rotting.models import Amplitude, Exponential, Plateau
 
@@ -180,6 +180,37 @@ def test_random_arms_with_amplitudes(
 def test_arms_with_an_amplitude(tmp_path: Path) -> None:
     found = read(MODEL.format("value = 1, amplitude = 0.3, constant = 0.1"), tmp_path)
     assert found.scenario.arms == (Arm(models.Constant(1.0).times(0.3), 0.1),)
+
+
+OPENED = """
+[scenario]
+horizon = 100
+noise = { kind = "none" }
+arms = [{ model = "constant", value = 0.5 }, { model = "constant", value = 0.7 }]
+openings = [{ arm = 1, first = 21, last = 60 }, { arm = 1, first = 90 }]
+[[policies]]
+policy = "ucb1"
+"""
+
+
+def test_arms_that_come_and_go(tmp_path: Path) -> None:
+    file = tmp_path / "opened.toml"
+    file.write_text(OPENED)
+    arms = [Arm(models.Constant(0.5)), Arm(models.Constant(0.7))]
+    said = {1: [(21, 60), (90, None)]}
+    assert read_experiment(file).scenario == Scenario(arms, NoNoise(), 100, openings=said)
+    file.write_text(OPENED.replace("first = 90", "last = 5"))
+    assert read_experiment(file).scenario.first_arms == 2  # from round 1, unless said otherwise
+    for old, new, words in (
+        ("arm = 1, first = 90", "arm = 2", "scenario: arm in openings must be .* to 1, got 2"),
+        ("first = 90", "frist = 90", r"unknown key 'scenario.openings\[1\].frist'; did you mean"),
+        ("first = 90", "first = 'soon'", r"scenario.openings\[1\].first must be a whole number"),
+        ("arm = 1, first = 90", "first = 90", r"scenario.openings\[1\].arm must be given"),
+        ("last = 60", "last = 20", "scenario: last round in openings of arm 1 must be .* >= 21"),
+    ):
+        file.write_text(OPENED.replace(old, new))
+        with pytest.raises(ValueError, match=words):
+            read_experiment(file)
 
 
 def test_a_named_scenario_and_an_unknown_sigma(tmp_path: Path) -> None:

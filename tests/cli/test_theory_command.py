@@ -28,6 +28,7 @@ def test_theory_on_the_command_line(tmp_path: Path) -> None:
         (["theory", "--model", "polynomial"], "model and thetas must be given together"),
         (["theory", "-s", "anv", "--delta", "2"], "delta must be a number >= 1e-100 and < 1"),
         (["theory", "-s", "anv", "--out", "x.txt"], "out must end in"),
+        (["theory", "-s", "late_arrival"], "scenario must be one whose arms are always open"),
         (["theory", "--model", "square", "--thetas", "1"], "unknown model 'square'"),
     ):
         refused = runner.invoke(app, wrong)

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from rotting import league, policies
 from rotting.cli import app
+from rotting.league import report
 
 
 def test_the_league_on_two_scenarios(tmp_path: Path) -> None:
@@ -73,6 +74,24 @@ def test_worst_and_significantly_above() -> None:
     assert found.above("A", 1.1) == ["sure"]
     # the first order of a ratio: 1.4 sqrt(0.1^2 + (2/14)^2)
     assert found.ratio_error("A", "unsure") == pytest.approx(1.4 * (0.01 + 1 / 49) ** 0.5)
+
+
+def test_arms_that_come_and_go(tmp_path: Path) -> None:
+    """Ten creatives are live in every round, and the page says what regret is measured against."""
+    creatives = league.OPENINGS["live_creatives"].scenario
+    rounds, flags = creatives.changes()
+    assert rounds.tolist() == list(range(1, creatives.horizon, 1000))
+    assert flags.sum(axis=1).tolist() == [10] * 31
+    assert flags.any(axis=0).all()
+    late = league.OPENINGS["late_arrival"].scenario
+    assert late.changes()[1].sum(axis=1).tolist() == [4, 3, 4, 3, 4, 4]
+    cell = {"mean": 9.0, "standard_error": 1.0, "p95": 9.0, "max": 9.0, "nanoseconds": 1.0}
+    for group in ("contests", "openings"):
+        entries = league.GROUPS[group]
+        cells = {name: {"RAWUCB": cell, "UCB1": cell} for name in entries}
+        report.write(league.League(cells, entries, 2, 0, 1.0), tmp_path, "rotting league")
+        page = (tmp_path / "league.html").read_text()
+        assert ("measured against greedy play" in page) == (group == "openings")
 
 
 def test_what_a_click_policy_is_told() -> None:

@@ -12,6 +12,7 @@ from rotting.bandits.noise import GAUSSIAN as GAUSSIAN
 from rotting.bandits.noise import NONE as NONE
 from rotting.bandits.noise import Bernoulli, Gaussian, NoNoise
 from rotting.bandits.noise import Noise as Noise
+from rotting.bandits.openings import Opening
 from rotting.bandits.random_arms import ArmDraw, DrawnArms, RandomArms
 from rotting.bandits.scenario import Scenario
 from rotting.bandits.world import Bandits, World, world_tables
@@ -24,6 +25,7 @@ __all__ = [
     "DrawnArms",
     "Gaussian",
     "NoNoise",
+    "Opening",
     "RandomArms",
     "Scenario",
     "World",

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, cast
 
 import numpy as np
 
 from rotting import checks, random
+from rotting.arrays import IntArray
 from rotting.bandits.arms import Arm
 from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
+from rotting.bandits.openings import (
+    Opening,
+    as_openings,
+    as_said,
+    check_never_empty,
+    counts,
+    flags_of,
+)
 from rotting.bandits.random_arms import RandomArms
 from rotting.bandits.world import Bandits, World, chunk_bytes, chunk_tables, world_tables
 from rotting.models import Family, Interval, Model
@@ -24,6 +33,9 @@ class Scenario(Checked):
     `arms` is a list of `Arm` (the same bandit every run) or a `RandomArms` (a new one every run).
     `belief` is what policies that need a family are told unless they are given one, by name on the
     command line and in experiment files; without it, the family of random arms. It may be wrong.
+    `openings` says when arms may be pulled, by arm number: the first and the last round, or a list
+    of such pairs, with None for a last round if the arm does not close again. Arms that it does not
+    name are always open.
 
     >>> import dataclasses
     >>> from rotting import models
@@ -31,6 +43,8 @@ class Scenario(Checked):
     ...                     noise=Gaussian(sigma=0.5), horizon=1000)
     >>> dataclasses.replace(scenario, horizon=700).horizon
     700
+    >>> dataclasses.replace(scenario, openings={1: (101, None)}).openings
+    (Opening(arm=1, first=101, last=None),)
     """
 
     arms: Sequence[Arm] | RandomArms
@@ -39,9 +53,23 @@ class Scenario(Checked):
     name: str = ""
     # no part of what is played: not shown, and no other scenario with another belief
     belief: Family | Interval | None = field(default=None, repr=False, compare=False)
+    # given as a dict, kept as intervals in order
+    openings: Mapping[int, Any] | Sequence[Opening] | None = None
+
+    def __repr__(self) -> str:
+        """As that of any dataclass, with openings only where there are some."""
+        shown = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}
+        if self._openings:
+            shown["openings"] = as_said(self._openings)
+        else:
+            del shown["openings"]
+        return f"Scenario({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def check(self) -> None:
-        """At least one arm, a known noise, and probabilities where rewards are zeros and ones."""
+        """At least one arm, a known noise, and probabilities where rewards are zeros and ones.
+
+        And an arm to choose in every round.
+        """
         if not isinstance(self.arms, RandomArms):
             self._set("arms", _as_arms(self.arms))
         if not isinstance(self.noise, (Gaussian, Bernoulli, NoNoise)):
@@ -53,6 +81,8 @@ class Scenario(Checked):
                 self._check_probabilities(self.arms.extremes(self.horizon))
             else:
                 self._check_arms(self.arms)
+        self._set("openings", as_openings(self.openings, self.arm_count))
+        check_never_empty(self._openings, self.arm_count, self.horizon)
 
     def _check_arms(self, arms: Sequence[Arm]) -> None:
         self._check_probabilities(
@@ -72,6 +102,26 @@ class Scenario(Checked):
     def arm_count(self) -> int:
         """The number of arms, K."""
         return self.arms.count if isinstance(self.arms, RandomArms) else len(self.arms)
+
+    @property
+    def _openings(self) -> tuple[Opening, ...]:
+        """The openings as they are kept; none where no arm ever closes."""
+        return cast(tuple[Opening, ...], self.openings or ())
+
+    @property
+    def closes(self) -> bool:
+        """Whether an arm is closed in some round up to the horizon."""
+        return bool(counts(self._openings, self.arm_count, self.horizon)[1].min() < self.arm_count)
+
+    @property
+    def first_arms(self) -> int:
+        """How many arms are open in round 1: all, unless some open later."""
+        return int(counts(self._openings, self.arm_count, self.horizon)[1][0])
+
+    def changes(self) -> tuple[IntArray, IntArray]:
+        """The rounds in which arms open or close, round 1 first, and who is open: [change, arm]."""
+        rounds, _ = counts(self._openings, self.arm_count, self.horizon)
+        return rounds, flags_of(self._openings, self.arm_count, rounds)
 
     @property
     def fixed(self) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rotting import checks, models
-from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, RandomArms, Scenario
+from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, Opening, RandomArms, Scenario
 from rotting.catalogue.models import RANGES, make_belief, make_model, model_names, parameters
 from rotting.catalogue.names import filled_in, make_policy
 from rotting.catalogue.scenarios import make_scenario, parse_scenario
@@ -31,6 +31,8 @@ noise = "independent"          # or "common"
 # adds its own constant. What is drawn or believed is a list or a range, of theta, of the amplitude
 # or of both: thetas, theta_between, amplitudes, amplitude_between. Click rates of 2 or 10 %:
 #   random_arms = { model = "exponential", theta = 0.01, amplitudes = [0.02, 0.1], count = 8 }
+# Arms that come and go: the first and the last round in which an arm may be pulled.
+#   openings = [{ arm = 2, first = 1001 }, { arm = 0, last = 4000 }]
 [scenario]
 horizon = 5000
 noise = { kind = "gaussian", sigma = 0.5 }
@@ -165,7 +167,7 @@ def _scenario(file: _Keys) -> Scenario:
         settings = {"horizon": keys.value("horizon", int)} if "horizon" in keys.data else {}
         found: Scenario = keys.attempt(lambda: make_scenario(name, settings))
         return found
-    keys.only("name", "arms", "random_arms", "noise", "horizon")
+    keys.only("name", "arms", "random_arms", "noise", "horizon", "openings")
     if ("arms" in keys.data) == ("random_arms" in keys.data):
         raise ValueError(f"{keys.path} must have a name, arms or random_arms (one of them)")
     arms: Any
@@ -175,8 +177,21 @@ def _scenario(file: _Keys) -> Scenario:
         arms = _random_arms(keys.table("random_arms"))
     noise = _noise(keys.table("noise"))
     horizon = keys.value("horizon", int)
-    made: Scenario = keys.attempt(lambda: Scenario(arms, noise, horizon))
+    openings = _openings(keys)
+    made: Scenario = keys.attempt(lambda: Scenario(arms, noise, horizon, openings=openings))
     return made
+
+
+def _openings(keys: _Keys) -> list[Opening] | None:
+    """When arms may be pulled: the first and the last round, neither of which need be given."""
+    if "openings" not in keys.data:
+        return None
+    found = []
+    for table in keys.tables("openings"):
+        table.only("arm", "first", "last")
+        last = table.value("last", int) if "last" in table.data else None
+        found.append(Opening(table.value("arm", int), table.value("first", int, 1), last))
+    return found
 
 
 def _settings(keys: _Keys, *others: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def league_command(
     seed: Seed = 0,
     group: Annotated[
         str,
-        typer.Option(help="league, held_out (unseen by design), adversarial or contests."),
+        typer.Option(help="league, held_out (unseen by design), adversarial, contests, openings."),
     ] = "league",
     scenario: Annotated[
         list[str] | None, typer.Option("--scenario", "-s", help="Only these of its scenarios.")

@@ -10,6 +10,7 @@ from rotting.bandits import Scenario
 from rotting.cli import console
 from rotting.engines import sizes
 from rotting.experiments.comparison import Comparison, compare
+from rotting.experiments.results import GREEDY, measure_of
 from rotting.policies.base import Policy
 from rotting.reports import comparison as files
 from rotting.reports.folders import output_folder
@@ -51,7 +52,8 @@ def title(scenario: Scenario, runs: int, seed: int) -> str:
     """A line that says what was played."""
     name = scenario.name or "scenario"
     size = f"K = {scenario.arm_count}, T = {scenario.horizon}"
-    return f"{name}: {size}, {counted(runs)}, seed {seed}"
+    measure = f", {measure_of(GREEDY)}" if scenario.closes else ""
+    return f"{name}: {size}, {counted(runs)}, seed {seed}{measure}"
 
 
 def counted(runs: int) -> str:

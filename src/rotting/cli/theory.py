@@ -117,6 +117,11 @@ def theory_command(
 
 
 def _of_scenario(scenario: Scenario) -> dict[str, Any]:
+    if scenario.closes:
+        raise ValueError(
+            "scenario must be one whose arms are always open, since no theorem is about arms that "
+            f"come and go, got {scenario.name or 'one with openings'}"
+        )
     if not isinstance(scenario.noise, Gaussian) or callable(scenario.noise.sigma):
         raise ValueError(f"scenario must have Gaussian noise of one sigma, got {scenario.noise!r}")
     found: dict[str, Any] = {

@@ -1,5 +1,9 @@
 """What the regret is measured against: the expected rewards of pi_max and of the best single arm.
 
+Where arms come and go, pi_max is greedy among those that are open: the highest next mean, the first
+arm in a tie. That is no longer optimal, which of several arms that tie is taken matters later, and
+no single arm can be played throughout.
+
 They do not depend on the policy that is played, and working them out takes a good part of the time
 of a fast policy; so they are cached for the next policy on the same runs.
 """
@@ -10,6 +14,7 @@ from typing import Any, NamedTuple
 
 from rotting.arrays import FloatArray
 from rotting.cache import BoundedCache
+from rotting.engines.events import happen
 from rotting.engines.image import restart
 from rotting.engines.loop import expected, expected_single
 from rotting.verbs import choose, pulled, reveal
@@ -18,8 +23,8 @@ from rotting.verbs import choose, pulled, reveal
 class Baseline(NamedTuple):
     """Expected total rewards, [run, checkpoint]."""
 
-    optimal: FloatArray  # of pi_max
-    single: FloatArray  # of the best single arm
+    optimal: FloatArray  # of pi_max; greedy where arms come and go
+    single: FloatArray  # of the best single arm; NaN where arms come and go
 
 
 def _size(baseline: Baseline) -> int:
@@ -36,6 +41,7 @@ def play_baseline(
     scratch: Any,
     world: Any,
     bandits: Any,
+    events: Any,
     checkpoints: Any,
     baseline: Any,
 ) -> None:
@@ -50,10 +56,11 @@ def play_baseline(
         reveal(params, work, models, constants)
         for i in range(pulls.size):
             pulls[i] = 0
-        t = 0
+        t = past = 0
         for c in range(checkpoints.size):
             while t < checkpoints[c]:
                 t += 1
+                past = happen(events, past, t, params, work)
                 arm = choose(params, work, draw)
                 pulled(params, work, arm)
                 pulls[arm] += 1

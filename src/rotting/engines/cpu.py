@@ -9,6 +9,7 @@ import numpy as np
 
 from rotting.engines.baseline import play_baseline
 from rotting.engines.compiled.compiling import compiled, explained, first_call
+from rotting.engines.events import NoEvents
 from rotting.engines.loop import INTERRUPTED, Outcome, play
 from rotting.engines.plan import CHUNK_TABLES, Plan, run_chunk
 from rotting.progress import Progress
@@ -20,8 +21,9 @@ _CHUNKS_A_THREAD = 4  # at least, so that threads end at about the same time
 def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> None:
     """Play all runs of a plan on a number of threads."""
     runs = plan.request.runs
-    loop = compiled(play, plan.params, plan.fresh)
-    baseline_loop = compiled(play_baseline, plan.oracle, plan.oracle_fresh)
+    layout = "" if isinstance(plan.events, NoEvents) else "arms come and go"
+    loop = compiled(play, plan.params, plan.fresh, layout)
+    baseline_loop = compiled(play_baseline, plan.oracle, plan.oracle_fresh, layout)
     stop = np.zeros(1, dtype=np.int64)
     even = -(-runs // (threads * _CHUNKS_A_THREAD))
     most = plan.scenario.runs_a_chunk(CHUNK_TABLES // threads)

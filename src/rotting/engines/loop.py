@@ -17,10 +17,11 @@ from rotting import random
 from rotting.arrays import FloatArray, IntArray
 from rotting.bandits import BERNOULLI, GAUSSIAN
 from rotting.compilable import seldom, shared
+from rotting.engines.events import happen, may_pull
 from rotting.engines.image import restart
 from rotting.verbs import choose, pulled, reveal, update
 
-INTERRUPTED, NO_SUCH_ARM = 1, 2  # why a run was stopped
+INTERRUPTED, NO_SUCH_ARM, CLOSED_ARM = 1, 2, 3  # why a run was stopped
 
 fold = random.fold
 normal_from = random.normal_from
@@ -124,6 +125,7 @@ def play(
     scratch: Any,
     world: Any,
     bandits: Any,
+    events: Any,
     keys: Any,
     first: Any,
     checkpoints: Any,
@@ -134,8 +136,8 @@ def play(
     """Play runs first, first + 1, ... with one policy and write their outcome.
 
     `work` is the policy's state and `fresh` what it starts from (see `restart`). `baseline`, what
-    the regret is measured against, has a row per run, or one row if all runs share a bandit. A set
-    `stop[0]` ends the work early.
+    the regret is measured against, has a row per run, or one row if all runs share a bandit.
+    `events` says when arms open and close. A set `stop[0]` ends the work early.
 
     The next reward of every arm is drawn ahead (prefetched): it does not depend on what is decided,
     so that the processor can draw it and decide in parallel.
@@ -150,15 +152,19 @@ def play(
         restart(fresh, work)
         reveal(params, work, models, constants)
         row = min(r, baseline.optimal.shape[0] - 1)
-        t = 0
+        t = past = 0
         for c in range(checkpoints.size):
             if stop[0] != 0:
                 return
             while t < checkpoints[c]:
                 t += 1
+                past = happen(events, past, t, params, work)
                 arm = choose(params, work, draw)
                 if arm < 0 or arm >= pulls.size:
                     stop[0] = NO_SUCH_ARM
+                    return
+                if not may_pull(events, past, arm):
+                    stop[0] = CLOSED_ARM
                     return
                 pulled(params, work, arm)
                 n = pulls[arm] + 1

@@ -13,10 +13,12 @@ from rotting.arrays import IntArray
 from rotting.bandits import Bandits, Scenario, World
 from rotting.engines import foreign
 from rotting.engines.baseline import BASELINES, Baseline
+from rotting.engines.events import Events, NoEvents, events_of
 from rotting.engines.image import image_of
-from rotting.engines.loop import NO_SUCH_ARM, Keys, Outcome, Scratch
+from rotting.engines.loop import CLOSED_ARM, NO_SUCH_ARM, Keys, Outcome, Scratch
 from rotting.policies.base import Policy
 from rotting.policies.oracle import Oracle
+from rotting.policies.parts.openings import closable
 from rotting.state import is_part, kinds
 
 CHUNK_TABLES = 1 << 28  # bytes of tables that a chunk may have where each run has its own
@@ -56,6 +58,7 @@ class Plan:
     oracle_fresh: Any  # pi_max's state at the start of a run
     keys: Keys
     world: World | None  # the tables, if all runs share them
+    events: Events | NoEvents  # when arms open and close
 
     @property
     def scenario(self) -> Scenario:
@@ -83,6 +86,9 @@ class Plan:
 def prepare(request: Request) -> Plan:
     """The plan of a request."""
     policy, scenario = request.policy, request.scenario
+    events = events_of(scenario)
+    if isinstance(events, Events):
+        _check_reopens(policy)
     oracle = Oracle()
     oracle_params = oracle.prepare_for(scenario, random_ties=False)
     if isinstance(policy, Policy):
@@ -90,15 +96,33 @@ def prepare(request: Request) -> Plan:
         fresh = policy.verbs.init(params, scenario.arm_count, scenario.horizon)
     else:
         params, fresh = foreign.wrap(policy, scenario), foreign.Nothing()
+    oracle_fresh = oracle.verbs.init(oracle_params, scenario.arm_count, scenario.horizon)
+    if isinstance(events, Events):
+        fresh, oracle_fresh = closable(fresh), closable(oracle_fresh)
     return Plan(
         request=request,
         params=params,
         fresh=fresh,
         oracle=oracle_params,
-        oracle_fresh=oracle.verbs.init(oracle_params, scenario.arm_count, scenario.horizon),
+        oracle_fresh=oracle_fresh,
         keys=stream_keys(request.seed, request.noise, request.name),
         world=scenario.world() if scenario.shared_tables else None,
+        events=events,
     )
+
+
+def _check_reopens(policy: Any) -> None:
+    """Refuse who cannot be told that arms come and go."""
+    if not isinstance(policy, Policy):
+        raise ValueError(
+            "policy must be a rotting Policy where arms come and go (openings of the scenario), "
+            f"got {policy!r}"
+        )
+    if policy.verbs.reopen is None:
+        raise ValueError(
+            f"policy must have the verb reopen where arms come and go, but {policy.title} has not; "
+            "one whose state has a part `arms: Arms` has it without further ado"
+        )
 
 
 def stream_keys(seed: int, noise: str, policy: str) -> Keys:
@@ -122,10 +146,12 @@ def empty_outcome(runs: int, checkpoints: int, arms: int) -> Outcome:
     return Outcome(np.empty((runs, checkpoints)), pulls, np.empty(runs), np.empty(runs))
 
 
-def check_stop(stop: int, arms: int) -> None:
+def check_stop(stop: int, arms: int, policy: str = "the policy") -> None:
     """Say why the loop has stopped, if it was the policy's fault."""
     if stop == NO_SUCH_ARM:
-        raise ValueError(f"choose must return an arm from 0 to {arms - 1}; the policy did not")
+        raise ValueError(f"choose must return an arm from 0 to {arms - 1}; {policy} did not")
+    if stop == CLOSED_ARM:
+        raise ValueError(f"choose must return an arm that is open; {policy} did not")
 
 
 def run_chunk(
@@ -163,6 +189,7 @@ def run_chunk(
         scratch,
         world,
         bandits,
+        plan.events,
         plan.keys,
         plan.request.first_run + first,
         plan.request.checkpoints,
@@ -170,13 +197,13 @@ def run_chunk(
         rows,
         stop,
     )
-    check_stop(int(stop[0]), plan.scenario.arm_count)
+    check_stop(int(stop[0]), plan.scenario.arm_count, plan.request.name)
 
 
 def _baseline(
     play_baseline: Callable[..., None], plan: Plan, world: World, bandits: Bandits
 ) -> Baseline:
-    """What pi_max and the best single arm expect on these bandits."""
+    """What pi_max, greedy where arms come and go, and the best single arm expect on these."""
     shape = (bandits.models.shape[0], plan.request.checkpoints.size)
     baseline = Baseline(np.empty(shape), np.empty(shape))
     _, scratch = image_of(Scratch.empty(plan.scenario.arm_count))
@@ -188,9 +215,12 @@ def _baseline(
         scratch,
         world,
         bandits,
+        plan.events,
         plan.request.checkpoints,
         baseline,
     )
+    if isinstance(plan.events, Events):
+        baseline.single[:] = np.nan  # no arm can be played throughout
     return baseline
 
 

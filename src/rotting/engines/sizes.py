@@ -94,7 +94,7 @@ def result_bytes(runs: int, checkpoints: int, arms: int) -> int:
 
 
 def table_bytes(scenario: Scenario, runs: int, threads: int) -> int:
-    """Tables of means and sums at the time when they are made, and of a sigma that changes."""
+    """Tables of means and sums when they are made, of a changing sigma, and of who is open when."""
     noise, row = scenario.noise, scenario.horizon * NUMBER
     changing = row if isinstance(noise, Gaussian) and callable(noise.sigma) else 0
     models = scenario.model_count
@@ -103,8 +103,9 @@ def table_bytes(scenario: Scenario, runs: int, threads: int) -> int:
         models = scenario.arm_count * min(runs, most)
     else:
         threads = 1
+    events = (2 * len(scenario.openings or ()) + 1) * scenario.arm_count * NUMBER
     # sums are made unpadded, then padded; the means of one model need pull numbers and a check
-    return threads * row * max(3 * models, models + 3) + changing
+    return threads * row * max(3 * models, models + 3) + changing + events
 
 
 def policy_bytes(policy: Policy, scenario: Scenario, threads: int, left: int) -> int:
@@ -128,7 +129,7 @@ def policy_bytes(policy: Policy, scenario: Scenario, threads: int, left: int) ->
 
 
 def _tried(policy: Policy, scenario: Scenario, size: int, threads: int) -> int:
-    params = policy.prepare(scenario.arm_count, scenario.horizon, size)
+    params = policy.prepare(scenario.first_arms, scenario.horizon, size)
     fresh = policy.verbs.init(params, scenario.arm_count, size)
     return _bytes(params) + _state_bytes(fresh, threads)
 

@@ -82,9 +82,15 @@ class Comparison:
             for a in self.results
         }
 
+    @property
+    def against(self) -> str:
+        """What all regrets are measured against: "pi_max", or "greedy" where arms come and go."""
+        return next(iter(self.results.values())).against
+
     def __repr__(self) -> str:
         means = (f"{name} {result.mean_regret[-1]:.4g}" for name, result in self.results.items())
-        return f"<Comparison, mean regret: {', '.join(means)}>"
+        measure = next(iter(self.results.values())).measure
+        return f"<Comparison, mean {measure}: {', '.join(means)}>"
 
     def __getitem__(self, name: str) -> Result:
         return self.results[name]
@@ -131,6 +137,7 @@ class Comparison:
             "policies": list(self.results),
             "parameters": {n: r.provenance["parameters"] for n, r in self.results.items()},
             "runs": next(iter(self.results.values())).runs,
+            "regret_against": self.against,
             "mean_regret": {n: float(r.mean_regret[-1]) for n, r in self.results.items()},
             "standard_error": {n: float(r.standard_error[-1]) for n, r in self.results.items()},
             "interval_95": {

@@ -19,6 +19,16 @@ from rotting.experiments.frames import data_frame
 from rotting.models import FloatArray
 
 _FORMAT = 1
+PI_MAX, GREEDY = "pi_max", "greedy"  # what a regret is measured against
+
+
+def measure_of(against: str) -> str:
+    """A regret in words.
+
+    >>> measure_of(PI_MAX), measure_of(GREEDY)
+    ('regret', 'regret against greedy play')
+    """
+    return "regret" if against == PI_MAX else f"regret against {against} play"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +38,15 @@ class Result:
     Rewards are expected rewards (means), not noisy ones, as in the paper's Eqs. 1 and 2. A regret
     that differs from 0 by no more than rounding explains (`rounding`) is 0.
 
+    Where arms come and go (`Scenario.openings`) pi_max takes the best next mean among the arms that
+    are open. That is greedy and not optimal: `against` says so, and a regret may be negative.
+
     checkpoints         rounds t at which the regret was kept; the last is the horizon
     regret              [run, checkpoint] policy regret: J of pi_max minus J of the policy
     pulls               [run, arm] pulls of each arm by the horizon
     total_reward        [run] J, the expected total reward collected by the horizon
-    adversarial_regret  [run] J of the best single arm minus J of the policy, at the horizon
+    adversarial_regret  [run] J of the best single arm minus J of the policy, at the horizon; NaN
+                        where arms come and go, since no arm can be played throughout
     provenance          policy, scenario, seed, noise, engine, versions, seconds; with a GPU also
                         gpu_seconds, those in its kernels
     """
@@ -50,13 +64,23 @@ class Result:
         return int(self.regret.shape[0])
 
     @property
+    def against(self) -> str:
+        """What the regret is measured against: "pi_max", or "greedy" where arms come and go."""
+        return str(self.provenance.get("against", PI_MAX))
+
+    @property
+    def measure(self) -> str:
+        """What the figures are, in words: "regret", or "regret against greedy play"."""
+        return measure_of(self.against)
+
+    @property
     def final_regret(self) -> FloatArray:
         """Each run's policy regret at the horizon."""
         return self.regret[:, -1]
 
     @property
     def share(self) -> FloatArray:
-        """Each run's part of the reward that pi_max collects by the horizon."""
+        """Each run's part of the reward that pi_max (see `against`) collects by the horizon."""
         return np.asarray(self.total_reward / (self.total_reward + self.final_regret))
 
     @property
@@ -90,7 +114,7 @@ class Result:
             runs, error = f"{self.runs} runs", f" +- {self.standard_error[-1]:.2g}"
         return (
             f"<Result of {self.provenance.get('policy', '?')}: {runs}, "
-            f"T = {int(self.checkpoints[-1])}, regret {self.mean_regret[-1]:.4g}{error}>"
+            f"T = {int(self.checkpoints[-1])}, {self.measure} {self.mean_regret[-1]:.4g}{error}>"
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:

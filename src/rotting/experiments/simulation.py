@@ -17,7 +17,7 @@ from rotting.engines import sizes
 from rotting.engines.cluster import BACKENDS
 from rotting.engines.loop import Outcome
 from rotting.engines.plan import Plan, Request, empty_outcome, prepare
-from rotting.experiments.results import Result
+from rotting.experiments.results import GREEDY, Result
 from rotting.policies.base import Policy
 from rotting.progress import Progress, bar, in_steps
 
@@ -100,6 +100,7 @@ def simulate(
         "first_run": first_run,
         "seed": request.seed,
         "noise": noise,
+        **({"against": GREEDY} if scenario.closes else {}),
         "engine": engine,
         "backend": backend,
         "seconds": time.perf_counter() - started,

@@ -23,12 +23,14 @@ def rounding(
     size of what is added up; u = eps / 2 is the rounding of one operation. The regret is the
     difference of two such totals, off by (K + 3) eps times that size at most. The size is taken
     to be |J| + |regret| + |adversarial regret|, which no total of pi_max, of the policy or of the
-    best single arm exceeds; only rewards of both signs that cancel almost completely could.
+    best single arm exceeds; only rewards of both signs that cancel almost completely could. Where
+    arms come and go there is no best single arm: its regret is NaN, and left out.
 
     >>> bool(1e-14 < rounding(300.0, 0.0, 0.0, arms=7) < 1e-11)
     True
     """
-    size = np.abs(total_reward) + np.abs(regret) + np.abs(adversarial)
+    single = np.nan_to_num(np.abs(adversarial), nan=0.0)
+    size = np.abs(total_reward) + np.abs(regret) + single
     return np.asarray((arms + 3) * np.finfo(np.float64).eps * size)
 
 

@@ -2,6 +2,7 @@
 
 from rotting.league.adversarial import ADVERSARIAL
 from rotting.league.entry import Entry
+from rotting.league.openings import OPENINGS
 from rotting.league.playing import League, geometric_mean, play
 from rotting.league.scenarios import CONTESTS, GROUPS, HELD_OUT, SCENARIOS
 
@@ -10,6 +11,7 @@ __all__ = [
     "CONTESTS",
     "GROUPS",
     "HELD_OUT",
+    "OPENINGS",
     "SCENARIOS",
     "Entry",
     "League",

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from rotting.experiments.results import GREEDY
 from rotting.league.playing import REFERENCE, League, geometric_mean
 from rotting.reports import pages as html
 from rotting.reports import plots
@@ -87,6 +88,18 @@ def as_data(league: League, command: str) -> dict[str, Any]:
     }
 
 
+def _about_greedy(league: League) -> list[str]:
+    """What regret means on scenarios whose arms come and go, if there are any."""
+    names = [name for name, entry in league.entries.items() if entry.scenario.closes]
+    if not names:
+        return []
+    return [
+        f'<p class="note">Arms come and go in {escape(", ".join(names))}. Regret is there measured '
+        f"against {GREEDY} play, which always takes the best next mean among the arms that are "
+        "open: pi_max is not optimal where arms close.</p>"
+    ]
+
+
 def write(league: League, folder: Path, command: str) -> None:
     """Write league.json, a page and a picture into a folder."""
     (folder / "league.json").write_text(json.dumps(as_data(league, command), indent=1) + "\n")
@@ -120,6 +133,7 @@ def write(league: League, folder: Path, command: str) -> None:
         html.table(*cell_rows(league, "nanoseconds")),
         "<h2>The scenarios</h2>",
         html.table(["scenario", "what", "arms", "horizon"], about),
+        *_about_greedy(league),
         f"<p><code>{escape(command)}</code>, {league.seconds:.0f} s.</p>",
     ]
     (folder / "league.html").write_text(html.page("The league of rotting bandits", body))

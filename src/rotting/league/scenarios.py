@@ -14,6 +14,7 @@ from rotting.league.adversarial import ADVERSARIAL
 from rotting.league.candy import FAMILY as CANDY_FAMILY
 from rotting.league.candy import candy_cane
 from rotting.league.entry import Entry
+from rotting.league.openings import OPENINGS
 from rotting.models import Constant, Exponential, Family, Plateau, Scaled, Step, Table
 from rotting.papers import levine2017, seznec2019
 
@@ -178,4 +179,5 @@ GROUPS: dict[str, Mapping[str, Entry]] = {
     "held_out": HELD_OUT,
     "adversarial": ADVERSARIAL,
     "contests": CONTESTS,
+    "openings": OPENINGS,
 }

@@ -222,18 +222,22 @@ def uncached_table(model: Model, length: int) -> FloatArray:
 _cached_table = functools.lru_cache(maxsize=32)(uncached_table)
 
 
-def check_means(name: str, means: FloatArray) -> None:
-    """Refuse means that are not finite, too large or that rise, naming the first such pull."""
+def check_means(name: str, means: FloatArray, first: int = 1) -> None:
+    """Refuse means that are not finite, too large or that rise, naming the first such pull.
+
+    They are those of the pulls from `first` on.
+    """
     bad = np.flatnonzero(~(np.abs(means) <= checks.HUGE))
     if bad.size:
-        n = int(bad[0]) + 1
-        allowed = "at most 1e100 in size" if np.isfinite(means[n - 1]) else "finite"
-        raise ValueError(f"{name} must be {allowed}, got {means[n - 1]} at n = {n}")
+        mean = means[bad[0]]
+        allowed = "at most 1e100 in size" if np.isfinite(mean) else "finite"
+        raise ValueError(f"{name} must be {allowed}, got {mean} at n = {bad[0] + first}")
     rising = np.flatnonzero(means[1:] > means[:-1])
     if rising.size:
-        n = int(rising[0]) + 2
+        k = int(rising[0]) + 1
+        n = k + first
         raise ValueError(
-            f"{name} must never rise, but mu({n}) = {means[n - 1]} > mu({n - 1}) = {means[n - 2]}"
+            f"{name} must never rise, but mu({n}) = {means[k]} > mu({n - 1}) = {means[k - 1]}"
         )
 
 

@@ -1,18 +1,29 @@
-"""The tables of a family in the order in which policies read them, and a check of their signs."""
+"""The tables of a family in the order in which policies read them, and a check of their signs.
+
+A family has one pair of tables, whoever asks for however many rows: what is handed out are the
+first rows of it. Space is set aside generously (the operating system gives memory only to what is
+written), so that rows can be added in place, and a few at a time: a player has the next ones made
+while it plays (`Rows.step`), and no decision has to wait for a whole table.
+"""
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rotting import checks
 from rotting.arrays import FloatArray
 
 if TYPE_CHECKING:
     from rotting.models.families import Family
 
 CACHED = 1 << 20  # longer tables are not cached: a few would fill the memory
+_RESERVED = 1 << 23  # numbers of a table that space is set aside for
+_STEP = 512  # rows that are made together
+_SMALL = 1e-300  # a mean that underflows to zero comes after one below this
 
 
 def ordered_rows(sums: FloatArray) -> int:
@@ -22,19 +33,108 @@ def ordered_rows(sums: FloatArray) -> int:
     return len(one_way) if one_way.all() else int(np.argmin(one_way))
 
 
+class Rows:
+    """The means and their sums of one family as [n, theta], as far as they are made."""
+
+    def __init__(self, family: Family) -> None:
+        self._members, self._names = family.members, family.names
+        self._made = 1  # rows; the first stands for no pull
+        self._ordered = 0  # of them, from the first on
+        self._column = 0  # models whose means of the next rows are made,
+        self._end = 1  # which are those before this one
+        self._low: dict[int, tuple[int, float]] = {}  # a model's first mean that is not positive
+        self._mu, self._sums = self._space(_STEP)
+        self._mu[0] = self._sums[0] = 0.0
+        self._lock = threading.RLock()
+
+    def _space(self, rows: int) -> tuple[FloatArray, FloatArray]:
+        width = len(self._members)
+        shape = (max(rows, min(CACHED, _RESERVED // width)), width)
+        return np.empty(shape), np.empty(shape)
+
+    def first(self, length: int) -> tuple[FloatArray, FloatArray, int]:
+        """Means and sums for n = 0..length, read-only, and how many rows of sums are ordered."""
+        with self._lock:
+            if length >= self._made:
+                self._column = 0
+                self._fill(range(len(self._members)), length + 1)
+                self._add_up(length + 1)
+            found = self._mu[: length + 1], self._sums[: length + 1]
+            ordered = min(self._ordered, length + 1)
+        for array in found:
+            array.flags.writeable = False
+        return *found, ordered
+
+    def step(self, length: int) -> bool:
+        """A small part of the work towards `length`; whether that much is made now."""
+        with self._lock:
+            if self._made > length:
+                return True
+            if self._column == 0:
+                self._end = min(self._made + _STEP, length + 1)
+            if self._column < len(self._members):
+                self._fill([self._column], self._end)
+                self._column += 1
+            else:
+                self._column = 0
+                self._add_up(self._end)
+            return self._made > length
+
+    def _fill(self, members: Any, end: int) -> None:
+        """The means of some models in the rows from those made up to `end`."""
+        if end > self._mu.shape[0]:
+            made = self._mu, self._sums
+            self._mu, self._sums = self._space(max(end, 2 * self._mu.shape[0]))
+            for new, old in zip((self._mu, self._sums), made, strict=True):
+                new[: self._made] = old[: self._made]
+            if self._column:  # of those being made, too
+                self._mu[self._made : made[0].shape[0]] = made[0][self._made :]
+        for k in members:
+            self._mu[self._made : end, k] = self._means(k, end)
+
+    def _means(self, k: int, end: int) -> FloatArray:
+        """mu(n; theta) of one model for n from the rows made up to `end`, checked."""
+        from rotting.models.base import check_means
+
+        start = max(1, self._made - 1)  # one row made before: means must not rise from there either
+        means = np.array(self._members[k].mean(np.arange(start, end)), dtype=np.float64)
+        check_means(repr(self._members[k]), means, start)
+        if k not in self._low:
+            low = np.flatnonzero(
+                (means < 0.0) | ((means == 0.0) & (np.append(1.0, means[:-1]) > _SMALL))
+            )
+            low = low[low + start >= self._made]
+            if low.size:
+                self._low[k] = (int(low[0]) + start, float(means[low[0]]))
+        return means[self._made - start :]
+
+    def _add_up(self, end: int) -> None:
+        """The sums of rows whose means are made."""
+        made = self._made
+        block = self._mu[made - 1 : end].copy()
+        block[0] = self._sums[made - 1]
+        self._sums[made:end] = np.cumsum(block, axis=0)[1:]
+        if self._ordered >= made - 1:  # all so far
+            self._ordered = made - 1 + ordered_rows(self._sums[made - 1 : end])
+        self._made = end
+
+    def not_positive(self, length: int) -> tuple[int, str, float] | None:
+        """The first n, model and mean that is not positive, if any."""
+        self.first(length)
+        for k, name in enumerate(self._names):
+            if k in self._low and self._low[k][0] <= length:
+                n, mean = self._low[k]
+                return n, name, mean
+        return None
+
+
+rows_of = functools.lru_cache(maxsize=16)(Rows)
+
+
 def rows_by_pull(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
     """Means and sums as [n, theta], n = 0..length, and how many rows of sums are ordered."""
-    return (_cached_rows if length <= CACHED else _rows)(family, length)
-
-
-def _rows(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
-    rows = np.ascontiguousarray(np.pad(family.table(length), ((0, 0), (1, 0))).T)
-    sums = np.cumsum(rows, axis=0)
-    rows.flags.writeable = sums.flags.writeable = False
-    return rows, sums, ordered_rows(sums)
-
-
-_cached_rows = functools.lru_cache(maxsize=8)(_rows)
+    checks.integer("length", length, least=1)
+    return (rows_of(family) if length < CACHED else Rows(family)).first(length)
 
 
 def check_positive(who: str, family: Family, length: int) -> None:
@@ -42,21 +142,9 @@ def check_positive(who: str, family: Family, length: int) -> None:
 
     A mean that underflows to zero is accepted.
     """
-    found = _not_positive(family, length)
+    found = (rows_of(family) if length < CACHED else Rows(family)).not_positive(length)
     if found is not None:
         n, name, mean = found
         raise ValueError(
             f"{who} needs a positive family (Assumption 4.1), but mu({n}; {name}) = {mean:g}"
         )
-
-
-@functools.lru_cache(maxsize=32)
-def _not_positive(family: Family, length: int) -> tuple[int, str, float] | None:
-    """The first n, member and mean that is not positive, if any."""
-    for name, member in zip(family.names, family.members, strict=True):
-        means = member.table(length)
-        before = np.concatenate([[1.0], means[:-1]])
-        low = np.flatnonzero((means < 0.0) | ((means == 0.0) & (before > 1e-300)))
-        if low.size:
-            return int(low[0]) + 1, name, float(means[low[0]])
-    return None

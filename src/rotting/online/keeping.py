@@ -1,18 +1,22 @@
-"""What a player keeps: params and state in place, with space to grow, and copies of it all."""
+"""What a player keeps: its fields, how they grow, and how they are copied and pickled."""
 
 from __future__ import annotations
 
 import copy
 import itertools
+from collections.abc import Callable
 from typing import Any, Self
 
 from rotting import random
-from rotting.arrays import IntArray
+from rotting.engines import desk as at
+from rotting.engines import steps
+from rotting.engines.desk import Desk
+from rotting.engines.waiting import is_full, with_space
+from rotting.online.growing import expected_sizes, next_sizes, prepared, set_limits
 from rotting.online.sharing import Shared
 from rotting.policies.base import Policy
-from rotting.state import grown, leaves, rebuild
-
-_CHANGING = ("_counts", "_outstanding", "_draw", "_turn")  # beside the state
+from rotting.policies.parts.openings import closable
+from rotting.state import grown, rebuild, values
 
 
 class Kept(Shared):
@@ -21,68 +25,102 @@ class Kept(Shared):
     # All there is: copies and pickles take it by these names. A look into a `__dict__` would make
     # every later access to an attribute slower.
     _KEPT = (
-        *("policy", "arms", "horizon", "seed", "compiled", "_counts", "_outstanding", "_decided"),
-        *("_capacity", "_reach", "_params", "_state", "_draw", "_turn"),
+        *("policy", "arms", "horizon", "seed", "compiled", "_dated", "_start"),
+        *("_capacity", "_reach", "_params", "_state", "_draw", "_desk"),
     )
-    _MADE = ("_numbers", "_grow_at", "_grow_at_pull", "_stepper")
-    _CALLS = ("_block", "_decisions", "_learn")
-    __slots__ = (*_KEPT, *_MADE, *_CALLS)
+    _MADE = ("_next", "_numbers", "_timed", "_assigned", "_block", "_calls", "_decisions", "_learn")
+    __slots__ = (*_KEPT, *_MADE)
 
     policy: Policy
     arms: tuple[Any, ...]  # labels
     horizon: int | None
     seed: int
     compiled: bool
-    _counts: list[int]  # pulls of each arm
-    _outstanding: dict[tuple[int, int], None]  # a set of (arm, pull), of which one is deleted fast
-    _decided: int
+    _dated: bool | None  # whether times are dates, once that is known
+    _start: int  # how many arms were open when it started
     _capacity: int  # decisions that the state has space for
     _reach: int  # pulls that the tables of the params reach
+    _params: Any
+    _state: Any
+    _draw: random.Draw
+    _desk: Desk
+    _next: Any  # larger params and an empty state, with their sizes, made ahead
 
-    def _begin(
-        self, params: Any, state: Any, draw: random.Draw, turn: IntArray, *space: int
-    ) -> None:
+    def _fresh(self, params: Any, arms: int, capacity: int) -> Any:
+        """A state at its start, whose arms can close."""
+        return closable(self.policy.verbs.init(params, arms, capacity))
+
+    def _begin(self, params: Any, state: Any, draw: random.Draw, desk: Desk, *space: int) -> None:
         """Put params and state in place and find the fastest way to call the verbs on them.
 
         `space` is capacity and reach, where they change. All is made first and put in place then,
-        without a call in between, so that Ctrl-C finds the old or the new.
+        without a call in between, so that Ctrl-C finds the old or the new: compiled code knows the
+        addresses of the arrays, which must not be let go before it is told of others.
         """
         capacity, reach = space or (self._capacity, self._reach)
-        numbers = {label: number for number, label in enumerate(self.arms)}
-        outstanding = dict.fromkeys(self._outstanding)
+        numbers = getattr(self, "_numbers", None)
+        if numbers is None or len(numbers) != len(self.arms):
+            numbers = {label: number for number, label in enumerate(self.arms)}
+        timed = desk.numbers[at.LIFETIME] < float("inf")
+        assigned = desk.numbers[at.EXPLORE] > 0.0
         if not hasattr(self, "_gate"):
             self._share()
-        stepper: Any = None
-        block: Any = None
+        calls: Any = getattr(self, "_calls", None)
+        parts, block = (params, state, draw, desk), getattr(self, "_block", None)
         learn: Any = None
-        decisions: Any = None
+        decide: Callable[..., Any]
         if self.compiled:
-            from rotting.engines.compiled.stepper import Stepper
+            from rotting.engines.compiled import stepper
 
-            before = getattr(self, "_stepper", None)
-            new = before.moved if before else Stepper
-            stepper = new(params, state, draw, turn)  # it keeps the arrays in place
-            block, learn = stepper.block, stepper.learn
-            decisions = map(stepper.decide, itertools.repeat(block))
-        self._params, self._state, self._draw, self._turn = params, state, draw, turn
-        self._capacity, self._reach = capacity, reach
-        # Tables and state have space for twice what was decided: late rewards may force a
-        # policy to keep them all.
-        self._grow_at, self._grow_at_pull = capacity // 2, reach // 2
-        self._numbers, self._outstanding = numbers, outstanding
-        self._stepper, self._block = stepper, block
+            calls = calls or stepper.calls_for(params, state, desk)
+            block = stepper.pack(parts, () if block is None else self._parts(), block)
+            decide, learn = calls.decide, calls.learn
+        else:
+            decide, learn = _plain_calls(*parts)
+        decisions = map(decide, itertools.repeat(block))
+        set_limits(desk, capacity, reach if self.policy.tables else 0)
+        self._params, self._state, self._draw, self._desk = params, state, draw, desk
+        self._capacity, self._reach, self._next = capacity, reach, None
+        self._numbers, self._timed, self._assigned = numbers, timed, assigned
+        self._calls, self._block = calls, block
         self._decisions, self._learn = decisions, learn
 
+    def _parts(self) -> tuple[Any, ...]:
+        return self._params, self._state, self._draw, self._desk
+
+    def _work(self, what: int, rows: Any, rewards: Any, chances: Any) -> int:
+        """A batch, compiled or not."""
+        if self.compiled:
+            from rotting.engines.compiled.stepper import ready
+
+            return int(ready(self._calls, self._params)(self._block, what, rows, rewards, chances))
+        return int(steps.work(*self._parts(), what, rows, rewards, chances))
+
     def _grow(self) -> None:
-        """Twice the space where it is needed: tables go by pulls, the state by decisions."""
-        params, arms, capacity, reach = self._params, len(self.arms), self._capacity, self._reach
-        if max(self._counts) >= self._grow_at_pull:
-            reach *= 2
-            params = self.policy.prepare(arms, self.horizon, reach)
-        if 2 * self._decided >= capacity:
-            capacity *= 2
-        larger = grown(self._state, self.policy.verbs.init(params, arms, capacity))
-        self._begin(params, larger, self._draw, self._turn, capacity, reach)
+        """Twice the space where it is needed, or something towards it: see `online.growing`."""
+        desk, tables = self._desk, self.policy.tables
+        if is_full(desk.waiting):
+            desk = desk._replace(waiting=with_space(desk.waiting))
+            desk.clock[at.UNHASHED] = 1
+            self._begin(self._params, self._state, self._draw, desk)
+            return
+        capacity, reach = next_sizes(desk, self._capacity, self._reach, tables)
+        due = (capacity, reach) != (self._capacity, self._reach)
+        if not due:
+            capacity, reach = expected_sizes(desk, self._capacity, self._reach, tables)
+            if reach > self._reach and not self.policy.ahead(reach):
+                set_limits(desk, self._capacity, self._reach, soon=True)
+                return
+        if self._next is None or self._next[0] != (capacity, reach):
+            params = self._params
+            if reach > self._reach:
+                params = prepared(self.policy, self._start, self.horizon, reach)
+            self._next = (capacity, reach), params, self._fresh(params, len(self.arms), capacity)
+        if not due:
+            set_limits(desk, self._capacity, self._reach if tables else 0, ready=True)
+            return
+        _, params, larger = self._next
+        self._begin(params, grown(self._state, larger), self._draw, desk, capacity, reach)
 
     def _redraw(self, draw: random.Draw) -> None:
         """Go on with other random numbers, in place: compiled code knows the array's address."""
@@ -97,9 +135,10 @@ class Kept(Shared):
 
         def take() -> dict[str, Any]:
             kept = {name: getattr(self, name) for name in self._KEPT}
-            arrays = (leaf.value.copy() for leaf in leaves(self._state))
-            changing = {name: kept[name].copy() for name in _CHANGING}
-            return {**kept, **changing, "_state": rebuild(self._state, arrays)}
+            for name in ("_state", "_desk"):
+                arrays = (value.copy() for value in values(kept[name]))
+                kept[name] = rebuild(kept[name], arrays)
+            return {**kept, "_draw": self._draw.copy()}
 
         return self._alone(take)
 
@@ -111,8 +150,23 @@ class Kept(Shared):
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
-        self._begin(self._params, self._state, self._draw, self._turn)
+        self._begin(self._params, self._state, self._draw, self._desk)
 
     def __copy__(self) -> Self:
         """A copy shares nothing with the original: two players on one state would be no copy."""
         return copy.deepcopy(self)
+
+
+def _plain_calls(
+    params: Any, state: Any, draw: random.Draw, desk: Desk
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`decide` and `learn` as plain Python, called as their compiled forms are."""
+
+    def decide(block: None) -> tuple[int, int]:
+        arm, pull = steps.decide(params, state, draw, desk)
+        return int(arm), int(pull)
+
+    def learn(block: None, arm: int, pull: int, reward: float) -> bool:
+        return bool(steps.learn(params, state, desk, arm, pull, reward))
+
+    return decide, learn

@@ -14,11 +14,16 @@ import contextlib
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rotting import checks, plain
-from rotting.arrays import IntArray
-from rotting.engines import steps
+from rotting.engines import desk as at
+from rotting.engines.desk import Desk
 from rotting.online import saving
+from rotting.online.desks import Row, restored_desk, waiting_rows
+from rotting.online.labels import matched
 from rotting.policies.base import POLICIES, Policy
+from rotting.policies.parts.openings import closable
 from rotting.random import Draw, new_draw
 from rotting.state import Leaf, check, check_form, leaves, rebuild
 
@@ -26,7 +31,6 @@ FIRST = 256  # pulls that tables reach, and decisions that a state has space for
 MOST = 1 << 30  # bytes of tables and state that are loaded from a file that is not trusted
 _SMALL = 16  # pulls: tables that fit into memory, whatever the policy
 _FEW = 4096  # arms: a state of so many does, too
-_DECISIONS = 2**60  # nobody has made more
 _DRAW = new_draw(0)
 
 
@@ -38,8 +42,8 @@ class Loaded(NamedTuple):
     params: Any
     state: Any
     draw: Draw
-    turn: IntArray
-    outstanding: set[tuple[int, int]]
+    desk: Desk
+    waiting: list[Row]
 
 
 def load(
@@ -51,18 +55,26 @@ def load(
     it may need any amount of memory.
     """
     with _only_value_errors():
-        _check_counts(saved)
         policy = policy_of(saved, policy)
-        labels = _labels(saved, arms)
+        labels = matched(saved.arms, saved.arm_count, arms)
+        desk = restored_desk(saved)
+        _check_sizes(saved, policy, desk)
         params, fresh = _prepared(saved, policy, trusted)
         state = _state(saved, policy, fresh, trusted)
-        waiting = _outstanding(saved)
-        for leaf in leaves(state):
-            if leaf.path.endswith("arms.pulls") and leaf.value.tolist() != saved.counts:
-                wanted = _some(saved.counts)
-                raise ValueError(f"saved state is damaged: {leaf.path} must be {wanted}")
-        check(state, fresh, params, waiting)
-        return Loaded(policy, labels, params, state, _draw(saved), _turn(saved), set(waiting))
+        waiting = waiting_rows(saved, desk)
+        _check_agreement(state, desk)
+        check(state, fresh, params, [(row[0], row[1]) for row in waiting])
+        return Loaded(policy, labels, params, state, _draw(saved), desk, waiting)
+
+
+def _check_agreement(state: Any, desk: Desk) -> None:
+    """Refuse a state that has not the pulls, or the open arms, of the desk."""
+    wanted = {"arms.pulls": desk.pulls, "opening.flags": desk.open}
+    for leaf in leaves(state):
+        for path, array in wanted.items():
+            if leaf.path.endswith(path) and not np.array_equal(leaf.value, array):
+                said = _some(array.tolist())
+                raise ValueError(f"saved state is damaged: {leaf.path} must be {said}")
 
 
 @contextlib.contextmanager
@@ -124,53 +136,25 @@ def policy_of(saved: saving.Saved, policy: Policy | None) -> Policy:
     return made
 
 
-def _labels(saved: saving.Saved, arms: Iterable[Hashable] | None) -> tuple[Hashable, ...]:
-    """The labels of a saved player: as saved, or those given."""
-    if arms is None:
-        if saved.arms is None:
-            raise ValueError("arms must be given: the labels could not be saved")
-        arms = [saving.thaw(label) for label in saved.arms]
-    labels = checks.labels("arms", arms)
-    if len(labels) != saved.arm_count:
-        raise ValueError(f"arms must be {saved.arm_count} labels, got {len(labels)}")
-    return labels
-
-
-def _check_counts(saved: saving.Saved) -> None:
-    """Refuse counts that contradict each other, and sizes that do not follow from them."""
-    counts, decided = saved.counts, saved.decided
-    if len(counts) != saved.arm_count or not counts:
-        raise ValueError(f"saved state is damaged: {len(counts)} counts of {saved.arm_count} arms")
-    fine = all(type(n) is int and n >= 0 for n in counts)
-    if not fine or sum(counts) != decided or decided > _DECISIONS:
+def _check_sizes(saved: saving.Saved, policy: Policy, desk: Desk) -> None:
+    """Refuse sizes that do not follow from the pulls."""
+    decided, most = int(desk.clock[at.DECIDED]), int(desk.pulls.max())
+    if not 1 <= saved.start <= saved.arm_count:
         raise ValueError(
-            f"saved state is damaged: pulls {_some(counts)} of {str(decided)[:40]} decisions"
+            f"saved state is damaged: start must be 1 to {saved.arm_count} arms, "
+            f"got {str(saved.start)[:40]}"
         )
-    if saved.capacity != capacity_of(len(counts), decided):
+    if saved.capacity != capacity_of(saved.start, decided):
         raise ValueError(
-            f"saved state is damaged: capacity must be {capacity_of(len(counts), decided)} after "
+            f"saved state is damaged: capacity must be {capacity_of(saved.start, decided)} after "
             f"{decided} decisions, got {str(saved.capacity)[:40]}"
         )
-    if saved.reach not in reaches_of(max(counts)):
+    reaches = reaches_of(most) if policy.tables else {FIRST}
+    if saved.reach not in reaches:
         raise ValueError(
-            f"saved state is damaged: reach must be {max(reaches_of(max(counts)))} after "
-            f"{max(counts)} pulls, got {str(saved.reach)[:40]}"
+            f"saved state is damaged: reach must be {max(reaches)} after "
+            f"{most} pulls, got {str(saved.reach)[:40]}"
         )
-
-
-def _outstanding(saved: saving.Saved) -> list[tuple[int, int]]:
-    """The pulls that wait for their rewards, as pairs (arm, pull): made, and each of them once."""
-    counts = saved.counts
-    for pair in saved.outstanding:
-        if type(pair) is not list or len(pair) != 2 or any(type(n) is not int for n in pair):
-            raise ValueError(f"saved state is damaged: {str(pair)[:80]} is no pair of arm and pull")
-        number, pull = pair
-        if not (0 <= number < len(counts) and 1 <= pull <= counts[number]):
-            raise ValueError(f"saved state is damaged: pull {pull} of arm {number} was not made")
-    found = {(number, pull) for number, pull in saved.outstanding}
-    if len(found) < len(saved.outstanding):
-        raise ValueError("saved state is damaged: a pull waits twice for its reward")
-    return sorted(found)
 
 
 def _bytes(found: Iterable[Leaf]) -> int:
@@ -191,13 +175,13 @@ def _prepared(saved: saving.Saved, policy: Policy, trusted: bool) -> tuple[Any, 
         checks.integer("horizon", horizon, least=1)
     reach, capacity = saved.reach, saved.capacity
     if not trusted:
-        reach, capacity = min(reach, _SMALL), capacity_of(arms, 0)
+        reach, capacity = min(reach, _SMALL), capacity_of(saved.start, 0)
     while True:
-        params = policy.prepare(arms, horizon, reach)
+        params = policy.prepare(saved.start, horizon, reach)
         if not trusted and arms > _FEW:
-            few = policy.verbs.init(params, _FEW, capacity_of(_FEW, 0))
+            few = closable(policy.verbs.init(params, _FEW, capacity_of(_FEW, 0)))
             _check_need(saved, policy, _bytes(leaves(few)) * arms // _FEW)
-        fresh = policy.verbs.init(params, arms, capacity)
+        fresh = closable(policy.verbs.init(params, arms, capacity))
         if (reach, capacity) == (saved.reach, saved.capacity):
             return params, fresh
         models = list(leaves(fresh))
@@ -224,9 +208,9 @@ def _check_shapes(saved: saving.Saved, policy: Policy, models: list[Leaf]) -> No
 def _check_need(saved: saving.Saved, policy: Policy, need: int) -> None:
     if need > MOST:
         raise ValueError(
-            f"saved state of {policy.title} with {saved.arm_count} arms and {saved.decided} "
-            f"decisions needs more than {MOST >> 20} MiB; give trusted=True if you know where it "
-            "is from"
+            f"saved state of {policy.title} with {saved.arm_count} arms and space for "
+            f"{saved.capacity} decisions needs more than {MOST >> 20} MiB; give trusted=True if "
+            "you know where it is from"
         )
 
 
@@ -253,18 +237,6 @@ def _check_paths(saved: saving.Saved, policy: Policy, models: list[Leaf]) -> Non
 def _draw(saved: saving.Saved) -> Draw:
     draw: Draw = saving.unpack("draw", saved.draw, _DRAW)
     return draw
-
-
-def _turn(saved: saving.Saved) -> IntArray:
-    """Whose reward is late: an arm that was pulled, or nobody."""
-    arms = saved.arm_count
-    turn: IntArray = saving.unpack("turn", saved.turn, steps.new_turn(arms))
-    late = int(turn[steps.LATE])
-    if turn[steps.ARMS] != arms:
-        raise ValueError(f"saved state is damaged: its turn must be of {arms} arms")
-    if not steps.NOBODY <= late < arms:
-        raise ValueError(f"saved state is damaged: nobody can wait for arm {late}")
-    return turn
 
 
 def _some(counts: list[Any]) -> str:

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from rotting import checks, random
-from rotting.checks import HUGE
-from rotting.engines import steps
+from rotting.engines import desk as at
+from rotting.engines.desk import new_desk
+from rotting.engines.waiting import lined_up, listed
 from rotting.online import loading, saving
-from rotting.online.keeping import Kept
-from rotting.online.sharing import holder
+from rotting.online.growing import prepared
+from rotting.online.labels import freeze
+from rotting.online.moments import duration
+from rotting.online.roster import Roster
 from rotting.policies.base import Policy
 from rotting.state import leaves
 
 
-class Decision(NamedTuple):
-    """What was decided: an arm, and which pull of it this is (1, 2, ...)."""
-
-    arm: Any  # its label
-    pull: int  # from 1
-
-
-class Player(Kept):
+class Player(Roster):
     """Plays a policy online. Made by `policy.online(arms, seed=0)`.
 
     `select()` decides; it counts as a pull at once, for the arm rots whether or not its reward
-    ever arrives. `update(decision, reward)` learns; rewards may come later, in any order, or
-    never. A player saves to bytes or JSON and continues exactly. Threads may share it: whatever
-    reads or changes it excludes everything else.
+    ever arrives. `update(decision, reward)` learns; rewards may come later, in any order. No click
+    is a reward of zero, not a reward that never came: send it, or give a reward window and
+    `default_reward=0.0`. A player saves to bytes or JSON and continues exactly. Threads may share
+    it: whatever reads or changes it excludes everything else.
 
     >>> from rotting import policies
     >>> player = policies.UCB1().online(["red", "blue"], seed=0, compiled=False)
@@ -49,6 +47,10 @@ class Player(Kept):
         seed: int = 0,
         horizon: int | None = None,
         compiled: bool = True,
+        reward_window: int | None = None,
+        reward_time: Any = None,
+        default_reward: float | None = None,
+        explore: float = 0.0,
     ) -> None:
         self.policy = policy
         self.arms = checks.labels("arms", arms)
@@ -62,120 +64,28 @@ class Player(Kept):
                 f"horizon must be given to play {policy.title} online, as "
                 f".online(arms, horizon=10_000), got None"
             )
-        self._counts = [0] * len(self.arms)
-        self._outstanding = {}
-        self._decided = 0
-        self._capacity = loading.capacity_of(len(self.arms), 0)
+        desk = new_desk(len(self.arms), self.seed)
+        self._dated = None
+        if reward_window is not None:
+            window = checks.integer("reward_window", reward_window, 1, checks.EXACT)
+            desk.clock[at.WINDOW] = window
+        if reward_time is not None:
+            lifetime, self._dated = duration("reward_time", reward_time)
+            desk.numbers[at.LIFETIME] = lifetime
+        if default_reward is not None:
+            if reward_window is None and reward_time is None:
+                raise ValueError(
+                    "default_reward must come with a reward_window (in decisions) or a "
+                    f"reward_time, after which it is the reward, got {default_reward!r} alone"
+                )
+            desk.numbers[at.DEFAULT] = checks.reward(default_reward)
+        desk.numbers[at.EXPLORE] = checks.number("explore", explore, least=0, below=1)
+        self._start = len(self.arms)
+        self._capacity = loading.capacity_of(self._start, 0)
         self._reach = loading.FIRST
-        params = policy.prepare(len(self.arms), self.horizon, self._reach)
-        state = policy.verbs.init(params, len(self.arms), self._capacity)
-        self._begin(params, state, random.new_draw(self.seed), steps.new_turn(len(self.arms)))
-
-    @holder
-    def select(self) -> Decision:
-        """Decide: the arm to use now, and its pull number."""
-        while True:
-            try:
-                del self._free
-                break
-            except AttributeError:
-                self._wait()
-        try:
-            if self._decided >= self._grow_at:
-                self._grow()
-            counts = self._counts
-            arms = len(counts)
-            if self.compiled:
-                # One step of an iterator and not a call: no signal is handled in between, so
-                # Ctrl-C finds the decision made and counted here, or not made.
-                for number in self._decisions:  # noqa: B007
-                    break
-            else:
-                number = int(steps.decide(self._params, self._state, self._draw, self._turn))
-            if not 0 <= number < arms:
-                raise ValueError(f"choose must return an arm from 0 to {arms - 1}, got {number}")
-            self._decided += 1
-            pull = counts[number] + 1
-            counts[number] = pull
-            if pull >= self._grow_at_pull:
-                self._grow_at = 0
-            self._outstanding[number, pull] = None
-        finally:
-            self._free = None
-            if self._waiting:
-                self._wake()
-        return Decision(self.arms[number], pull)
-
-    @holder
-    def update(self, decision: tuple[Any, int], reward: float) -> None:
-        """Learn the reward of a decision made earlier, once.
-
-        `decision` is what `select` returned, or a pair (arm, pull) that says the same.
-        """
-        try:
-            arm, pull = decision
-            number = self._numbers[arm]
-        except (KeyError, TypeError, ValueError):
-            raise ValueError(
-                f"decision must be a pair (arm, pull) with an arm of {_some(self.arms)}, "
-                f"got {decision!r}"
-            ) from None
-        value = reward if type(reward) is float else checks.number("reward", reward)
-        if not abs(value) <= HUGE:  # NaN is not, either
-            checks.moderate("reward", reward)
-        while True:
-            try:
-                del self._free
-                break
-            except AttributeError:
-                self._wait()
-        try:
-            try:
-                whole = pull if type(pull) is int else int(pull)
-                del self._outstanding[number, pull]
-            except (KeyError, TypeError, ValueError, OverflowError):
-                raise ValueError(self._why_not(arm, number, pull)) from None
-            if self.compiled:
-                try:
-                    self._learn(self._block, number, whole, value)
-                except BaseException:
-                    if not self._learn.signatures:  # Ctrl-C while it was compiled: nothing learnt
-                        self._outstanding[number, whole] = None
-                    raise
-            else:
-                steps.learn(self._params, self._state, self._turn, number, whole, value)
-        finally:
-            self._free = None
-            if self._waiting:
-                self._wake()
-
-    def _why_not(self, arm: Any, number: int, pull: Any) -> str:
-        made = self._counts[number]
-        if isinstance(pull, int) and 1 <= pull <= made:
-            return f"pull {pull} of arm {arm!r} was rewarded or dropped before"
-        return f"pull must be one of the {made} pulls made of arm {arm!r}, got {pull!r}"
-
-    def drop(self, decision: tuple[Any, int]) -> None:
-        """Stop waiting for the reward of a decision; it will be refused if it comes."""
-        try:
-            arm, pull = decision
-            pair = self._numbers[arm], pull
-            self._alone(lambda: self._outstanding.pop(pair))
-        except (KeyError, TypeError, ValueError):
-            raise ValueError(
-                f"decision must be one that waits for its reward, got {decision!r}"
-            ) from None
-
-    @property
-    def pulls(self) -> dict[Any, int]:
-        """How often each arm was chosen."""
-        return self._alone(lambda: dict(zip(self.arms, self._counts, strict=True)))
-
-    @property
-    def outstanding(self) -> list[Decision]:
-        """The decisions whose rewards have not arrived, by arm and pull."""
-        pairs = self._alone(lambda: list(self._outstanding))
-        return [Decision(self.arms[number], pull) for number, pull in sorted(pairs)]
+        params = prepared(policy, self._start, self.horizon, self._reach)
+        state = self._fresh(params, len(self.arms), self._capacity)
+        self._begin(params, state, random.new_draw(self.seed), desk)
 
     def to_json(self) -> str:
         """The whole state as JSON text; `Player.from_json` continues from it exactly."""
@@ -192,10 +102,10 @@ class Player(Kept):
     ) -> Player:
         """A player that continues where `to_json` was called; ValueError for anything else.
 
-        Labels that JSON cannot hold, and policies with a user's own function in them, are not
-        saved and have to be given again. `trusted=True` says that you know where the text is from:
-        needed for a player of more than a GiB, and for a policy of your own whose state does not
-        say what it may hold.
+        `arms` need be given only if they are members of an Enum; they are matched by label, in any
+        order. A policy with a user's own function in it is not saved and has to be given again.
+        `trusted=True` says that you know where the text is from: needed for a player of more than a
+        GiB, and for a policy of your own whose state does not say what it may hold.
         """
         return cls._restored(saving.read_json(text), arms, policy, trusted)
 
@@ -217,21 +127,22 @@ class Player(Kept):
 
     def _saved(self) -> saving.Saved:
         kept = self._snapshot()
+        desk = kept["_desk"]
         return saving.Saved(
             policy=saving.plain_or_none(self.policy),
             policy_name=self.policy.label,
-            arms=saving.labels_or_none(self.arms),
-            arm_count=len(self.arms),
+            arms=[freeze(label) for label in kept["arms"]],
+            arm_count=len(kept["arms"]),
+            start=kept["_start"],
             seed=self.seed,
             horizon=self.horizon,
             compiled=self.compiled,
+            dated=kept["_dated"],
             capacity=kept["_capacity"],
             reach=kept["_reach"],
-            decided=kept["_decided"],
-            counts=kept["_counts"],
-            outstanding=[list(pair) for pair in sorted(kept["_outstanding"])],
+            waiting=[_plain(row) for row in listed(desk.waiting)],
             draw=kept["_draw"],
-            turn=kept["_turn"],
+            desk={name: getattr(desk, name) for name in saving.DESK},
             state={leaf.path: leaf.value for leaf in leaves(kept["_state"])},
         )
 
@@ -244,25 +155,21 @@ class Player(Kept):
         trusted: bool,
     ) -> Player:
         found = loading.load(saved, arms, policy, trusted)
-        player = cls(
-            found.policy,
-            found.arms,
-            seed=saved.seed,
-            horizon=saved.horizon,
-            compiled=saved.compiled,
-        )
-        player._counts = list(saved.counts)
-        player._decided = saved.decided
-        player._outstanding = dict.fromkeys(found.outstanding)
+        player = cls.__new__(cls)
+        player.policy, player.arms = found.policy, found.arms
+        player.horizon, player.seed = saved.horizon, saved.seed
+        player.compiled, player._dated = saved.compiled, saved.dated
+        player._start = saved.start
         player._capacity, player._reach = saved.capacity, saved.reach
-        player._begin(found.params, found.state, found.draw, found.turn)
+        desk = found.desk._replace(waiting=lined_up(found.waiting))
+        player._begin(found.params, found.state, found.draw, desk)
         return player
 
     def __repr__(self) -> str:
-        return f"<Player of {self.policy.label}: {len(self.arms)} arms, {self._decided} decisions>"
+        decided = int(self._desk.clock[at.DECIDED])
+        return f"<Player of {self.policy.label}: {len(self.arms)} arms, {decided} decisions>"
 
 
-def _some(labels: tuple[Any, ...]) -> str:
-    """The labels, not too many of them."""
-    shown = ", ".join(map(repr, labels[:8]))
-    return f"{shown}, ... ({len(labels)} in all)" if len(labels) > 8 else shown
+def _plain(row: tuple[int, int, int, float, float, float]) -> list[Any]:
+    """A pull that waits, as JSON can hold it."""
+    return [*row[:3], None if math.isnan(row[3]) else row[3], *row[4:]]

@@ -13,17 +13,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import zlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rotting import plain
+from rotting.engines import desk as at
+from rotting.engines.desk import new_desk
 from rotting.provenance import VERSION
 from rotting.state import check_form
 
-FORMAT = 3
+FORMAT = 4
+# arrays of the desk that are saved; what waits is saved as a list, the rest follows
+DESK = ("pulls", "seen", "total", "chosen", "open", "clock", "numbers", "draw")
 _MAGIC = b"rotting\x01"
 
 
@@ -52,8 +57,54 @@ def _from_2(content: dict[str, Any]) -> dict[str, Any]:
     return {**content, "state": state}
 
 
+def _from_3(content: dict[str, Any]) -> dict[str, Any]:
+    """Format 4: arms come and go, what is seen of them is counted, and SteadyUCB is another."""
+    state, counts = content.get("state"), content.get("counts")
+    outstanding = content.get("outstanding")
+    content = {**content, "format": 4}
+    if not isinstance(state, dict) or not isinstance(counts, list):
+        return content  # which is refused as any other
+    if any(path.endswith("noise.totals") for path in state):
+        raise ValueError(
+            "saved state has format 3, whose SteadyUCB remembered every reward; play its log again "
+            "to get there (Player.learn)"
+        )
+    try:
+        return {**content, **_desk_of(content, state, counts, outstanding)}
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
+        raise ValueError("saved state is damaged: it is not a saved player") from None
+
+
+def _desk_of(content: Any, state: Any, counts: Any, outstanding: Any) -> dict[str, Any]:
+    """What a player of format 3 has on its desk; the sums of its rewards are not known."""
+    arms = len(counts)
+    desk = new_desk(arms, int(content["seed"]))
+    rows = [
+        [int(arm), int(pull), k + 1, math.nan, 0.0, 0.0]
+        for k, (arm, pull) in enumerate(outstanding)
+    ]
+    desk.pulls[:] = counts
+    desk.seen[:] = desk.pulls - np.bincount([row[0] for row in rows], minlength=arms)[:arms]
+    desk.total[desk.pulls > 0] = math.nan
+    desk.clock[at.DECIDED] = int(content["decided"])
+    like = np.zeros(2, dtype=np.int64)
+    desk.clock[at.LATE] = unpack("turn", content["turn"], like)[1]
+    state = dict(state)
+    for path in [path for path in state if path.endswith("arms.pulls")]:
+        part = path.removesuffix("pulls") + "opening."
+        state[f"{part}flags"] = _pack(np.ones(arms, dtype=np.int64))
+        state[f"{part}count"] = _pack(np.full(1, arms, dtype=np.int64))
+    return {
+        "start": arms,
+        "dated": None,
+        "waiting": rows,
+        "desk": {name: _pack(getattr(desk, name)) for name in DESK},
+        "state": state,
+    }
+
+
 # by the format that they read; each gives a document of the next one
-_READERS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {2: _from_2}
+_READERS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {2: _from_2, 3: _from_3}
 _REFUSED = {
     1: "saved state has format 1, of a library before its first release, whose states were built "
     "otherwise; play its log again to get there"
@@ -65,25 +116,26 @@ class Saved(NamedTuple):
 
     policy: Any  # as plain data; None if it holds a Python function
     policy_name: str  # its label
-    arms: list[Any] | None  # labels; None if JSON cannot hold them
+    arms: list[Any] | None  # labels, see `online.labels`; None in some files of earlier formats
     arm_count: int
+    start: int  # how many were open when it started
     seed: int  # as a 64-bit word
     horizon: int | None  # None if not given
     compiled: bool  # whether its verbs were
+    dated: bool | None  # whether times are dates
     capacity: int  # decisions that the state has space for
     reach: int  # pulls that the tables of the params reach
-    decided: int  # decisions made
-    counts: list[int]  # pulls of each arm
-    outstanding: list[list[int]]  # pairs (arm, pull) that wait for their rewards
+    waiting: list[list[Any]]  # rows as `engines.waiting.listed` gives them
     draw: Any  # where the random numbers stand
-    turn: Any  # see `engines.steps`
-    state: dict[str, Any]  # arrays by path; like draw and turn still packed after reading
+    desk: dict[str, Any]  # arrays by name; like draw and state still packed after reading
+    state: dict[str, Any]  # arrays by path
 
 
 def write_json(saved: Saved) -> str:
     """The document as text."""
     content = saved._asdict()
-    content["draw"], content["turn"] = _pack(saved.draw), _pack(saved.turn)
+    content["draw"] = _pack(saved.draw)
+    content["desk"] = {name: _pack(array) for name, array in saved.desk.items()}
     content["state"] = {path: _pack(array) for path, array in saved.state.items()}
     content = {"format": FORMAT, "rotting": VERSION, **content}
     return json.dumps({"checksum": _checksum(content), **content})
@@ -129,13 +181,14 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "policy_name": (str,),
     "arms": (list, type(None)),
     "arm_count": (int,),
+    "start": (int,),
     "horizon": (int, type(None)),
     "compiled": (bool,),
+    "dated": (bool, type(None)),
     "capacity": (int,),
     "reach": (int,),
-    "decided": (int,),
-    "counts": (list,),
-    "outstanding": (list,),
+    "waiting": (list,),
+    "desk": (dict,),
     "state": (dict,),
 }
 
@@ -209,28 +262,3 @@ def plain_or_none(policy: Any) -> Any:
         return plain.to_plain(policy)
     except ValueError:
         return None
-
-
-def labels_or_none(labels: tuple[Hashable, ...]) -> list[Any] | None:
-    """Labels as JSON, if JSON can tell them apart: words, numbers, None, and tuples of them."""
-    try:
-        return [_freeze(label) for label in labels]
-    except ValueError:
-        return None
-
-
-def _freeze(label: Any) -> Any:
-    if label is None or type(label) in (bool, int, float, str):
-        return label
-    if type(label) is tuple:
-        return {"tuple": [_freeze(item) for item in label]}
-    raise ValueError(f"{label!r} is not a JSON label")
-
-
-def thaw(label: Any) -> Any:
-    """A label as it was before it was written."""
-    if not isinstance(label, dict):
-        return label
-    if set(label) != {"tuple"} or not isinstance(label["tuple"], list):
-        raise ValueError(f"saved state is damaged: {str(label)[:80]} is no label")
-    return tuple(thaw(item) for item in label["tuple"])

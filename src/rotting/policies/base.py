@@ -17,6 +17,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rotting import plain
+from rotting.models import Family
+from rotting.models.tables import rows_of
 from rotting.parameters import Checked
 from rotting.policies.parts.arms import Arms, count_pull, reopen_untried
 from rotting.verbs import KINDS, Verbs
@@ -40,6 +42,7 @@ class Policy(Checked):
     key: ClassVar[str] = ""
     title: ClassVar[str] = ""
     needs_horizon: ClassVar[bool] = False
+    tables: ClassVar[bool] = True  # whether the params depend on how far pull numbers reach
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -79,9 +82,18 @@ class Policy(Checked):
         """
         raise TypeError(f"{type(self).__name__} does not define prepare")
 
+    def ahead(self, reach: int) -> bool:
+        """A little of the work of `prepare` for so many pulls; whether it is done.
+
+        A player has it done between decisions, so that none of them takes long.
+        """
+        family = getattr(self, "family", None)
+        family = getattr(family, "family", family)  # that of an interval's nodes
+        return not isinstance(family, Family) or rows_of(family).step(reach + 1)
+
     def prepare_for(self, scenario: Scenario) -> Any:
-        """The params for simulating a scenario."""
-        return self.prepare(scenario.arm_count, scenario.horizon, scenario.horizon)
+        """The params for simulating a scenario; K is the number of arms open in round 1."""
+        return self.prepare(scenario.first_arms, scenario.horizon, scenario.horizon)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
@@ -95,16 +107,37 @@ class Policy(Checked):
         seed: int = 0,
         horizon: int | None = None,
         compiled: bool = True,
+        reward_window: int | None = None,
+        reward_time: Any = None,
+        default_reward: float | None = None,
+        explore: float = 0.0,
     ) -> Player:
         """An online object that plays this policy one decision at a time.
 
-        `arms` are labels of any hashable kind. `horizon` is needed by few policies. `compiled`
-        chooses between compiled verbs (fast; the first use of a policy on a machine compiles
-        it) and plain Python (starts at once).
+        `arms` are labels: words, numbers, dates, anything hashable. `horizon` is needed by few
+        policies. `compiled` chooses between compiled verbs (fast; the first use of a policy on a
+        machine compiles it) and plain Python (starts at once).
+
+        A reward is waited for during the next `reward_window` decisions, or during `reward_time`
+        (a number in your own unit, or a timedelta; then `select(at=...)` says the time). What has
+        not come by then is `default_reward`, zero for clicks, or is not waited for any longer.
+
+        A share `explore` of the decisions is a control group: an arm drawn from those allowed.
+        `player.lift()` then says what the policy earns beyond equal shares.
         """
         from rotting.online.player import Player
 
-        return Player(self, arms, seed=seed, horizon=horizon, compiled=compiled)
+        return Player(
+            self,
+            arms,
+            seed=seed,
+            horizon=horizon,
+            compiled=compiled,
+            reward_window=reward_window,
+            reward_time=reward_time,
+            default_reward=default_reward,
+            explore=explore,
+        )
 
     @property
     def label(self) -> str:

@@ -43,6 +43,7 @@ class DTS(Policy):
     sigma: Positive
 
     title: ClassVar[str] = "D-TS"
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, ducb.State, ducb.init, choose, ducb.update, ducb.pulled)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

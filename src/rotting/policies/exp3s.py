@@ -212,6 +212,7 @@ class EXP3S(Policy):
     high: Real = 1.0
 
     title: ClassVar[str] = "Exp3.S"
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, pulled, reopen=reopen, chosen=chosen
     )

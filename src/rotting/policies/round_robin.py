@@ -59,6 +59,7 @@ class RoundRobin(Policy):
     ['ab', 'c', 'ab']
     """
 
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -106,6 +106,7 @@ class SWA(Policy):
     sigma: Positive
 
     needs_horizon: ClassVar[bool] = True
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, reopen=reopen)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -45,6 +45,7 @@ class SWTS(Policy):
     sigma: Positive
 
     title: ClassVar[str] = "SW-TS"
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, swucb.State, swucb.init, choose, swucb.update, swucb.pulled
     )

@@ -218,6 +218,7 @@ class WSWA(Policy):
     restart: Annotated[str, OneOf("forget", "keep")] = "forget"
 
     title: ClassVar[str] = "wSWA"
+    tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, reopen=reopen)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

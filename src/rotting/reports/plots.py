@@ -63,7 +63,8 @@ def draw_regret(axes: Axes, results: Mapping[str, Result], title: str = "") -> A
             result.checkpoints, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0
         )
     axes.set_xlabel("round t")
-    axes.set_ylabel("mean regret")
+    measures = {result.measure for result in results.values()}
+    axes.set_ylabel(f"mean {measures.pop()}" if len(measures) == 1 else "mean regret")
     axes.set_title(title)
     axes.margins(x=0)
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
@@ -154,7 +155,9 @@ def grid_curve(
         raise ValueError(f"tuning must have tried one parameter to be drawn, got {names}")
     ((parameter, value),) = tuning.chosen.items()
     with drawing(path, axes, 5.0, 3.8) as panel:
-        return draw_grid(panel, tuning.rows(), parameter, {"least": value}, title)
+        draw_grid(panel, tuning.rows(), parameter, {"least": value}, title)
+        panel.set_ylabel(f"mean {tuning.results[0].measure}")
+        return panel
 
 
 @contextlib.contextmanager

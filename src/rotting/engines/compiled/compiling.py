@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rotting.bandits import Bandits, World
-from rotting.engines import image
+from rotting.engines import events, image
 from rotting.engines.baseline import Baseline
 from rotting.engines.compiled import overloads
 from rotting.engines.compiled.fingerprint import Sight, View, view
@@ -23,6 +23,7 @@ from rotting.engines.compiled.interrupting import interruptible
 from rotting.engines.compiled.storing import Store
 from rotting.engines.loop import Keys, Outcome, Scratch
 from rotting.policies.base import POLICIES
+from rotting.policies.parts.openings import set_flags
 from rotting.provenance import VERSION
 from rotting.state import kinds
 from rotting.verbs import KINDS, Verbs
@@ -36,6 +37,7 @@ _PURPOSE = {
     "play_baseline": "the baseline",
     "decide": "decisions online",
     "learn": "rewards online",
+    "work": "batches online",
 }
 
 
@@ -77,11 +79,12 @@ def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
     # a policy may hold others, whose verbs it calls
     held = [kind for kind in kinds(params) if kind in KINDS]
     verbs = [verb for kind in held for verb in KINDS[kind].compiled]
-    others = (image.Image, Scratch, World, Bandits, Keys, Baseline, Outcome)
+    others = (image.Image, Scratch, World, Bandits, events.Events, Keys, Baseline, Outcome)
     handed = (*kinds(params), *kinds(state), *others)
     fields = [f"{kind}{getattr(kind, '_fields', '')}" for kind in handed]
     places = [(KINDS, kind, KINDS[kind]) for kind in held]
-    return view([loop, image.copy_words, *verbs], [*fields, layout, _machinery()], places)
+    bodies = (image.copy_words, events.reopen_on_time, set_flags)  # of what is found by types
+    return view([loop, *bodies, *verbs], [*fields, layout, _machinery()], places)
 
 
 @functools.cache

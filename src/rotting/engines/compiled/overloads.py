@@ -18,6 +18,7 @@ from typing import Any
 
 from rotting import verbs
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
+from rotting.engines import events as happening
 from rotting.engines.image import Image, copy_words, restart
 from rotting.policies.parts import openings
 from rotting.state import Uncleared, marks_of
@@ -170,11 +171,38 @@ def _register_openings() -> None:
     )
 
 
+@functools.cache
+def _register_events() -> None:
+    """Where no arm ever closes, a loop has nothing to ask."""
+
+    def none_so_far(events: Any, past: Any, t: Any, params: Any, state: Any) -> Any:
+        return past
+
+    def yes(events: Any, past: Any, arm: Any) -> Any:
+        return True
+
+    def looked_up(events: Any, past: Any, arm: Any) -> Any:
+        return events.flags[past - 1, arm] != 0
+
+    def none(events: Any) -> bool:
+        return events.instance_class is happening.NoEvents
+
+    known = functools.partial(make_known, jit_options=_INLINED)
+    known(
+        happening.happen,
+        lambda events, past, t, params, state: (
+            none_so_far if none(events) else happening.reopen_on_time
+        ),
+    )
+    known(happening.may_pull, lambda events, past, arm: yes if none(events) else looked_up)
+
+
 def register() -> None:
     """Make the verbs and all functions marked `shared` so far known to the compiler."""
     with _LOCK:
         _register_verbs()
         _register_openings()
+        _register_events()
         while PENDING:
             outer, body = PENDING.pop()
             options = _CALLED if body in CALLED else _INLINED

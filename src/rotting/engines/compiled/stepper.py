@@ -7,10 +7,9 @@ block of integers, and that block is all that a call passes.
 
 from __future__ import annotations
 
-import copy
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from rotting.compilable import dispatched
 from rotting.engines import steps
 from rotting.engines.compiled.compiling import LOCK, compiled, first_call
 from rotting.engines.compiled.overloads import forget, make_known
-from rotting.state import kinds, leaves
+from rotting.state import kinds, leaves, values
 
 # A layout is the nested structure of what a block holds: a tuple type with its members, or the
 # type of a number or an array in a word ("float", "int64:1").
@@ -28,7 +27,7 @@ Layout = tuple[type, list[Any]] | str
 
 @dispatched
 def unpack(block: Any, layout: Any) -> Any:
-    """Params, state, draw and turn from a block; compiled code only."""
+    """Params, state, draw and desk from a block; compiled code only."""
     raise TypeError("unpack works in compiled code only")
 
 
@@ -36,8 +35,8 @@ def make_decide(layout: str) -> Callable[..., Any]:
     """`decide(block)`: a decision of the player behind the block."""
 
     def decide(block: Any) -> Any:
-        params, state, draw, turn = unpack(block, layout)
-        return steps.decide(params, state, draw, turn)
+        params, state, draw, desk = unpack(block, layout)
+        return steps.decide(params, state, draw, desk)
 
     return decide
 
@@ -45,73 +44,108 @@ def make_decide(layout: str) -> Callable[..., Any]:
 def make_learn(layout: str) -> Callable[..., Any]:
     """`learn(block, arm, pull, reward)`: a reward for the player behind the block."""
 
-    def learn(block: Any, arm: Any, pull: Any, reward: Any) -> None:
-        params, state, _, turn = unpack(block, layout)
-        steps.learn(params, state, turn, arm, pull, reward)
+    def learn(block: Any, arm: Any, pull: Any, reward: Any) -> Any:
+        params, state, _, desk = unpack(block, layout)
+        return steps.learn(params, state, desk, arm, pull, reward)
 
     return learn
 
 
-class Stepper:
-    """A player's arrays with compiled `decide` and `learn`; keeps the arrays alive."""
+def make_work(layout: str) -> Callable[..., Any]:
+    """`work(block, what, rows, rewards, chances)`: a batch for the player behind the block."""
 
-    def __init__(self, params: Any, state: Any, draw: Any, turn: Any) -> None:
-        with LOCK:  # the first threads would import the compiler at once, which it does not bear
-            _register()
-        layout = _layout_of(params, state)
-        self.decide = compiled(make_decide(layout), params, state, layout)
-        self.learn = compiled(make_learn(layout), params, state, layout)
-        self._hold(params, state, draw, turn)
-        if not (self.decide.signatures and self.learn.signatures):
-            # now, not at the first decision: a service should start slowly, not answer slowly
-            types = _numba_types()
-            with first_call(params):
-                self.decide.compile((_numba_type("int64:1"),))
-                self.learn.compile(
-                    (_numba_type("int64:1"), types.int64, types.int64, types.float64)
-                )
+    def work(block: Any, what: Any, rows: Any, rewards: Any, chances: Any) -> Any:
+        params, state, draw, desk = unpack(block, layout)
+        return steps.work(params, state, draw, desk, what, rows, rewards, chances)
 
-    def _hold(self, *parts: Any) -> None:
-        self._kept = parts
-        self.block = _pack(*parts)
-
-    def moved(self, params: Any, state: Any, draw: Any, turn: Any) -> Stepper:
-        """The same for other arrays of the same policy and the same types: a player has grown."""
-        stepper = copy.copy(self)
-        stepper._hold(params, state, draw, turn)
-        return stepper
+    return work
 
 
-def _is_array(x: Any) -> bool:
-    return isinstance(x, np.ndarray)
+class Calls(NamedTuple):
+    """The compiled forms of `engines.steps` for players of one policy, whatever their sizes."""
+
+    decide: Any
+    learn: Any
+    work: Any  # compiled when it is first used, by `ready`
 
 
-def _pack(params: Any, state: Any, draw: Any, turn: Any) -> IntArray:
-    """Scalars as their 64 bits; arrays as address and shape."""
+def calls_for(params: Any, state: Any, desk: Any) -> Calls:
+    """The calls, compiled; a service should start slowly, not answer slowly."""
+    with LOCK:  # the first threads would import the compiler at once, which it does not bear
+        _register()
+    layout = _layout_of(params, state, desk)
+    makers = (make_decide, make_learn, make_work)
+    calls = Calls(*(compiled(make(layout), params, state, layout) for make in makers))
+    if not (calls.decide.signatures and calls.learn.signatures):
+        types, block = _numba_types(), _numba_type("int64:1")
+        with first_call(params):
+            calls.decide.compile((block,))
+            calls.learn.compile((block, types.int64, types.int64, types.float64))
+    return calls
+
+
+def ready(calls: Calls, params: Any) -> Any:
+    """The call for batches, compiled if it was not."""
+    if not calls.work.signatures:
+        shapes = ("int64:1", "int64:2", "float64:1", "float64:1")
+        block, rows, rewards, chances = map(_numba_type, shapes)
+        with first_call(params):
+            calls.work.compile((block, _numba_types().int64, rows, rewards, chances))
+    return calls.work
+
+
+def pack(
+    parts: tuple[Any, ...], before: tuple[Any, ...] = (), block: IntArray | None = None
+) -> IntArray:
+    """All that a call works on, in one block: scalars as 64 bits, arrays as address and shape.
+
+    `parts` are params, state, draw and desk. Whoever has the block keeps the arrays alive, and in
+    their places. To ask NumPy for an address takes a microsecond; those of arrays that were among
+    the parts `before`, in the same place, are taken from their block.
+    """
     words: list[int] = []
-    found = [leaf.value for part in (params, state) for leaf in leaves(part)]
-    for x in (*found, draw, turn):
-        if _is_array(x):
-            words += [x.ctypes.data, *x.shape]
+    old = iter(() if block is None else values(before))
+    known = [] if block is None else block.tolist()
+    place = 0
+    for x in values(parts):
+        was = next(old, None)
+        size = 1 + was.ndim if isinstance(was, np.ndarray) else 1
+        if x is was and block is not None:
+            words += known[place : place + size]
+        elif isinstance(x, np.ndarray):
+            words += [x.__array_interface__["data"][0], *x.shape]
         elif isinstance(x, (bool, int, np.integer, np.bool_)):
             words.append(int(x))
         else:
             words.append(int(np.float64(x).view(np.int64)))
+        place += size
     return np.array(words, dtype=np.int64)
 
 
-def _layout_of(params: Any, state: Any) -> str:
-    """A name for the types of all fields; known to the compiler from then on."""
-    codes = [_code_of(leaf) for part in (params, state) for leaf in leaves(part)]
-    names = [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds(params) + kinds(state)]
+def _layout_of(*parts: Any) -> str:
+    """A name for the types of all fields of params, state and desk; the compiler knows it then."""
+    found = tuple(kind for part in parts for kind in kinds(part))
+    types = [_type_of(x) for part in parts for x in values(part)]
+    known = _NAMES.get((found, *types))
+    if known is not None:  # a service makes players by the thousand
+        return known
+    codes = [_code_of(leaf) for part in parts for leaf in leaves(part)]
+    names = [f"{kind.__module__}.{kind.__qualname__}" for kind in found]
     layout = f"{'+'.join(names)}|{'|'.join(codes)}"
     words = iter(codes)
-    structure = _structure(params, words), _structure(state, words)
+    structure = tuple(_structure(part, words) for part in parts)
     if _LAYOUTS.setdefault(layout, structure) != structure:
         # classes of these names were defined anew, in a notebook or by a reload
         _LAYOUTS[layout] = structure
+        _NAMES.clear()
         forget([unpack])
+    _NAMES[found, *types] = layout
     return layout
+
+
+def _type_of(x: Any) -> Any:
+    """What tells values apart that are handed to compiled code in different forms."""
+    return (x.dtype.char, x.ndim, x.flags.c_contiguous) if isinstance(x, np.ndarray) else type(x)
 
 
 def _structure(part: Any, codes: Any) -> Layout:
@@ -124,7 +158,7 @@ def _code_of(leaf: Any) -> str:
     """The type of a field, in a word; refused if compiled code cannot be handed it."""
     x = leaf.value
     holder = type(leaf.around[0]).__name__
-    if _is_array(x):
+    if isinstance(x, np.ndarray):
         if not x.flags.c_contiguous:
             raise ValueError(f"{leaf.path} of {holder} must be a contiguous array")
         return f"{x.dtype.name}:{x.ndim}"
@@ -138,7 +172,8 @@ def _code_of(leaf: Any) -> str:
     raise ValueError(f"{leaf.path} of {holder} must be a number or an array, got {x!r}")
 
 
-_LAYOUTS: dict[str, tuple[Layout, Layout]] = {}
+_LAYOUTS: dict[str, tuple[Layout, ...]] = {}
+_NAMES: dict[Any, str] = {}  # layouts by the types that they are made from
 
 
 def _numba_types() -> Any:
@@ -204,8 +239,8 @@ def _register() -> None:
         return array._getvalue(), place + 1 + member.ndim
 
     def overload_unpack(block: Any, layout: Any) -> Any:
-        params, state = map(_numba_type, _LAYOUTS[layout.literal_value])
-        result = types.Tuple([params, state, _numba_type("uint64:1"), _numba_type("int64:1")])
+        params, state, desk = map(_numba_type, _LAYOUTS[layout.literal_value])
+        result = types.Tuple([params, state, _numba_type("uint64:1"), desk])
 
         def build(typingctx: Any, block: Any) -> Any:
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

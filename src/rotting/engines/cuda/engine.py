@@ -81,6 +81,11 @@ def _missing(reason: str) -> str:
 
 def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) -> float:
     """Play all runs of a plan on the device; returns the seconds spent in kernels."""
+    if plan.scenario.closes:
+        raise ValueError(
+            "engine must be 'cpu' or 'reference' where arms come and go (openings of the "
+            "scenario), got 'cuda'"
+        )
     cuda = require()
     scenario, runs = plan.scenario, plan.request.runs
     if scenario.horizon > _MOST_DECISIONS:
@@ -126,7 +131,7 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
         spent += seconds + _wait(cuda)
         for target, source in zip(outcome, rows, strict=True):
             target[first:last] = source.copy_to_host()
-        check_stop(int(stop.copy_to_host()[0]), scenario.arm_count)
+        check_stop(int(stop.copy_to_host()[0]), scenario.arm_count, plan.request.name)
         progress(last, runs)
     return spent
 

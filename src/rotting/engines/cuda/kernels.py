@@ -14,6 +14,7 @@ import numpy as np
 
 from rotting.bandits import Bandits
 from rotting.engines.baseline import Baseline, play_baseline
+from rotting.engines.events import NoEvents
 from rotting.engines.loop import Keys, Outcome, Scratch, play
 from rotting.state import Leaf, is_part, leaves
 
@@ -50,7 +51,7 @@ def kernel(params, fresh, work, scratch, world, models, constants, noise, draw, 
         {bandit}
         own = r if optimal.shape[0] > 1 else 0
         play(params, fresh, {state}, {scratch}, world, Bandits({bandits}),
-             Keys(noise, draw), first + r, checkpoints,
+             NoEvents(), Keys(noise, draw), first + r, checkpoints,
              Baseline(optimal[own:own + 1], single[own:own + 1]),
              Outcome(regret[r:r + 1], pulls[r:r + 1], total[r:r + 1], adversarial[r:r + 1]), stop)
 """
@@ -63,7 +64,7 @@ def kernel(params, fresh, work, scratch, world, models, constants, checkpoints, 
     for r in range(slot, models.shape[0], cuda.gridsize(1)):
         {bandit}
         play_baseline(params, fresh, {state}, {scratch}, world, Bandits({bandits}),
-                      checkpoints, Baseline(optimal[r:r + 1], single[r:r + 1]))
+                      NoEvents(), checkpoints, Baseline(optimal[r:r + 1], single[r:r + 1]))
 """
 
 
@@ -75,6 +76,7 @@ def source_of(
         "play": play,
         "play_baseline": play_baseline,
         "Bandits": Bandits,
+        "NoEvents": NoEvents,
         "Keys": Keys,
         "Baseline": Baseline,
         "Outcome": Outcome,

@@ -1,0 +1,108 @@
+"""What a player keeps beside its policy's state: the desk over which decisions and rewards go.
+
+Pulls and rewards of each arm as the user sees them, whatever the policy forgets; the decisions that
+wait; who may be chosen; the control group. It is made of arrays only, so that compiled code works
+on it (`engines.steps`) and a decision needs no bookkeeping in Python.
+
+A reward window may be set, in decisions or in the user's own time, and a default reward, which is
+what a decision gets that has waited longer.
+
+A share `explore` of the decisions is the control group: the arm is drawn uniformly from those
+allowed, whatever the policy would do. The policy is asked all the same, so the probability of
+every arm is known: explore / K, and 1 - explore more for the arm that the policy chose. A reward r
+then enters the comparison of policy and equal shares (`online.lift`) as (r - centre) weight, with
+weight = (1{the policy's arm} - 1 / K) / probability: its mean is the policy's reward less that of
+equal shares. `centre` is the mean reward at the time of the decision, which only calms the sums.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from rotting import random
+from rotting.arrays import FloatArray
+from rotting.engines.waiting import Waiting, nobody_waits
+from rotting.state import AtMost, Counts, Finite, Flags, Within
+
+# places on the clock
+DECIDED = 0  # decisions made, and pulls of history
+LATE = 1  # the arm that was pulled last if its reward has not come yet, else NOBODY
+GROW_AT = 2  # so many decisions are all that there is space for
+GROW_AT_PULL = 3  # the same for the pulls of an arm
+RESTRICTED = 4  # whether the next decision is restricted to the arms `allowed`
+WINDOW = 5  # decisions after which a reward is not waited for, or zero
+EXPIRED = 6  # decisions that were given up for lack of a reward
+LAST_ARM, LAST_PULL = 7, 8  # the latest decision, or NOBODY
+LAST_CONTROL = 9  # whether it was one of the control group
+LAST_ALLOWED = 10  # to how many arms it was restricted, or zero
+LAST_SEEN = 11  # rewards of its arm that had come by then
+LEARNT = 12  # rewards that have come since
+OPEN = 13  # how many arms are not retired
+UNHASHED = 14  # whether the table of those that wait has to be made anew
+CLOCK = 15
+NOBODY = -1
+
+# places among the numbers
+NOW = 0  # the user's time, the latest said
+LIFETIME = 1  # of a decision without a reward, in that time; infinite if there is no limit
+DEFAULT = 2  # the reward of those, NaN if they are just given up
+EXPLORE = 3  # share of the control group
+LEAST, MOST = 4, 5  # rewards that have come
+TOTAL, SQUARES = 6, 7  # of those rewards, less the first of them
+OFFSET = 8  # the first of them
+CHANCE = 9  # the probability of the latest decision's arm; NaN without a control group
+NEXT_WEIGHT = 10  # of the decision that is being made
+LIFT_COUNT, LIFT_SUM, LIFT_SQUARES = 11, 12, 13  # of (r - centre) weight
+NUMBERS = 14
+
+
+class Desk(NamedTuple):
+    """Arrays for so many arms."""
+
+    pulls: Counts  # of each arm
+    seen: Annotated[Any, AtMost("pulls")]  # rewards of each arm that have come
+    total: Annotated[FloatArray, Finite((math.nan,))]  # of those rewards; NaN if not known
+    chosen: Counts  # the decision in which each arm was chosen last, from 1; 0 for never
+    open: Flags  # whether each arm may be chosen, or is retired
+    allowed: Flags  # the arms of a restricted decision
+    clock: Annotated[Any, Within(-1)]  # whole numbers that belong to no arm
+    numbers: Annotated[FloatArray, Finite((math.nan, math.inf, -math.inf))]  # floats likewise
+    draw: random.Draw  # where the control group's random numbers stand
+    waiting: Waiting  # decisions without a reward
+
+
+def new_desk(arms: int, seed: int) -> Desk:
+    """Nothing decided, no window, no control group."""
+    clock = np.zeros(CLOCK, dtype=np.int64)
+    clock[[LATE, LAST_ARM]] = NOBODY
+    clock[OPEN] = arms
+    numbers = np.zeros(NUMBERS)
+    numbers[LIFETIME], numbers[DEFAULT], numbers[NOW] = math.inf, math.nan, math.nan
+    numbers[LEAST], numbers[MOST], numbers[CHANCE] = math.inf, -math.inf, math.nan
+    return Desk(
+        pulls=np.zeros(arms, dtype=np.int64),
+        seen=np.zeros(arms, dtype=np.int64),
+        total=np.zeros(arms),
+        chosen=np.zeros(arms, dtype=np.int64),
+        open=np.ones(arms, dtype=np.int64),
+        allowed=np.zeros(arms, dtype=np.int64),
+        clock=clock,
+        numbers=numbers,
+        draw=random.new_draw(seed, random.CONTROL),
+        waiting=nobody_waits(),
+    )
+
+
+def with_arms(desk: Desk, arms: int) -> Desk:
+    """The same with more arms, which are not open yet."""
+
+    def longer(array: Any) -> Any:
+        made = np.zeros(arms, dtype=array.dtype)
+        made[: array.size] = array
+        return made
+
+    per_arm = ("pulls", "seen", "total", "chosen", "open", "allowed")
+    return desk._replace(**{name: longer(getattr(desk, name)) for name in per_arm})

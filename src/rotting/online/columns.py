@@ -1,0 +1,70 @@
+"""History as people have it: lists, arrays, or the columns of a frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rotting import checks
+from rotting.arrays import FloatArray
+
+
+def columns_of(
+    arms: Any, rewards: Any, pulls: Any, propensities: Any
+) -> tuple[list[Any], FloatArray, Any, Any]:
+    """Labels, rewards, pulls and propensities; the last two may be None.
+
+    A frame is anything with columns that are found by name (pandas, polars, Arrow). The column of
+    the arms is then its only other one, or called "arm".
+    """
+    names = _names(arms)
+    if names is not None:
+        given = [rewards, pulls, propensities]
+        others = [name for name in names if name not in given]
+        if len(others) > 1 and "arm" in others:
+            others = ["arm"]
+        if len(others) != 1:
+            raise ValueError(
+                "arms must be a frame with one column beside those named, or one called 'arm', "
+                f"got {names}"
+            )
+        frame = arms
+        arms = frame[others[0]]
+        rewards, pulls, propensities = (_column(frame, names, column) for column in given)
+    labels = _listed("arms", arms)
+    values = checks.rewards(_array(rewards))
+    if len(labels) != len(values):
+        raise ValueError(f"rewards must be {len(labels)}, one for each arm, got {len(values)}")
+    return labels, values, _array(pulls), _array(propensities)
+
+
+def _names(frame: Any) -> list[str] | None:
+    """The columns of a frame; None for anything else."""
+    names = getattr(frame, "column_names", None)  # Arrow
+    if names is None:
+        names = getattr(frame, "columns", None)
+    return None if names is None else list(names)
+
+
+def _column(frame: Any, names: list[str], column: Any) -> Any:
+    if column is None:
+        return None
+    if column not in names:
+        raise ValueError(f"column must be one of {names}, got {column!r}")
+    return frame[column]
+
+
+def _array(values: Any) -> Any:
+    """A column as NumPy knows it."""
+    return values.to_numpy() if hasattr(values, "to_numpy") else values
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, (str, bytes)):
+        raise ValueError(f"{name} must be a list of labels, got {values!r}")
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    try:
+        return list(values)
+    except TypeError:
+        raise ValueError(f"{name} must be a list of labels, got {values!r}") from None

@@ -1,0 +1,196 @@
+"""Arms that come and go, and what was seen of them before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rotting import checks
+from rotting.arrays import FloatArray, IntArray
+from rotting.engines import desk as at
+from rotting.engines import steps
+from rotting.engines.desk import with_arms
+from rotting.online.columns import columns_of
+from rotting.online.deciding import Deciding, some
+from rotting.online.growing import prepared
+from rotting.online.labels import one_label
+from rotting.state import grown, rebuild, values
+from rotting.verbs import reopen
+
+
+class Roster(Deciding):
+    """The part of a player that knows which arms there are."""
+
+    __slots__ = ()
+
+    @property
+    def retired(self) -> list[Any]:
+        """The arms that are retired."""
+        flags = self._alone(lambda: self._desk.open.tolist())
+        return [label for label, is_open in zip(self.arms, flags, strict=True) if not is_open]
+
+    def add(self, label: Any) -> None:
+        """A new arm, which nobody has pulled: the policy's ramp-up finds it."""
+
+        def enlarge() -> None:
+            arms = one_label("label", label, self.arms)
+            desk = with_arms(self._desk, len(arms))
+            flags = desk.open.copy()
+            flags[-1] = 1
+            self._reopen(arms, desk, flags)
+
+        self._closable()
+        self._alone(enlarge)
+
+    def retire(self, label: Any) -> None:
+        """Do not choose this arm any more; it keeps its statistics and takes late rewards."""
+        self._set_open(label, 0)
+
+    def restore(self, label: Any) -> None:
+        """A retired arm may be chosen again, with all that was known of it."""
+        self._set_open(label, 1)
+
+    def _set_open(self, label: Any, value: int) -> None:
+        number = self._number("label", label)
+
+        def change() -> None:
+            flags = self._desk.open.copy()
+            if flags[number] == value:
+                what = "open" if value else "retired"
+                raise ValueError(f"label must be an arm that is not {what} already, got {label!r}")
+            flags[number] = value
+            self._reopen(self.arms, self._desk, flags)
+
+        self._closable()
+        self._alone(change)
+
+    def _closable(self) -> None:
+        if self.policy.verbs.reopen is None:
+            raise ValueError(
+                f"policy must have the verb reopen, or a part `arms` of type Arms in its state, "
+                f"for arms to come and go; {self.policy.title} has neither"
+            )
+
+    def _reopen(self, arms: tuple[Any, ...], desk: Any, flags: IntArray) -> None:
+        """Other arms, or other arms open, than before.
+
+        Before the first pull K is free: what depends on it is prepared anew. All is made first
+        and put in place then.
+        """
+        start, params, state = self._start, self._params, self._state
+        if desk.clock[at.DECIDED] == 0:
+            start = max(1, int(flags.sum()))
+            params = prepared(self.policy, start, self.horizon, self._reach)
+            state = self._fresh(params, len(arms), self._capacity)
+        elif len(arms) > len(self.arms):
+            state = grown(state, self._fresh(params, len(arms), self._capacity))
+        if state is self._state:
+            # in place: an interrupt must not find half of it
+            state = _copied(state)
+        clock = desk.clock.copy()
+        clock[at.OPEN] = flags.sum()
+        desk = desk._replace(open=flags, clock=clock)
+        reopen(params, state, flags)
+        before = self.arms, self._start
+        self.arms, self._start = arms, start
+        try:
+            self._begin(params, state, self._draw, desk)
+        except BaseException:
+            self.arms, self._start = before
+            raise
+
+    def _number(self, name: str, label: Any) -> int:
+        try:
+            return int(self._numbers[label])
+        except (KeyError, TypeError):
+            raise ValueError(f"{name} must be an arm of {some(self.arms)}, got {label!r}") from None
+
+    def learn(
+        self,
+        arms: Any,
+        rewards: Any,
+        *,
+        pulls: Any = None,
+        propensities: Any = None,
+    ) -> int:
+        """Learn from history: these arms were shown, in this order, with these rewards.
+
+        The player is then exactly where it would be had it made those pulls itself. `arms` are
+        labels and `rewards` numbers; or `arms` is a frame (pandas, polars, Arrow) and `rewards`
+        names its column, as in `player.learn(frame[["creative", "clicked"]], "clicked")`. `pulls`
+        are the pull numbers where they are known: pulls left out were made, but their rewards are
+        not known. `propensities`, the probabilities with which the arms were chosen, are needed by
+        policies that learn by them (Exp3.S). Returns how many pulls were counted.
+        """
+        labels, values, pulls, propensities = columns_of(arms, rewards, pulls, propensities)
+        rows = np.zeros((len(values), 3), dtype=np.int64)
+        rows[:, 0] = self._numbers_of(labels)
+        chances = self._chances(propensities, len(values))
+
+        def record() -> int:
+            before = int(self._desk.clock[at.DECIDED])
+            if pulls is not None:
+                rows[:, 1] = self._checked_pulls(rows[:, 0], pulls)
+            done = 0
+            while True:
+                done += self._work(steps.RECORD, rows[done:], values[done:], chances[done:])
+                if done == len(values):
+                    break
+                self._grow()
+            self._work(steps.GIVE_UP_SINCE, np.full((1, 3), before), np.zeros(0), np.zeros(0))
+            return int(self._desk.clock[at.DECIDED]) - before
+
+        return self._alone(record)
+
+    def _numbers_of(self, labels: Any) -> IntArray:
+        numbers = self._numbers
+        try:
+            return np.array([numbers[label] for label in labels], dtype=np.int64)
+        except (KeyError, TypeError):
+            unknown = next(label for label in labels if not _known(label, numbers))
+            raise ValueError(f"arms must be labels of {some(self.arms)}, got {unknown!r}") from None
+
+    def _chances(self, propensities: Any, count: int) -> FloatArray:
+        if propensities is None:
+            if self.policy.verbs.chosen is not None and count:
+                raise ValueError(
+                    f"propensities must be given: {self.policy.title} learns by the probabilities "
+                    "with which arms were chosen"
+                )
+            return np.full(count, np.nan)
+        found = checks.rewards(propensities)
+        if len(found) != count or np.any(found <= 0.0) or np.any(found > 1.0):
+            raise ValueError(f"propensities must be {count} probabilities above 0 and at most 1")
+        return found
+
+    def _checked_pulls(self, numbers: IntArray, pulls: Any) -> IntArray:
+        """Pull numbers that are new, and each of them once."""
+        found = np.asarray(pulls)
+        if found.ndim != 1 or len(found) != len(numbers) or found.dtype.kind not in "iuf":
+            raise ValueError(f"pulls must be {len(numbers)} whole numbers, got {str(pulls)[:80]}")
+        whole = found.astype(np.int64)
+        made = self._desk.pulls[numbers]
+        fine = (whole == found) & (whole > made) & (whole <= checks.EXACT)
+        if not fine.all():
+            place = int(np.argmin(fine))
+            arm = self.arms[numbers[place]]
+            raise ValueError(
+                f"pulls must be above the {made[place]} pulls made of arm {arm!r}, "
+                f"got {found[place]} at place {place}"
+            )
+        pairs = np.stack([numbers, whole])
+        if np.unique(pairs, axis=1).shape[1] < len(numbers):
+            raise ValueError("pulls must be different numbers for an arm, got one twice")
+        return whole
+
+
+def _known(label: Any, numbers: dict[Any, int]) -> bool:
+    try:
+        return label in numbers
+    except TypeError:
+        return False
+
+
+def _copied(state: Any) -> Any:
+    return rebuild(state, (value.copy() for value in values(state)))
