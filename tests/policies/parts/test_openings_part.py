@@ -58,7 +58,7 @@ def test_a_closable_state_has_the_part_wherever_arms_are_counted() -> None:
     assert closing.arms.opening.count.tolist() == [3]
     assert closing.arms.pulls is state.arms.pulls
     check(closing, closing)
-    for flags, count in (([1, 1, 0], 3), ([0, 0, 0], 0)):
+    for flags, count in (([1, 1, 0], 3), ([0, 0, 0], 1)):
         wrong = closing.arms._replace(opening=Openings(np.array(flags), np.array([count])))
         with pytest.raises(ValueError, match=r"count must be the \d open arms, got"):
             check(closing._replace(arms=wrong), closing)
