@@ -311,6 +311,23 @@ def test_the_open_arms_that_ramp_up_are_counted(policy: Policy) -> None:
         game.check()
 
 
+@pytest.mark.parametrize("policy", POLICIES)
+def test_pulls_and_rewards_may_be_told_while_all_arms_are_closed(policy: Policy) -> None:
+    """Epochs begin, windows move on; then arms open again and are chosen."""
+    game = Game(policy)
+    rng = python_random.Random(1)
+    for t in range(60):
+        if t in (5, 30):
+            game.reopen(set())
+        if t in (20, 50):
+            game.reopen({0, 2})
+        arm = game.decide() if game.open else rng.randrange(3)
+        assert arm in game.open or not game.open
+        pull = game.pull(arm)
+        game.learn(arm, pull, reward_of(rng, arm, pull))
+        game.check()
+
+
 def test_a_closed_arm_that_restarts_does_not_ramp_up() -> None:
     """GLR-UCB: its late rewards show a change; when it opens again it goes first."""
     game = Game(policies.GLRUCB(sigma=0.1, delta=0.5, every=2))
