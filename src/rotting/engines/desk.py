@@ -42,7 +42,8 @@ LAST_SEEN = 11  # rewards of its arm that had come by then
 LEARNT = 12  # rewards that have come since
 OPEN = 13  # how many arms are not retired
 UNHASHED = 14  # whether the table of those that wait has to be made anew
-CLOCK = 15
+SILENT = 15  # arms without a reward, open or not
+CLOCK = 16
 NOBODY = -1
 
 # places among the numbers
@@ -68,6 +69,7 @@ class Desk(NamedTuple):
     chosen: Counts  # the decision in which each arm was chosen last, from 1; 0 for never
     open: Flags  # whether each arm may be chosen, or is retired
     allowed: Flags  # the arms of a restricted decision
+    shown: Flags  # the arms that the policy is shown where silent ones are hidden
     clock: Annotated[Any, Within(-1)]  # whole numbers that belong to no arm
     numbers: Annotated[FloatArray, Finite((math.nan, math.inf, -math.inf))]  # floats likewise
     draw: random.Draw  # where the control group's random numbers stand
@@ -78,7 +80,7 @@ def new_desk(arms: int, seed: int) -> Desk:
     """Nothing decided, no window, no control group."""
     clock = np.zeros(CLOCK, dtype=np.int64)
     clock[[LATE, LAST_ARM]] = NOBODY
-    clock[OPEN] = arms
+    clock[OPEN] = clock[SILENT] = arms
     numbers = np.zeros(NUMBERS)
     numbers[LIFETIME], numbers[DEFAULT], numbers[NOW] = math.inf, math.nan, math.nan
     numbers[LEAST], numbers[MOST], numbers[CHANCE] = math.inf, -math.inf, math.nan
@@ -89,6 +91,7 @@ def new_desk(arms: int, seed: int) -> Desk:
         chosen=np.zeros(arms, dtype=np.int64),
         open=np.ones(arms, dtype=np.int64),
         allowed=np.zeros(arms, dtype=np.int64),
+        shown=np.zeros(arms, dtype=np.int64),
         clock=clock,
         numbers=numbers,
         draw=random.new_draw(seed, random.CONTROL),
@@ -104,5 +107,8 @@ def with_arms(desk: Desk, arms: int) -> Desk:
         made[: array.size] = array
         return made
 
-    per_arm = ("pulls", "seen", "total", "chosen", "open", "allowed")
+    clock = desk.clock.copy()
+    clock[SILENT] += arms - desk.pulls.size
+    desk = desk._replace(clock=clock)
+    per_arm = ("pulls", "seen", "total", "chosen", "open", "allowed", "shown")
     return desk._replace(**{name: longer(getattr(desk, name)) for name in per_arm})

@@ -6,6 +6,10 @@ if not, nothing has happened yet, and the player makes some.
 A policy that keeps judgements has judged the last pull of the arm that was pulled last, not its
 next one. It is asked to judge again only if no reward of the arm comes before the next decision,
 since the reward would make it judge anyway.
+
+An arm without any reward is what ramp-ups look for. Where rewards are late, a new arm would get one
+decision after the other until its first reward comes; so once others have answered, an arm that
+has not is hidden from the policy after 32 + sqrt(t) pulls. That grows: no arm is hidden for ever.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ NO_SPACE, NO_SUCH_ARM, CLOSED, NOBODY_OPEN = -1, -2, -3, -4
 # what happens to the rows of a batch
 DECIDE, LEARN, RECORD, EXPIRE, GIVE_UP_SINCE = 0, 1, 2, 3, 4
 UNKNOWN, TWICE = 1, 2  # why a row cannot be learnt
+PATIENCE = 32  # pulls of an arm without any reward that are always allowed
 
 DECIDED, LATE, RESTRICTED, WINDOW = at.DECIDED, at.LATE, at.RESTRICTED, at.WINDOW
 GROW_AT, GROW_AT_PULL = at.GROW_AT, at.GROW_AT_PULL
@@ -35,7 +40,7 @@ LAST_ARM, LAST_PULL, LAST_CONTROL = at.LAST_ARM, at.LAST_PULL, at.LAST_CONTROL
 LAST_ALLOWED, LAST_SEEN, LEARNT = at.LAST_ALLOWED, at.LAST_SEEN, at.LEARNT
 NOW, LIFETIME, DEFAULT, EXPLORE, CHANCE = at.NOW, at.LIFETIME, at.DEFAULT, at.EXPLORE, at.CHANCE
 LEAST, MOST, TOTAL, SQUARES, OFFSET = at.LEAST, at.MOST, at.TOTAL, at.SQUARES, at.OFFSET
-EXPIRED, OPEN, UNHASHED = at.EXPIRED, at.OPEN, at.UNHASHED
+EXPIRED, OPEN, UNHASHED, SILENT = at.EXPIRED, at.OPEN, at.UNHASHED, at.SILENT
 LIFT_COUNT, LIFT_SUM = at.LIFT_COUNT, at.LIFT_SUM
 LIFT_SQUARES, NEXT_WEIGHT = at.LIFT_SQUARES, at.NEXT_WEIGHT
 _ARM, _PULL, _MADE = line.ARM, line.PULL, line.MADE
@@ -59,14 +64,19 @@ def decide(params: Any, state: Any, draw: Any, desk: Any) -> Any:
         open_now = desk.allowed
     if allowed == 0:
         return NOBODY_OPEN, 0
+    shown, seen_by_policy = allowed, open_now
+    if clock[SILENT] > 0:
+        shown = _hide_silent(desk, open_now, allowed)
+        if shown < allowed:
+            seen_by_policy = desk.shown
     if clock[LATE] != NOBODY:
         rejudge(params, state, clock[LATE])
     if clock[WINDOW] > 0 or numbers[LIFETIME] < math.inf:
         expire(params, state, desk)
-    if allowed < clock[OPEN]:
-        reopen(params, state, open_now)
+    if shown < clock[OPEN]:
+        reopen(params, state, seen_by_policy)
     arm = choose(params, state, draw)
-    if allowed < clock[OPEN]:
+    if shown < clock[OPEN]:
         reopen(params, state, desk.open)
     if arm < 0 or arm >= open_now.size:
         return NO_SUCH_ARM, arm
@@ -87,6 +97,25 @@ def _restrict(desk: Any) -> Any:
         desk.allowed[i] *= desk.open[i]
         left += desk.allowed[i]
     return left
+
+
+@shared
+@seldom
+def _hide_silent(desk: Any, open_now: Any, allowed: Any) -> Any:
+    """Hide arms that have been pulled a good deal and never answered; returns how many are left."""
+    left = allowed
+    answered = False
+    for i in range(open_now.size):
+        desk.shown[i] = open_now[i]
+        if open_now[i] != 0:
+            if desk.seen[i] > 0:
+                answered = True
+            else:
+                more = desk.pulls[i] - PATIENCE
+                if more > 0 and more * more > desk.clock[DECIDED]:
+                    desk.shown[i] = 0
+                    left -= 1
+    return left if answered else allowed
 
 
 @shared
@@ -170,6 +199,8 @@ def _learn(
     if clock[LATE] == arm:
         clock[LATE] = NOBODY
     clock[LEARNT] += 1
+    if desk.seen[arm] == 0:
+        clock[SILENT] -= 1
     desk.seen[arm] += 1
     desk.total[arm] += reward
     if numbers[LEAST] > numbers[MOST]:

@@ -21,6 +21,7 @@ from rotting.arrays import FloatArray
 from rotting.models.families import CACHED, Family, as_numbers
 from rotting.models.grid import Grid
 from rotting.models.interval import Interval
+from rotting.models.tables import check_means
 from rotting.parameters import Checked, NonNegative, Positive
 
 PROBE = 4096  # how far a Python function is checked when the model is made
@@ -220,25 +221,6 @@ def uncached_table(model: Model, length: int) -> FloatArray:
 
 
 _cached_table = functools.lru_cache(maxsize=32)(uncached_table)
-
-
-def check_means(name: str, means: FloatArray, first: int = 1) -> None:
-    """Refuse means that are not finite, too large or that rise, naming the first such pull.
-
-    They are those of the pulls from `first` on.
-    """
-    bad = np.flatnonzero(~(np.abs(means) <= checks.HUGE))
-    if bad.size:
-        mean = means[bad[0]]
-        allowed = "at most 1e100 in size" if np.isfinite(mean) else "finite"
-        raise ValueError(f"{name} must be {allowed}, got {mean} at n = {bad[0] + first}")
-    rising = np.flatnonzero(means[1:] > means[:-1])
-    if rising.size:
-        k = int(rising[0]) + 1
-        n = k + first
-        raise ValueError(
-            f"{name} must never rise, but mu({n}) = {means[k]} > mu({n - 1}) = {means[k - 1]}"
-        )
 
 
 def function_name(function: Any) -> str:

@@ -33,6 +33,25 @@ def ordered_rows(sums: FloatArray) -> int:
     return len(one_way) if one_way.all() else int(np.argmin(one_way))
 
 
+def check_means(name: str, means: FloatArray, first: int = 1) -> None:
+    """Refuse means that are not finite, too large or that rise, naming the first such pull.
+
+    They are those of the pulls from `first` on.
+    """
+    bad = np.flatnonzero(~(np.abs(means) <= checks.HUGE))
+    if bad.size:
+        mean = means[bad[0]]
+        allowed = "at most 1e100 in size" if np.isfinite(mean) else "finite"
+        raise ValueError(f"{name} must be {allowed}, got {mean} at n = {bad[0] + first}")
+    rising = np.flatnonzero(means[1:] > means[:-1])
+    if rising.size:
+        k = int(rising[0]) + 1
+        n = k + first
+        raise ValueError(
+            f"{name} must never rise, but mu({n}) = {means[k]} > mu({n - 1}) = {means[k - 1]}"
+        )
+
+
 class Rows:
     """The means and their sums of one family as [n, theta], as far as they are made."""
 
@@ -94,8 +113,6 @@ class Rows:
 
     def _means(self, k: int, end: int) -> FloatArray:
         """mu(n; theta) of one model for n from the rows made up to `end`, checked."""
-        from rotting.models.base import check_means
-
         start = max(1, self._made - 1)  # one row made before: means must not rise from there either
         means = np.array(self._members[k].mean(np.arange(start, end)), dtype=np.float64)
         check_means(repr(self._members[k]), means, start)

@@ -53,6 +53,7 @@ def _check_clock(desk: Desk) -> None:
         raise ValueError("saved state is damaged: an arm was chosen after the last decision")
     if clock[at.OPEN] != desk.open.sum():
         raise ValueError(f"saved state is damaged: {int(desk.open.sum())} arms are open")
+    clock[at.SILENT] = np.count_nonzero(desk.seen == 0)
     for place in (at.LATE, at.LAST_ARM):
         if not NOBODY <= clock[place] < arms:
             raise ValueError(f"saved state is damaged: nobody can wait for arm {clock[place]}")

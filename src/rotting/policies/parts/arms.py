@@ -94,10 +94,9 @@ def next_untried(arms: Arms, need: Any) -> Any:
 
     It is the least pulled of those arms, the first of them if several, provided that no other arm
     has been pulled less; closed arms do not count. With immediate rewards this is the paper's
-    ramp-up, each arm in turn. With late or lost rewards no arm is forgotten, and one that does not
-    answer is pulled only as often as the least pulled of the others, and once others have answered
-    only while the square of its unanswered pulls is at most the number of rounds: a new arm does
-    not get every decision until its first reward comes.
+    ramp-up, each arm in turn. With late or lost rewards no arm is forgotten, and one that never
+    answers is pulled only as often as the least pulled of the others (a player sees to it that
+    this is not too often, `engines.steps`).
     """
     if arms.clock[WAITING] == 0:
         return -1
@@ -126,17 +125,12 @@ def _untried(arms: Arms, need: Any) -> Any:
 def least_tried(pulls: Any, arms: Arms, need: Any) -> Any:
     """The rule of `next_untried`, by a scan; `pulls` may be those of a window."""
     least = -1
-    answered = False
     for i in range(pulls.size):
-        if is_open(arms.opening, i):
-            if least < 0 or pulls[i] < pulls[least]:
-                least = i
-            answered = answered or arms.observed[i] >= need
+        if is_open(arms.opening, i) and (least < 0 or pulls[i] < pulls[least]):
+            least = i
     for i in range(pulls.size):
         if is_open(arms.opening, i) and pulls[i] == pulls[least] and arms.observed[i] < need:
-            silent = pulls[i] - arms.observed[i]
-            if not answered or silent * silent <= arms.clock[TIME]:
-                return i
+            return i
     return -1
 
 
