@@ -13,7 +13,7 @@ from rotting.compilable import shared
 from rotting.parameters import Positive, Probability
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.state import Numbers, PositiveNumbers, Values
 from rotting.verbs import Verbs
 
@@ -35,7 +35,7 @@ class State(NamedTuple):
     numbers change only when it is pulled. The discounted count of an arm is weight * unit.
     """
 
-    arms: Arms  # pulls, rewards, rounds
+    arms: Arms  # pulls and rewards; rounds are not counted
     unit: PositiveNumbers  # what a weight of one is worth now: gamma^(rounds since the rescaling)
     weight: Numbers  # of each arm's rewards
     all_weight: Numbers  # the sum of the arms' weights
@@ -88,9 +88,8 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def pulled(params: Any, state: State, arm: int) -> None:
-    """Count the pull and the round; all weights fade."""
+    """Count the pull; all weights fade. No round is counted: the unit tells how time passes."""
     state.arms.pulls[arm] += 1
-    state.arms.clock[TIME] += 1
     state.unit[0] *= params.gamma
     if state.unit[0] < SMALLEST:
         _renew_unit(state)
