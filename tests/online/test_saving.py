@@ -367,13 +367,22 @@ class SilentState(NamedTuple):
     time: IntArray
 
 
-def test_a_state_that_says_nothing_must_be_trusted() -> None:
-    from rotting.policies import round_robin
+def silent_choose(params: SilentParams, state: SilentState, draw: Any) -> int:
+    return int(state.time[0]) % params.arms
 
+
+def silent_pulled(params: SilentParams, state: SilentState, arm: int) -> None:
+    state.time[0] += 1
+
+
+def test_a_state_that_says_nothing_must_be_trusted() -> None:
     def init(params: Any, arms: int, capacity: int) -> SilentState:
         return SilentState(np.zeros(1, dtype=np.int64))
 
-    verbs = round_robin.RoundRobin.verbs._replace(params=SilentParams, state=SilentState, init=init)
+    def update(params: Any, state: Any, arm: int, pull: int, reward: float) -> None:
+        pass
+
+    verbs = policies.Verbs(SilentParams, SilentState, init, silent_choose, update, silent_pulled)
     own = type("SilentOne", (Silent,), {"verbs": verbs, "key": "silent"})
     try:
         player = own().online(range(3), compiled=False)

@@ -74,6 +74,8 @@ def _all_weight(state: State) -> Any:
 def _chance(params: Params, state: State, arm: Any, total: Any) -> Any:
     """The probability of an arm, (1 - gamma) w_i / W + gamma / K."""
     arms = open_arms(state.arms.opening, state.weight.size)
+    if arms == 0:  # all are retired, and history is told
+        return 1.0
     return (1.0 - params.gamma) * state.weight[arm] / total + params.gamma / arms
 
 
@@ -128,7 +130,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     K, the sum and who gets a share are of the arms that are open now.
     """
     opening = state.arms.opening
-    arms = open_arms(opening, state.weight.size)
+    arms = max(1, open_arms(opening, state.weight.size))  # a late reward may find all retired
     chance = state.chance[arm, pull % state.chance.shape[1]]
     x = (reward - params.low) / (params.high - params.low)
     x = min(1.0, max(0.0, x))

@@ -32,9 +32,9 @@ class Openings(NamedTuple):
     count: Counts  # type: ignore[assignment]  # how many are
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """A count that is not that of the flags; one or more are always open."""
+        """A count that is not that of the flags; zero if all are retired, and none is chosen."""
         count, found = int(self.count[0]), int(self.flags.sum())
-        return None if count == found > 0 else f"count must be the {found} open arms, got {count}"
+        return None if count == found else f"count must be the {found} open arms, got {count}"
 
 
 @dispatched
