@@ -30,6 +30,7 @@ from twins import common, dcto_ucb, oracle, swa, wswa
 
 ROUNDS = 110
 CAPACITY = 64 * ROUNDS  # rings for whatever window few open arms ask for
+WITHOUT_RAMP_UP = (policies.Uniform, policies.RoundRobin, policies.EXP3S, policies.Oracle)
 MORE: list[Twin] = [  # with little to ramp up, and with much
     (
         policies.SWA(alpha=0.01, sigma=0.5),
@@ -213,9 +214,10 @@ def late_rewards(
 
 
 def together(policy: Policy, games: list[Game], closing: bool = True) -> Iterator[int]:
-    """Play the first game, with late rewards and perhaps with arms that close and open.
+    """Play the first game, with late rewards, and perhaps with arms that close and open.
 
-    Yields after each of its decisions; the others are told everything but decide for themselves.
+    Some pulls are then of any arm, closed ones too: nobody chose them. Yields after each of its
+    decisions; the others are told everything but decide for themselves.
     """
     rng, first = python_random.Random(7), games[0]
     waiting: list[tuple[int, int]] = []
@@ -227,6 +229,8 @@ def together(policy: Policy, games: list[Game], closing: bool = True) -> Iterato
                 game.reopen(now)
         arm = first.decide()
         yield arm
+        if closing and rng.random() < 0.15:
+            arm = rng.randrange(3)
         pulls = {game.pull(arm) for game in games}
         waiting.append((arm, pulls.pop()))
         for told in late_rewards(rng, waiting):
@@ -236,8 +240,13 @@ def together(policy: Policy, games: list[Game], closing: bool = True) -> Iterato
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_restricted_to_all_open_arms_is_not_restricted(policy: Policy) -> None:
+    """Nor does a decision make a difference that was restricted and not followed by its pull."""
     free, restricted = Game(policy), Game(policy)
-    for arm in together(policy, [free, restricted]):
+    for t, arm in enumerate(together(policy, [free, restricted])):
+        unused = restricted.draw.copy()
+        alone = sorted(restricted.open)[t % len(restricted.open)]
+        assert restricted.decide(among={alone}) == alone
+        restricted.draw[:] = unused
         assert restricted.decide(among=restricted.open) == arm
         np.testing.assert_array_equal(free.draw, restricted.draw)
 
@@ -259,7 +268,7 @@ def test_an_arm_added_and_closed_at_once_changes_nothing(policy: Policy) -> None
         pytest.skip("it is told all arms beforehand")
     before, after = Game(policy), Game(policy)
     for t, arm in enumerate(together(policy, [before, after])):
-        if t in (2, 40):
+        if t % 9 == 2:
             now = after.open
             after.add()
             after.reopen(now)
@@ -268,21 +277,58 @@ def test_an_arm_added_and_closed_at_once_changes_nothing(policy: Policy) -> None
         np.testing.assert_array_equal(before.draw, after.draw)
 
 
-def counted(state: Any) -> list[int]:
-    """What is counted of the open arms: those that ramp up."""
-    short = [int(state.short[0])] if hasattr(state, "short") else []
-    return [int(state.arms.clock[WAITING]), *short]
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_open_arms_that_ramp_up_are_counted(policy: Policy) -> None:
+    """Late rewards of closed arms, epochs, restarts and rounds that leave a window included."""
+    game = Game(policy)
+    need = getattr(game.params, "need", getattr(game.params, "start", 1))
+    for t, _ in enumerate(together(policy, [game])):
+        if t % 20 == 0 and not isinstance(policy, policies.Oracle):
+            game.add()
+        state = getattr(game.state, "trusted", game.state)  # Guarded holds two
+        arms = state.arms
+        if not isinstance(policy, WITHOUT_RAMP_UP):
+            waiting = sum(int(arms.observed[arm]) < need for arm in game.open)
+            assert arms.clock[WAITING] == waiting
+        if hasattr(state, "short"):
+            length = state.length[0] if hasattr(state, "length") else game.params.window
+            pulls = arms.pulls - state.window.base
+            assert state.short[0] == sum(pulls[arm] < length for arm in game.open)
+        game.check()
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_what_is_counted_on_the_way_is_what_is_counted_anew(policy: Policy) -> None:
-    """Late rewards of closed arms, epochs, restarts and rounds that leave a window included."""
+def test_pulls_and_rewards_may_be_told_while_all_arms_are_closed(policy: Policy) -> None:
+    """Epochs begin, windows move on; then arms open again and are chosen."""
     game = Game(policy)
-    for _ in together(policy, [game]):
-        before = counted(game.state)
-        game.reopen(game.open)
-        assert counted(game.state) == before
+    rng = python_random.Random(1)
+    for t in range(60):
+        if t in (5, 30):
+            game.reopen(set())
+        if t in (20, 50):
+            game.reopen({0, 2})
+        arm = game.decide() if game.open else rng.randrange(3)
+        assert arm in game.open or not game.open
+        pull = game.pull(arm)
+        game.learn(arm, pull, reward_of(rng, arm, pull))
         game.check()
+
+
+def test_a_closed_arm_that_restarts_does_not_ramp_up() -> None:
+    """GLR-UCB: its late rewards show a change; when it opens again it goes first."""
+    game = Game(policies.GLRUCB(sigma=0.1, delta=0.5, every=2))
+    for arm in (0, 1, 2, 2, 2, 2):
+        pull = game.pull(arm)
+        if pull < 3:
+            game.learn(arm, pull, 1.0)
+    game.reopen({0, 1})
+    for pull in (3, 4):
+        game.learn(2, pull, 0.0)
+    assert game.state.arms.observed.tolist() == [1, 1, 0]
+    assert game.state.arms.clock[WAITING] == 0
+    assert game.decide() in {0, 1}
+    game.reopen({0, 1, 2})
+    assert game.decide() == 2
 
 
 def test_windows_are_no_longer_than_the_rings() -> None:

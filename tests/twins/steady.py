@@ -197,5 +197,4 @@ def steady_ucb(
     if start:
         return start
     scores = steady_scores(history, arms, sigma, alpha, c, few, opened)
-    open_now = choosable(arms, opened)
-    return {open_now[k] for k in argmax([scores[arm] for arm in open_now])}
+    return argmax({arm: scores[arm] for arm in choosable(arms, opened)})

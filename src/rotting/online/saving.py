@@ -91,7 +91,7 @@ def _desk_of(content: Any, state: Any, counts: Any, outstanding: Any) -> dict[st
     desk.clock[at.DECIDED] = int(content["decided"])
     like = np.zeros(2, dtype=np.int64)
     desk.clock[at.LATE] = unpack("turn", content["turn"], like)[1]
-    state = dict(state)
+    state = _states_of(content, dict(state), desk.pulls)
     for path in [path for path in state if path.endswith("arms.pulls")]:
         part = path.removesuffix("pulls") + "opening."
         state[f"{part}flags"] = _pack(np.ones(arms, dtype=np.int64))
@@ -103,6 +103,27 @@ def _desk_of(content: Any, state: Any, counts: Any, outstanding: Any) -> dict[st
         "desk": {name: _pack(getattr(desk, name)) for name in DESK},
         "state": state,
     }
+
+
+def _states_of(content: Any, state: Any, pulls: Any) -> Any:
+    """The states of format 4 of policies that count something more now."""
+
+    def numbers(*values: int) -> Any:
+        return _pack(np.array(values, dtype=np.int64))
+
+    arms, decided = pulls.size, int(content["decided"])
+    key = content["policy"].get("policy") if content["policy"] is not None else ""
+    if key in ("uniform", "roundrobin"):
+        del state["time"]
+        state["arms.pulls"], state["arms.observed"] = _pack(pulls), numbers(*[0] * arms)
+        state["arms.clock"] = numbers(decided, arms, 0)
+    if key == "roundrobin":
+        state["last"] = numbers((decided - 1) % arms if decided else -1)
+    if key in ("swa", "wswa"):
+        state["short"] = numbers(arms)  # or fewer: then nothing is found, and all is as it should
+    if key == "exp3s":
+        state["chosen"], state["joined"] = numbers(-1), numbers(*[1] * arms)
+    return state
 
 
 # by the format that they read; each gives a document of the next one

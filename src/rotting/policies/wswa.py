@@ -152,7 +152,8 @@ def _window_now(params: Params, state: State) -> Any:
     arms = open_arms(state.arms.opening, params.arms)
     if arms == params.arms:
         return params.windows[state.epoch[0]]
-    window = averaging_window(params.alpha, params.sigma, arms, state.start[0])
+    # a pull may be told of when all are closed
+    window = averaging_window(params.alpha, params.sigma, max(1, arms), state.start[0])
     return min(window, state.window.ring_reward.shape[1])
 
 

@@ -8,6 +8,7 @@ import pytest
 from rotting.compilable import GPU_FORMS
 from rotting.models.families import ordered_rows
 from rotting.policies.parts.argmax import (
+    argmax,
     argmax_padded,
     argmax_padded_in_turn,
     top_two,
@@ -15,7 +16,7 @@ from rotting.policies.parts.argmax import (
     top_two_without_branches,
 )
 from rotting.policies.parts.nearest import nearest, nearest_at_once, nearest_of_all
-from rotting.policies.parts.openings import AllOpen
+from rotting.policies.parts.openings import AllOpen, Openings
 from rotting.random import new_draw
 
 
@@ -46,6 +47,38 @@ def test_the_same_arm_and_runner_up(arms: int) -> None:
         assert found[0] == found[1]
         others = [index[i] for i in range(arms) if i != found[0][0]]
         assert found[0][1] == max(others, default=-np.inf)
+
+
+@pytest.mark.parametrize("arms", [1, 2, 3, 7, 10])
+def test_closed_arms_are_not_there(arms: int) -> None:
+    """All scans answer as if there were the open arms only."""
+    rng = np.random.default_rng(arms)
+    for seed in range(300):
+        flags = rng.integers(0, 2, arms)
+        flags[rng.integers(arms)] = 1
+        opening, some = Openings(flags, np.array([flags.sum()])), np.flatnonzero(flags)
+        mean, width = rng.integers(0, 3, (2, arms)).astype(float)
+        mean[rng.random(arms) < 0.2] = -np.inf
+        best = some[np.argmax(mean[some])]
+        padded = some[np.argmax((mean + 0.5 * width)[some])]
+        assert argmax(mean, opening) == best
+        assert argmax_padded(mean, width, 0.5, opening) == padded
+        assert argmax_padded_in_turn(mean, width, 0.5, opening) == padded
+        runner_up = np.zeros(1)
+        assert top_two(mean, runner_up, opening) == best
+        second = max(np.delete(mean[some], np.argmax(mean[some])), default=-np.inf)
+        assert runner_up[0] == second
+        pulls = rng.integers(1, 4, arms)
+        draw = new_draw(seed)
+        found = []
+        for form in (top_two_least_pulled, top_two_without_branches):
+            found.append((int(form(mean, pulls, runner_up, opening, draw)), float(runner_up[0])))
+        assert found[0] == found[1]
+        leader = found[0][0]
+        assert flags[leader] == 1
+        least = min(pulls[i] for i in some if mean[i] == mean[best])
+        assert (mean[leader], pulls[leader]) == (mean[best], least)
+        assert found[0][1] == second
 
 
 @pytest.mark.parametrize("arms", [1, 2, 3, 7, 10])

@@ -9,7 +9,7 @@ from cases import examples, name_of
 from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
 from rotting.policies import POLICIES, Policy
 from rotting.policies.parts import ranking
-from rotting.policies.parts.openings import AllOpen
+from rotting.policies.parts.openings import AllOpen, Openings, set_open
 from rotting.random import new_draw, tie
 from rotting.state import check, kinds
 
@@ -68,6 +68,34 @@ def test_the_best_is_the_best_of_all(arms: int) -> None:
         assert found == min(tied, key=lambda i: (pulls[i], tie(draw, i, pulls[i] + 1)))
         pulls[found] += 1
         ranking.rank(pulled, found, pulled.value[found])  # as after its reward
+        ranking.rank(plain, found, plain.value[found])
+
+
+@pytest.mark.parametrize("arms", [2, 5, 47, 48, 64, 100])
+def test_the_best_of_the_open_arms(arms: int) -> None:
+    """Arms close and open between decisions; scan and tree find the same."""
+    rng = np.random.default_rng(arms)
+    plain, pulled = ranking.unranked(arms), ranking.unranked(arms)
+    draw, pulls = new_draw(1), np.zeros(arms, dtype=np.int64)
+    opening = Openings(np.ones(arms, dtype=np.int64), np.full(1, arms))
+    for t in range(200):
+        if t % 3 == 0:
+            flags = (rng.random(arms) < rng.random()).astype(np.int64)
+            flags[rng.integers(arms)] = 1
+            set_open(opening, flags)
+            ranking.rerank(plain)
+            ranking.rerank(pulled)
+        for arm in rng.integers(arms, size=rng.choice([0, 1, 1, 1, 2, 5])):
+            value = float(rng.integers(-2, 3))
+            ranking.rank(plain, arm, value)
+            ranking.rank(pulled, arm, value)
+        seen = np.where(opening.flags == 1, plain.value, -np.inf)
+        found = ranking.best_least_pulled(pulled, pulls, opening, draw)
+        tied = [i for i in np.flatnonzero(opening.flags) if pulled.value[i] == seen.max()]
+        assert ranking.best(plain, opening, draw) == tied[0]
+        assert found == min(tied, key=lambda i: (pulls[i], tie(draw, int(i), pulls[i] + 1)))
+        pulls[found] += 1
+        ranking.rank(pulled, found, pulled.value[found])
         ranking.rank(plain, found, plain.value[found])
 
 

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from rotting import random
-from rotting.compilable import on_gpu, seldom, shared
+from rotting.compilable import on_gpu, shared
 from rotting.policies.parts.openings import is_open
 
 tie = random.tie
@@ -34,7 +34,6 @@ def argmax(index: Any, opening: Any) -> Any:
 
 
 @shared
-@seldom
 def first_open(arms: Any, opening: Any) -> Any:
     """The first of the open arms."""
     i = 0
@@ -49,8 +48,8 @@ def argmax_padded(mean: Any, width: Any, bonus: Any, opening: Any) -> Any:
 
     Even and odd arms are compared apart: two independent chains of comparisons run in parallel.
     """
-    best = 0
-    other = 1
+    best = first_open(mean.size, opening)
+    other = mean.size
     highest = -math.inf
     second = -math.inf
     last = mean.size - 1
@@ -68,8 +67,6 @@ def argmax_padded(mean: Any, width: Any, bonus: Any, opening: Any) -> Any:
         if even > highest and is_open(opening, last):
             highest = even
             best = last
-    if highest == -math.inf and second == -math.inf:
-        return first_open(mean.size, opening)
     if second > highest or (second == highest and other < best):
         return other
     return best
