@@ -1,8 +1,7 @@
 """All that may happen to a player, done to a compiled and a plain one and to their naive twin.
 
-The two must return the same, or refuse the same in the same words; the twin (`twins.desk`) must
-agree on what is refused, and on what is counted and waited for. `tests/lockstep.py` lets things
-happen at random.
+The two must return the same, or refuse in the same words; the twin (`twins.desk`) must agree on
+what is refused, counted and waited for. `tests/lockstep.py` lets things happen at random.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Temper(NamedTuple):
     kept: float  # saved, loaded, copied, pickled
     batch: float  # decisions, or rewards, at once
     arms: float  # added, retired, restored
-    history: float
+    history: float  # learnt
     expired: float
     newest: float  # chance that a reward is the latest decision's
     offset: float
@@ -249,6 +248,3 @@ def _outcome(do: Callable[[Player], Any], player: Player) -> tuple[str, Any]:
         return "returned", do(player)
     except Exception as error:
         return type(error).__name__, str(error)
-
-
-__all__ = ["TEMPERS", "WAYS", "DivergedError", "Happenings"]

@@ -15,7 +15,7 @@ from rotting import policies
 from rotting.online.decisions import Assigned, Decision, Decisions
 from rotting.policies import Policy
 
-FEW = [policies.UCB1(), policies.WSWA(0.2, 0.5)]  # that are played compiled
+FEW = [policies.UCB1(), policies.RAWUCB(0.5)]  # that are played compiled
 
 
 def closable(policy: Policy) -> bool:
