@@ -14,7 +14,6 @@ from rotting.parameters import NonNegative, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import (
     TIME,
-    WAITING,
     Arms,
     count_pull,
     next_untried,
@@ -51,6 +50,10 @@ PACE = 64  # the logarithm is taken anew when t has grown by one part in so many
 ROOT = 0  # sqrt(ln(t / K + 10))
 DUE = 1  # the round t in which it is to be taken anew
 
+# Places in the shift.
+OFF = 0  # what is subtracted from all rewards: the first of all, or zero
+SETTLED = 1  # whether that is known
+
 
 class Params(NamedTuple):
     """How to forget and how to explore. See `SteadyUCB`."""
@@ -72,7 +75,7 @@ class State(NamedTuple):
     mean: Values  # of the window, less the shift
     width: Numbers  # (1 + few / h) / sqrt(h)
     pace: Numbers  # ROOT and DUE
-    shift: Numbers  # the first reward of all, or zero
+    shift: Numbers  # OFF and SETTLED
     noise: Noise  # for a sigma that is not known
 
 
@@ -84,7 +87,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         mean=np.full(arms, -math.inf),
         width=np.zeros(arms),
         pace=np.zeros(2),
-        shift=np.zeros(1),
+        shift=np.zeros(2),
         noise=no_noise(arms),
     )
 
@@ -139,10 +142,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Add the reward to the arm's running sums, and choose its window anew."""
     n = rewarded(state.arms, arm, 1)
     milestones, noise = state.milestones, state.noise
-    first = n == 1 and state.arms.clock[WAITING] == state.mean.size - 1  # of all rewards
-    if first and abs(reward) > FAR * params.sigma:
-        state.shift[0] = reward
-    reward -= state.shift[0]
+    if state.shift[SETTLED] == 0.0:  # the first reward of all
+        state.shift[SETTLED] = 1.0
+        if abs(reward) > FAR * params.sigma:
+            state.shift[OFF] = reward
+    reward -= state.shift[OFF]
     late = pull < milestones.latest[arm]
     off, waits = 0.0, False  # the difference to the reward before; whether it is still to count
     if params.sigma == 0.0:
