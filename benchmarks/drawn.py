@@ -4,7 +4,8 @@
 
 Two to ten arms, all of one kind (one step down, a straight line down, exponential, n^-theta,
 constant), with levels, lengths and sigma drawn. No policy was designed on any of them: the seed is
-another one whenever SteadyUCB's constants change. Both policies know sigma; noise is independent, and so are the errors of the two means.
+another one whenever SteadyUCB's constants change. Both policies know sigma; noise is independent,
+and so are the errors of the two means.
 """
 
 from __future__ import annotations
