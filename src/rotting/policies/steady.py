@@ -40,9 +40,7 @@ from rotting.policies.parts.noise_estimate import (
 from rotting.state import Numbers, Values
 from rotting.verbs import Verbs
 
-LATER = (
-    10.0  # added to t / K in the logarithm: the first rounds know little, false alarms cost most
-)
+LATER = 10.0  # added to t / K in ln: the first rounds know little, and false alarms cost most
 FAR = 1e4  # a first reward so many sigmas from zero is subtracted from all: sums keep digits
 PACE = 64  # the logarithm is taken anew when t has grown by one part in so many
 
