@@ -14,6 +14,8 @@ from rotting import Arm, Bernoulli, Gaussian, Scenario, models, policies, simula
 from rotting.league import SCENARIOS
 from rotting.papers import levine2017
 from rotting.policies import steady
+from rotting.policies.parts.milestones import WINDOW
+from rotting.state import leaves
 from twins.steady import steady_scores
 
 SIGMA = levine2017.SIGMA
@@ -184,3 +186,58 @@ def test_only_a_far_first_reward_is_subtracted(
         policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
         policy.verbs.update(params, state, arm, pull, reward)
         assert state.shift[0] == (first if far or sigma is None else 0.0)
+
+
+def state_bytes(player: Any) -> int:
+    return sum(int(leaf.value.nbytes) for leaf in leaves(player._state))
+
+
+def test_memory_grows_with_the_logarithm_of_the_rewards() -> None:
+    """At most 8 kB for ten arms after 10,000 rewards, and the same for each doubling since."""
+    player = policies.SteadyUCB(None).online(range(10), compiled=True)
+    sizes = []
+    for t in range(40_000):
+        decision = player.select()
+        player.update(decision, 1.0 / decision.pull + 0.01 * (t % 7))
+        if t + 1 in (10_000, 20_000, 40_000):
+            sizes.append(state_bytes(player))
+    assert sizes[0] <= 8000
+    assert sizes[2] - sizes[1] == sizes[1] - sizes[0] == 10 * 3 * 8
+    assert not any(isinstance(leaf.value, np.ndarray) for leaf in leaves(player._params))
+
+
+@pytest.mark.parametrize("sigma", [0.5, None])
+def test_the_logarithm_is_taken_anew_when_t_has_grown_by_a_64th(sigma: float | None) -> None:
+    """ln(t / K + 10) of the last round of 1, 2, ..., 64, 66, 68, ..., 128, 131, ..."""
+    policy = policies.SteadyUCB(sigma)
+    params = policy.prepare(5, None, 1000)
+    state = policy.verbs.init(params, 5, 1000)
+    rounds = [*range(1, 65), *range(66, 129, 2), *range(131, 192, 3)]
+    for t in range(1, 190):
+        policy.verbs.pulled(params, state, t % 5)  # type: ignore[misc]
+        last = max(r for r in rounds if r <= t)
+        assert state.pace[steady.ROOT] == math.sqrt(math.log(last / 5 + 10))
+        assert steady.exploring(params, state) == pytest.approx(
+            0.0 if sigma is None else math.sqrt(2 * 0.9 * math.log(last / 5 + 10)) * sigma
+        )
+
+
+def test_rewards_in_any_order_lead_to_the_same_sums() -> None:
+    """Late, or lost: totals, counts and means are those of the pulls that answered."""
+    rng = python_random.Random(2)
+    player = policies.SteadyUCB(0.5).online(range(3), compiled=False)
+    waiting: list[Any] = []
+    shown: dict[tuple[int, int], float] = {}
+    for _ in range(900):
+        waiting.append(player.select())
+        while len(waiting) > 30:
+            arm, pull = decision = waiting.pop(rng.randrange(len(waiting)))
+            if rng.random() < 0.9:
+                shown[arm, pull] = rng.gauss(0.5 * arm if pull < 100 else 0.2, 0.5)
+                player.update(decision, shown[arm, pull])
+    state = player._state
+    for arm in range(3):
+        kept = state.milestones
+        window = [r for (i, pull), r in shown.items() if i == arm and pull > kept.pull[arm, WINDOW]]
+        assert state.mean[arm] == pytest.approx(sum(window) / len(window), abs=1e-9)
+        assert kept.total[arm] == pytest.approx(sum(r for (i, _), r in shown.items() if i == arm))

@@ -22,7 +22,7 @@ from rotting.policies.parts.doubt import EVERY, complete, differs, misses
 from rotting.policies.parts.family import check_family
 from rotting.policies.parts.openings import is_open
 from rotting.policies.posterior import Posterior
-from rotting.policies.steady import LATER, SteadyUCB, exploring, index_of
+from rotting.policies.steady import LATER, OFF, SteadyUCB, exploring, index_of
 from rotting.state import Flags, Values
 from rotting.verbs import Opinion, Verbs
 
@@ -143,7 +143,7 @@ def _look(params: Params, state: State, arm: Any, n: Any) -> None:
     kept, arms, closest = state.fallback.milestones, state.fallback.arms, state.trusted.closest
     if complete(kept, arm, n):
         constant = state.trusted.fit.residual[arm, closest[arm]] / n  # zero without constants
-        constant -= state.fallback.shift[0]  # as the milestones have it
+        constant -= state.fallback.shift[OFF]  # as the milestones have it
         limit = params.limit * math.sqrt(math.log(arms.clock[TIME] + LATER))
         if misses(params.sums, kept, arm, n, closest[arm], constant, limit):
             state.doubted[0] = 1

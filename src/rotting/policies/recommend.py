@@ -28,8 +28,7 @@ def recommended(
       a constant.
     - rewards="bernoulli": `SteadyUCB(None)`: the scatter of click rates is far below 1/2. With a
       family sigma is the largest that its rates allow.
-    - Many arms: `SteadyUCB` too. Above a million stored rewards an arm's history may weigh;
-      `EFFRAWUCB` keeps O(log t) an arm.
+    - Many arms, or many decisions: `SteadyUCB` too. It keeps O(log t) numbers an arm.
 
     The league (`docs/league.md`) has the figures behind each choice, and `rotting theory`
     recommends the same (`rotting.theory.choice`).

@@ -41,9 +41,7 @@ from rotting.policies.parts.openings import is_open, open_arms
 from rotting.state import Numbers, Values
 from rotting.verbs import Opinion, Verbs
 
-LATER = (
-    10.0  # added to t / K in the logarithm: the first rounds know little, false alarms cost most
-)
+LATER = 10.0  # added to t / K in ln: the first rounds know little, and false alarms cost most
 FAR = 1e4  # a first reward so many sigmas from zero is subtracted from all: sums keep digits
 PACE = 64  # the logarithm is taken anew when t has grown by one part in so many
 
@@ -51,7 +49,9 @@ PACE = 64  # the logarithm is taken anew when t has grown by one part in so many
 ROOT = 0  # sqrt(ln(t / K + 10))
 DUE = 1  # the round t in which it is to be taken anew
 
-SOME = 1  # the place behind the shift: whether any reward has come
+# Places in the shift.
+OFF = 0  # what is subtracted from all rewards: the first of all, or zero
+SETTLED = 1  # whether that is known
 
 
 class Params(NamedTuple):
@@ -74,7 +74,7 @@ class State(NamedTuple):
     mean: Values  # of the window, less the shift
     width: Numbers  # (1 + few / h) / sqrt(h)
     pace: Numbers  # ROOT and DUE
-    shift: Numbers  # the first reward of all, or zero; and whether there was one, SOME
+    shift: Numbers  # OFF and SETTLED
     noise: Noise  # for a sigma that is not known
 
 
@@ -142,11 +142,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Add the reward to the arm's running sums, and choose its window anew."""
     n = rewarded(state.arms, arm, 1)
     milestones, noise = state.milestones, state.noise
-    if state.shift[SOME] == 0.0:  # the first of all rewards
-        state.shift[SOME] = 1.0
+    if state.shift[SETTLED] == 0.0:  # the first reward of all
+        state.shift[SETTLED] = 1.0
         if abs(reward) > FAR * params.sigma:
-            state.shift[0] = reward
-    reward -= state.shift[0]
+            state.shift[OFF] = reward
+    reward -= state.shift[OFF]
     late = pull < milestones.latest[arm]
     off, waits = 0.0, False  # the difference to the reward before; whether it is still to count
     if params.sigma == 0.0:

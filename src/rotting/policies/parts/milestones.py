@@ -9,7 +9,7 @@ A level stands for the 2^l places since k - 2^l, which have not all been kept, b
 last milestones of all lower levels lie among them. So the new one is placed at the best of those
 and k. Best is where sum - slope count is highest, the slope being a little below the mean: running
 sums have a peak where an arm falls, if that slope is taken off. This is what so few places need to
-find falls nearly as well as all windows do: a regular grid needs four times as many.
+find falls nearly as well as all windows do: a regular grid of eight a level does worse.
 
 Two more rows are kept beside the levels: where the arm's window starts, and the pull before its
 latest reward. A reward alone must always be a candidate, for it is how a fall shows that is far
