@@ -13,6 +13,7 @@ has what is measured; `--name` is then the file to write, as benchmarks/results/
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import math
 import time
@@ -68,11 +69,12 @@ def players() -> dict[str, Callable[[int], Any]]:
         "SteadyUCB, sigma unknown": policies.SteadyUCB(None),
         "Guarded": policies.Guarded(levine2017.FAMILY, 0.45),
     }
-    made: dict[str, Callable[[int], Any]] = {
-        name: lambda arms, policy=policy: policy.online(range(arms))
-        for name, policy in chosen.items()
-    }
+    made = {name: functools.partial(_player, policy) for name, policy in chosen.items()}
     return {**made, "UCB1, plain Python lists": PlainUCB1}
+
+
+def _player(policy: policies.Policy, arms: int) -> Any:
+    return policy.online(range(arms))
 
 
 def play(player: Any, count: int) -> None:

@@ -6,7 +6,7 @@ known before playing: a finite set of models, most often one shape with theta in
 """
 
 from rotting.arrays import FloatArray as FloatArray
-from rotting.models.base import MODELS, Amplitude, Model, Scaled, check_means, function_name
+from rotting.models.base import MODELS, Amplitude, Model, Scaled, function_name
 from rotting.models.families import Family, MixedFamily, check_positive
 from rotting.models.grid import Grid
 from rotting.models.interval import Interval
@@ -19,6 +19,7 @@ from rotting.models.shapes import (
     Step,
     Table,
 )
+from rotting.models.tables import check_means
 
 __all__ = [
     "MODELS",

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting.arrays import FloatArray
-from rotting.models.base import PROBE, Model, check_means, function_name, theta_of
+from rotting.models.base import PROBE, Model, function_name, theta_of
+from rotting.models.tables import check_means
 from rotting.parameters import Count, Real
 
 
