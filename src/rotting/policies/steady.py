@@ -21,6 +21,7 @@ from rotting.policies.parts.arms import (
     rewarded,
 )
 from rotting.policies.parts.milestones import (
+    WINDOW,
     Milestones,
     add_late_reward,
     add_reward,
@@ -104,9 +105,22 @@ def exploring(params: Params, state: State) -> Any:
 
 
 @shared
+def _width(state: State, arm: Any) -> Any:
+    """(1 + few / h) / sqrt(h + w), w being the pulls since the latest one with a reward.
+
+    A batch is decided before its rewards come; counting what waits keeps it from going to one arm.
+    """
+    waiting = state.arms.pulls[arm] - state.milestones.latest[arm]
+    if waiting == 0:
+        return state.width[arm]
+    h = state.arms.observed[arm] - state.milestones.seen[arm, WINDOW]
+    return state.width[arm] * math.sqrt(h / (h + waiting))
+
+
+@shared
 def index_of(state: State, arm: Any, padding: Any) -> Any:
     """What an arm is ranked by; `padding` is what `exploring` gives."""
-    return state.mean[arm] + padding * state.width[arm]
+    return state.mean[arm] + padding * _width(state, arm)
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
@@ -176,7 +190,7 @@ def look(params: Params, state: State, arm: int) -> Opinion:
         return Opinion()
     padding = exploring(params, state)
     index = index_of(state, arm, padding) + state.shift[0]
-    return Opinion(state.mean[arm] + state.shift[0], padding * state.width[arm], index)
+    return Opinion(state.mean[arm] + state.shift[0], padding * _width(state, arm), index)
 
 
 @dataclass(frozen=True)
@@ -192,7 +206,9 @@ class SteadyUCB(Policy):
 
     Not all windows are candidates, but those from milestones: pulls, one for each power of two,
     that are placed where the arm seems to have fallen (`parts.milestones`). That takes O(log n)
-    memory and a bounded time a reward. Late rewards count in the windows their pulls belong to.
+    memory and a bounded time a reward. Late rewards count in the windows their pulls belong to. The
+    padding counts the pulls since the latest one with a reward as well, sqrt(h + w) for sqrt(h):
+    decisions in batches then spread over the arms that may be best.
 
     sigma=None is for rewards whose noise is not known, or, as with click rates, far below what
     their range allows. sigma^2 is then half the mean square of the differences d between an arm's
