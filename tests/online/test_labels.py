@@ -216,7 +216,7 @@ def test_rewards_as_people_have_them(reward: Any, value: float) -> None:
             object(),
         ],
     ],
-    ids=repr,
+    ids=lambda reward: repr(reward).split(" at ")[0][:30],
 )
 def test_rewards_that_are_none(reward: Any) -> None:
     player = player_of(policies.UCB1(), compiled=False)

@@ -50,7 +50,7 @@ def is_doubted(
         theta = likeliest_first(rewards, thetas, mu, constants)
         residuals = [r - mu(j, theta) for j, r in enumerate(rewards, start=1)]
         constant = sum(residuals) / n if constants else 0.0
-        milestones = play(history[:t], arms, sigma, opened=opened).arms[arm].milestones
+        milestones = play(history, arms, sigma, opened=opened).milestones[t - 1]
         for start in (start for level, start in milestones.items() if level >= 4):
             h = n - start
             off = abs(sum(residuals[start:]) - constant * h)

@@ -101,6 +101,7 @@ class Play:
         self.alpha = alpha
         self.t = 0
         self.sizes: list[int] = []  # open arms in every round
+        self.milestones: list[dict[int, int]] = []  # after each round, of the arm pulled in it
 
     def sigma(self) -> float:
         """As it is given, or known now."""
@@ -130,6 +131,7 @@ class Play:
         level = arm.set_milestone(scale)
         arm.rewards.append(reward)
         arm.choose_window(level, scale)
+        self.milestones.append(dict(arm.milestones))
         if square is not None:
             fell = arm.start == len(arm.rewards) - 1
             self.noise.count(min(square, max(self.noise.squares())) if fell else square)
