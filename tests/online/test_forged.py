@@ -112,7 +112,7 @@ def main() -> None:
         counts = found.setdefault(name, {"refused": 0, "played": 0})
         with np.errstate(all="ignore"):
             for what, forgery in forgeries(name, content):
-                print(name, what, flush=True)
+                print(name, ascii(what), flush=True)
                 counts[try_forgery(forgery)] += 1
     print(json.dumps(found))
 

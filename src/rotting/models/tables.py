@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 CACHED = 1 << 20  # longer tables are not cached: a few would fill the memory
 _RESERVED = 1 << 23  # numbers of a table that space is set aside for
 _STEP = 512  # rows that are made together
+_BLOCK = 1 << 14  # rows that are added up together: more would take memory on the side
 _SMALL = 1e-300  # a mean that underflows to zero comes after one below this
 
 
@@ -127,13 +128,14 @@ class Rows:
 
     def _add_up(self, end: int) -> None:
         """The sums of rows whose means are made."""
-        made = self._made
-        block = self._mu[made - 1 : end].copy()
-        block[0] = self._sums[made - 1]
-        self._sums[made:end] = np.cumsum(block, axis=0)[1:]
-        if self._ordered >= made - 1:  # all so far
-            self._ordered = made - 1 + ordered_rows(self._sums[made - 1 : end])
-        self._made = end
+        while self._made < end:
+            made, stop = self._made, min(end, self._made + _BLOCK)
+            block = self._mu[made - 1 : stop].copy()
+            block[0] = self._sums[made - 1]
+            self._sums[made:stop] = np.cumsum(block, axis=0)[1:]
+            if self._ordered >= made - 1:  # all so far
+                self._ordered = made - 1 + ordered_rows(self._sums[made - 1 : stop])
+            self._made = stop
 
     def not_positive(self, length: int) -> tuple[int, str, float] | None:
         """The first n, model and mean that is not positive, if any."""
