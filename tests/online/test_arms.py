@@ -137,9 +137,9 @@ WRONG: Calls = [
     (lambda p: p.select(among="a"), "among must be a list of arms"),
     (lambda p: p.select(among=cast(Any, 7)), "among must be a list of arms"),
     (lambda p: p.select(among=[["a"]]), "among must be a list of arms"),
-    (lambda p: p.select(among=["b"]), "among must hold an arm that is not retired"),
-    (lambda p: p.select(among=["b"], at=9.0), "among must hold an arm that is not retired"),
-    (lambda p: p.select_many(3, among=["b"]), "among must hold an arm that is not retired"),
+    (lambda p: p.select(among=["b"]), "among must hold an open arm, but all"),
+    (lambda p: p.select(among=["b"], at=9.0), "among must hold an open arm, but all"),
+    (lambda p: p.select_many(3, among=["b"]), "among must hold an open arm, but all"),
     (lambda p: p.select_many(3, among=["b"], at=9.0), "among must hold an arm that is not ret"),
     (lambda p: p.select_many(3, among=[]), "among must hold at least one arm"),
     (lambda p: p.add("a"), "label must be new, a label never comes back as another arm: 'a'"),
@@ -176,7 +176,7 @@ def test_where_all_arms_are_retired_nothing_is_decided(policy: Policy) -> None:
         player.retire(label)
     before = player.to_json()
     for do in (player.select, lambda: player.select_many(2), lambda: player.select(["a", "b"])):
-        with pytest.raises(ValueError, match="none is open"):
+        with pytest.raises(ValueError, match="all that it may hold are retired"):
             do()
         assert player.to_json() == before
     player.update(late, 0.5)

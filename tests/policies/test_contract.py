@@ -12,7 +12,7 @@ import pytest
 
 from cases import examples, name_of, player_of
 from rotting import Decision, Player, policies, verbs
-from rotting.engines import steps
+from rotting.engines import desk, steps
 from rotting.engines.desk import NOBODY, new_desk
 from rotting.engines.waiting import listed, nobody_waits
 from rotting.policies import Policy
@@ -118,12 +118,12 @@ class Game:
         self.state = closable(policy.verbs.init(self.params, 3, 1000))
         self.draw = new_draw(seed)
         self.desk = new_desk(3, seed)._replace(waiting=nobody_waits(1024))
-        self.desk.clock[[steps.GROW_AT, steps.GROW_AT_PULL]] = 10_000
+        self.desk.clock[[desk.GROW_AT, desk.GROW_AT_PULL]] = 10_000
 
     def rejudge(self) -> None:
         """Before a decision, if the last pull has no reward yet, as a player does."""
-        if self.desk.clock[steps.LATE] != NOBODY:
-            verbs.rejudge(self.params, self.state, self.desk.clock[steps.LATE])
+        if self.desk.clock[desk.LATE] != NOBODY:
+            verbs.rejudge(self.params, self.state, self.desk.clock[desk.LATE])
 
     def decide(self) -> int:
         arm, _ = steps.decide(self.params, self.state, self.draw, self.desk)
@@ -219,7 +219,7 @@ def test_judging_is_pure_and_what_is_kept(policy: Policy, compiled: bool) -> Non
         params, state = player._params, player._state
         if isinstance(policy, policies.DCTO_UCB) and state.exploring[0]:
             continue  # it judges when it has explored
-        late = int(player._desk.clock[steps.LATE])
+        late = int(player._desk.clock[desk.LATE])
         if late != NOBODY:  # as before the next decision
             verbs.rejudge(params, state, late)
         before = [leaf.value.copy() for leaf in leaves(state)]

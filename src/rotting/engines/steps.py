@@ -17,36 +17,57 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rotting import random
 from rotting.compilable import seldom, shared
-from rotting.engines import desk as at
-from rotting.engines import waiting as line
-from rotting.engines.desk import NOBODY
-from rotting.engines.waiting import NONE, find, forget, hash_again, is_full, wait
+from rotting.engines.control import compare, controlled, mean, tally
+from rotting.engines.desk import (
+    CHANCE,
+    DECIDED,
+    DEFAULT,
+    EXPIRED,
+    EXPLORE,
+    GROW_AT,
+    GROW_AT_PULL,
+    LAST_ALLOWED,
+    LAST_ARM,
+    LAST_CONTROL,
+    LAST_PULL,
+    LAST_SEEN,
+    LATE,
+    LEARNT,
+    LEAST,
+    LIFETIME,
+    LIFT_CONTROL,
+    MOST,
+    NEXT_WEIGHT,
+    NOBODY,
+    NOW,
+    OFFSET,
+    OPEN,
+    RESTRICTED,
+    SILENT,
+    SQUARES,
+    TOTAL,
+    UNHASHED,
+    WINDOW,
+)
+from rotting.engines.waiting import (
+    ARM,
+    AT,
+    FIRST,
+    MADE,
+    NONE,
+    PULL,
+    find,
+    forget,
+    hash_again,
+    is_full,
+    wait,
+)
 from rotting.verbs import choose, chosen, pulled, rejudge, reopen, update
-
-uniform = random.uniform
 
 # What comes instead of an arm; where an arm is meant, that comes in the pull's place.
 NO_SPACE, NO_SUCH_ARM, CLOSED, NOBODY_OPEN = -1, -2, -3, -4
-# what happens to the rows of a batch
-DECIDE, LEARN, RECORD, EXPIRE, GIVE_UP_SINCE = 0, 1, 2, 3, 4
-UNKNOWN, TWICE = 1, 2  # why a row cannot be learnt
 PATIENCE = 32  # pulls of an arm without any reward that are always allowed
-
-DECIDED, LATE, RESTRICTED, WINDOW = at.DECIDED, at.LATE, at.RESTRICTED, at.WINDOW
-GROW_AT, GROW_AT_PULL = at.GROW_AT, at.GROW_AT_PULL
-LAST_ARM, LAST_PULL, LAST_CONTROL = at.LAST_ARM, at.LAST_PULL, at.LAST_CONTROL
-LAST_ALLOWED, LAST_SEEN, LEARNT = at.LAST_ALLOWED, at.LAST_SEEN, at.LEARNT
-NOW, LIFETIME, DEFAULT, EXPLORE, CHANCE = at.NOW, at.LIFETIME, at.DEFAULT, at.EXPLORE, at.CHANCE
-LEAST, MOST, TOTAL, SQUARES, OFFSET = at.LEAST, at.MOST, at.TOTAL, at.SQUARES, at.OFFSET
-EXPIRED, OPEN, UNHASHED, SILENT = at.EXPIRED, at.OPEN, at.UNHASHED, at.SILENT
-LIFT_COUNT, LIFT_SUM = at.LIFT_COUNT, at.LIFT_SUM
-LIFT_SQUARES, NEXT_WEIGHT = at.LIFT_SQUARES, at.NEXT_WEIGHT
-LIFT_REWARDS, LIFT_OTHERS, LIFT_CONTROL = at.LIFT_REWARDS, at.LIFT_OTHERS, at.LIFT_CONTROL
-_ARM, _PULL, _MADE = line.ARM, line.PULL, line.MADE
-_LAST, _COUNT = line.LAST, line.COUNT
-_AT, _WEIGHT, _CENTRE, _FIRST = line.AT, line.WEIGHT, line.CENTRE, line.FIRST
 
 
 @shared
@@ -84,7 +105,7 @@ def decide(params: Any, state: Any, draw: Any, desk: Any) -> Any:
         return CLOSED, arm
     clock[LAST_ALLOWED] = allowed
     if numbers[EXPLORE] > 0.0:
-        arm = _controlled(desk, open_now, arm)
+        arm = controlled(desk, open_now, arm)
     return arm, count(params, state, desk, arm)
 
 
@@ -127,28 +148,6 @@ def _hide_silent(desk: Any, open_now: Any, allowed: Any) -> Any:
 
 
 @shared
-@seldom
-def _controlled(desk: Any, open_now: Any, wanted: Any) -> Any:
-    """The arm that is taken where there is a control group: the policy's, or any."""
-    clock, numbers = desk.clock, desk.numbers
-    arms = clock[LAST_ALLOWED]
-    share = numbers[EXPLORE]
-    arm = wanted
-    clock[LAST_CONTROL] = 0
-    if uniform(desk.draw) < share:
-        clock[LAST_CONTROL] = 1
-        left = int(uniform(desk.draw) * arms)
-        arm = -1
-        while left >= 0:
-            arm += 1
-            left -= open_now[arm]
-    mine = 1.0 if arm == wanted else 0.0
-    numbers[CHANCE] = share / arms + (1.0 - share) * mine
-    numbers[NEXT_WEIGHT] = (mine - 1.0 / arms) / numbers[CHANCE]
-    return arm
-
-
-@shared
 def count(params: Any, state: Any, desk: Any, arm: Any) -> Any:
     """Count the pull of an arm, whose reward is waited for from now on; returns its number."""
     clock, numbers = desk.clock, desk.numbers
@@ -159,11 +158,11 @@ def count(params: Any, state: Any, desk: Any, arm: Any) -> Any:
         chosen(params, state, arm, pull, numbers[CHANCE])
         if numbers[LEAST] <= numbers[MOST]:  # a reward has come: there is a centre
             weight = numbers[NEXT_WEIGHT]
-            centre = _mean(desk)
+            centre = mean(desk)
             if weight != 0.0:
                 numbers[LIFT_CONTROL] += clock[LAST_CONTROL]
                 if numbers[DEFAULT] == numbers[DEFAULT]:
-                    _tally(desk, weight, centre, numbers[DEFAULT], 1.0)
+                    tally(desk, weight, centre, numbers[DEFAULT], 1.0)
     desk.pulls[arm] = pull
     if pull >= clock[GROW_AT_PULL]:
         clock[GROW_AT] = 0  # the tables have to reach further before the next decision
@@ -177,24 +176,6 @@ def count(params: Any, state: Any, desk: Any, arm: Any) -> Any:
     desk.chosen[arm] = made
     wait(desk.waiting, arm, pull, made, numbers[NOW], weight, centre)
     return pull
-
-
-@shared
-@seldom
-def _mean(desk: Any) -> Any:
-    """The mean of all rewards that have come, or zero.
-
-    Where there is a default, those that wait count with it: clicks come sooner than silence ends.
-    """
-    seen = 0
-    for i in range(desk.seen.size):
-        seen += desk.seen[i]
-    numbers = desk.numbers
-    total = numbers[TOTAL]
-    if numbers[DEFAULT] == numbers[DEFAULT]:
-        seen += desk.waiting.ends[_COUNT]
-        total += desk.waiting.ends[_COUNT] * (numbers[DEFAULT] - numbers[OFFSET])
-    return numbers[OFFSET] + total / seen if seen > 0 else 0.0
 
 
 @shared
@@ -214,7 +195,7 @@ def _learn(
     """Take in the reward of the decision at a place of the table of those that wait."""
     numbers, clock = desk.numbers, desk.clock
     if numbers[EXPLORE] > 0.0:
-        _compare(desk, desk.waiting.table[place] - 1, reward)
+        compare(desk, desk.waiting.table[place] - 1, reward)
     forget(desk.waiting, place)
     update(params, state, arm, pull, reward)
     if clock[LATE] == arm:
@@ -237,47 +218,17 @@ def _learn(
 
 @shared
 @seldom
-def _compare(desk: Any, entry: Any, reward: Any) -> None:
-    """Let a reward enter the comparison with equal shares."""
-    numbers, notes = desk.numbers, desk.waiting.notes
-    weight = notes[entry, _WEIGHT]
-    if weight == 0.0:  # history, one allowed arm, or no centre
-        return
-    centre, default = notes[entry, _CENTRE], numbers[DEFAULT]
-    if reward == default:
-        return  # counted as that when it was decided
-    if default == default:
-        _tally(desk, weight, centre, default, -1.0)
-    _tally(desk, weight, centre, reward, 1.0)
-
-
-@shared
-@seldom
-def _tally(desk: Any, weight: Any, centre: Any, reward: Any, times: Any) -> None:
-    """Put a reward into the sums of the comparison, or, with times = -1, take it out."""
-    numbers = desk.numbers
-    off = weight * (reward - centre)
-    numbers[LIFT_COUNT] += times
-    numbers[LIFT_SUM] += times * off
-    numbers[LIFT_SQUARES] = max(numbers[LIFT_SQUARES] + times * off * off, 0.0)
-    numbers[LIFT_REWARDS] += times * (reward - numbers[OFFSET])
-    if weight < 0.0:
-        numbers[LIFT_OTHERS] += times
-
-
-@shared
-@seldom
 def expire(params: Any, state: Any, desk: Any) -> None:
     """Give up the decisions that have waited too long: the default is their reward, if any."""
     clock, numbers, waiting = desk.clock, desk.numbers, desk.waiting
     while True:
-        entry = waiting.ends[_FIRST]
+        entry = waiting.ends[FIRST]
         if entry == NONE:
             return
-        age = clock[DECIDED] - waiting.entries[entry, _MADE]
+        age = clock[DECIDED] - waiting.entries[entry, MADE]
         late = clock[WINDOW] > 0 and age >= clock[WINDOW]
         # times that were not said are NaN, for which no comparison holds
-        if not late and not numbers[NOW] - waiting.notes[entry, _AT] > numbers[LIFETIME]:
+        if not late and not numbers[NOW] - waiting.notes[entry, AT] > numbers[LIFETIME]:
             return
         give_up(params, state, desk, entry)
 
@@ -286,7 +237,7 @@ def expire(params: Any, state: Any, desk: Any) -> None:
 @seldom
 def give_up(params: Any, state: Any, desk: Any, entry: Any) -> None:
     """Wait no longer for the reward of one decision."""
-    arm, pull = desk.waiting.entries[entry, _ARM], desk.waiting.entries[entry, _PULL]
+    arm, pull = desk.waiting.entries[entry, ARM], desk.waiting.entries[entry, PULL]
     place = find(desk.waiting, arm, pull)
     desk.clock[EXPIRED] += 1
     default = desk.numbers[DEFAULT]
@@ -294,136 +245,3 @@ def give_up(params: Any, state: Any, desk: Any, entry: Any) -> None:
         _learn(params, state, desk, place, arm, pull, default)
     else:
         forget(desk.waiting, place)
-
-
-@shared
-@seldom
-def decide_rows(params: Any, state: Any, draw: Any, desk: Any, rows: Any, chances: Any) -> Any:
-    """Decisions in a row, as many as there is space for; returns how many, or why not.
-
-    `rows` gets arm, pull, and whether it is one of the control group; the first of them gets the
-    arm that cannot be chosen, if that is why not.
-    """
-    for k in range(rows.shape[0]):
-        arm, pull = decide(params, state, draw, desk)
-        if arm < 0:
-            if arm == NO_SPACE:
-                return k
-            rows[0, 0] = pull  # the arm that cannot be
-            return arm
-        rows[k, 0] = arm
-        rows[k, 1] = pull
-        rows[k, 2] = desk.clock[LAST_CONTROL]
-        chances[k] = desk.numbers[CHANCE]
-    return rows.shape[0]
-
-
-@shared
-@seldom
-def wrong_row(desk: Any, rows: Any) -> Any:
-    """The first row whose decision does not wait, or comes twice; its place, or -1.
-
-    `rows` has arm and pull, and gets in its third column why. Rows seen are marked by a sign.
-    """
-    waiting = desk.waiting
-    found = -1
-    seen = 0
-    while seen < rows.shape[0]:
-        place = find(waiting, rows[seen, 0], rows[seen, 1])
-        if place == NONE:
-            found = seen
-            rows[seen, 2] = UNKNOWN
-            break
-        entry = waiting.table[place] - 1
-        if waiting.entries[entry, _MADE] < 0:
-            found = seen
-            rows[seen, 2] = TWICE
-            break
-        waiting.entries[entry, _MADE] = -waiting.entries[entry, _MADE]
-        seen += 1
-    for k in range(seen):
-        entry = waiting.table[find(waiting, rows[k, 0], rows[k, 1])] - 1
-        waiting.entries[entry, _MADE] = -waiting.entries[entry, _MADE]
-    return found
-
-
-@shared
-@seldom
-def learn_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any) -> Any:
-    """Rewards in a row: all of them, or none if a decision does not wait; see `wrong_row`."""
-    wrong = wrong_row(desk, rows)
-    if wrong < 0:
-        for k in range(rows.shape[0]):
-            learn(params, state, desk, rows[k, 0], rows[k, 1], rewards[k])
-    return wrong
-
-
-@shared
-@seldom
-def record_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any, chances: Any) -> Any:
-    """History: each row's arm was pulled, and this was its reward.
-
-    A row has the number of the pull, or zero for the arm's next one; pulls that are left out
-    were made, too, and wait for rewards that may stand further down. Returns how many rows there
-    was space for.
-    """
-    clock, numbers = desk.clock, desk.numbers
-    share = numbers[EXPLORE]
-    numbers[EXPLORE] = 0.0  # nothing here was the control group's
-    done = 0
-    while done < rows.shape[0]:
-        arm = rows[done, 0]
-        pull = rows[done, 1] if rows[done, 1] > 0 else desk.pulls[arm] + 1
-        if pull > desk.pulls[arm]:
-            if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
-                break
-            if clock[LATE] != NOBODY:
-                rejudge(params, state, clock[LATE])
-            made = count(params, state, desk, arm)
-            if made < pull:
-                continue
-            if chances[done] == chances[done]:
-                chosen(params, state, arm, pull, chances[done])
-        learn(params, state, desk, arm, pull, rewards[done])
-        done += 1
-    numbers[EXPLORE] = share
-    return done
-
-
-@shared
-@seldom
-def give_up_since(desk: Any, made: Any) -> None:
-    """Wait no longer for the rewards of decisions after this one; they are not known."""
-    waiting = desk.waiting
-    while waiting.ends[_LAST] != NONE:
-        entry = waiting.ends[_LAST]
-        if waiting.entries[entry, _MADE] <= made:
-            return
-        forget(waiting, find(waiting, waiting.entries[entry, _ARM], waiting.entries[entry, _PULL]))
-
-
-@shared
-def work(
-    params: Any,
-    state: Any,
-    draw: Any,
-    desk: Any,
-    what: Any,
-    rows: Any,
-    rewards: Any,
-    chances: Any,
-) -> Any:
-    """A batch of decisions, rewards or history, or the giving up of what is waited for."""
-    if desk.clock[UNHASHED] != 0:
-        find_again(desk)
-    if what == DECIDE:
-        return decide_rows(params, state, draw, desk, rows, chances)
-    if what == LEARN:
-        return learn_rows(params, state, desk, rows, rewards)
-    if what == RECORD:
-        return record_rows(params, state, desk, rows, rewards, chances)
-    if what == EXPIRE:
-        expire(params, state, desk)
-    else:
-        give_up_since(desk, rows[0, 0])
-    return 0

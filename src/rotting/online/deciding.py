@@ -1,4 +1,4 @@
-"""Decisions and rewards, one at a time or in batches."""
+"""Decisions and rewards, one at a time."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rotting import checks
 from rotting.arrays import FloatArray, IntArray
 from rotting.checks import HUGE
 from rotting.engines import desk as at_
+from rotting.engines import rows as batches
 from rotting.engines import steps
 from rotting.engines.waiting import find, forget, listed
-from rotting.online.decisions import Assigned, Decision, Decisions
+from rotting.online.decisions import Assigned, Decision
 from rotting.online.keeping import Kept
 from rotting.online.moments import moment
 from rotting.online.sharing import holder
 
 _RESTRICTED = at_.RESTRICTED
 _new = tuple.__new__  # half the time of a NamedTuple's own
-_NOTHING: FloatArray = np.zeros(0)
+NOTHING: FloatArray = np.zeros(0)
 _NO_ROWS: IntArray = np.zeros((1, 3), dtype=np.int64)
-_MOST = 10**8  # decisions at once: some GB
 _MANY_SILENT = 1000  # decisions after which rewards that are all alike look like clicks only
 
 
@@ -99,73 +99,6 @@ class Deciding(Kept):
             if self._waiting:
                 self._wake()
 
-    def select_many(
-        self, count: int, among: Iterable[Any] | None = None, at: Any = None
-    ) -> Decisions:
-        """Decide so many times in a row, before any of the rewards: as `select` would each time."""
-        rows = np.zeros((checks.integer("count", count, 0, _MOST), 3), dtype=np.int64)
-        chances = np.zeros(len(rows))
-        allowed = None if among is None else self._flags(among)
-
-        def decide() -> None:
-            if at is not None or self._timed:
-                self._set_time(at, self._somebody(allowed))
-            done = 0
-            try:
-                if allowed is not None:
-                    self._restrict(allowed)
-                while done < len(rows):
-                    made = self._work(steps.DECIDE, rows[done:], _NOTHING, chances[done:])
-                    if made < 0:
-                        self._refuse(made, int(rows[done, 0]))
-                    done += made
-                    if done < len(rows):
-                        self._make_space()
-            finally:
-                self._desk.clock[_RESTRICTED] = 0
-
-        self._alone(decide)
-        numbers, pulls = rows[:, 0].copy(), rows[:, 1].copy()
-        if not self._assigned:
-            return Decisions(self.arms, numbers, pulls)
-        return Decisions(self.arms, numbers, pulls, chances, rows[:, 2] != 0)
-
-    def update_many(self, decisions: Any, rewards: Any) -> None:
-        """Learn the rewards of decisions made earlier, in this order: all of them or none.
-
-        `decisions` are what `select_many` returned, or any number of decisions or pairs.
-        """
-        values = checks.rewards(rewards)
-        rows = np.zeros((len(values), 3), dtype=np.int64)
-        if (
-            isinstance(decisions, Decisions)
-            and decisions._arms == self.arms[: len(decisions._arms)]
-        ):
-            numbers, pulls = decisions.numbers, decisions.pulls
-        else:
-            try:
-                given = list(decisions)
-            except TypeError:
-                raise ValueError(f"decisions must be a list of them, got {decisions!r}") from None
-            pairs = [self._pair(decision) for decision in given]
-            numbers = np.array([number for _, number, _ in pairs], dtype=np.int64)
-            pulls = np.array([checks.whole(pull) for *_, pull in pairs], dtype=np.int64)
-        if len(numbers) != len(values):
-            raise ValueError(
-                f"rewards must be {len(numbers)}, one for each decision, got {len(values)}"
-            )
-        rows[:, 0], rows[:, 1] = numbers, pulls
-
-        def learn() -> None:
-            wrong = self._work(steps.LEARN, rows, values, _NOTHING)
-            if wrong >= 0:
-                number, pull, why = (int(x) for x in rows[wrong])
-                arm = self.arms[number]
-                twice = f"pull {pull} of arm {arm!r} must come once, got it twice"
-                raise ValueError(twice if why == steps.TWICE else self._why_not(arm, number, pull))
-
-        self._alone(learn)
-
     def drop(self, decision: Any) -> None:
         """Stop waiting for the reward of a decision; it will be refused if it comes.
 
@@ -199,7 +132,7 @@ class Deciding(Kept):
             if at is not None or self._timed:
                 self._set_time(at)
             before = int(self._desk.clock[at_.EXPIRED])
-            self._work(steps.EXPIRE, _NO_ROWS, _NOTHING, _NOTHING)
+            self._work(batches.EXPIRE, _NO_ROWS, NOTHING, NOTHING)
             return int(self._desk.clock[at_.EXPIRED]) - before
 
         return self._alone(give_up)
@@ -278,7 +211,7 @@ class Deciding(Kept):
         """Say why there is no decision."""
         arms = len(self.arms)
         if why == steps.NOBODY_OPEN:
-            raise ValueError("among must hold an arm that is not retired, but none is open")
+            raise ValueError("among must hold an open arm, but all that it may hold are retired")
         if why == steps.CLOSED:
             raise ValueError(f"choose must return an open arm, got {self.arms[arm]!r}")
         raise ValueError(f"choose must return an arm from 0 to {arms - 1}, got {arm}")

@@ -9,10 +9,11 @@ import numpy as np
 from rotting import checks
 from rotting.arrays import FloatArray, IntArray
 from rotting.engines import desk as at
-from rotting.engines import steps
+from rotting.engines import rows as batches
 from rotting.engines.desk import with_arms
+from rotting.online.batching import Batching
 from rotting.online.columns import columns_of
-from rotting.online.deciding import Deciding, some
+from rotting.online.deciding import some
 from rotting.online.growing import prepared
 from rotting.online.labels import one_label
 from rotting.online.loading import capacity_of
@@ -22,7 +23,7 @@ from rotting.verbs import reopen
 _MOST = 10**8  # pulls at once, which takes some seconds
 
 
-class Roster(Deciding):
+class Roster(Batching):
     """The part of a player that knows which arms there are."""
 
     __slots__ = ()
@@ -130,11 +131,11 @@ class Roster(Deciding):
                 rows[:, 1] = self._checked_pulls(rows[:, 0], pulls)
             done = 0
             while True:
-                done += self._work(steps.RECORD, rows[done:], values[done:], chances[done:])
+                done += self._work(batches.RECORD, rows[done:], values[done:], chances[done:])
                 if done == len(values):
                     break
                 self._grow()
-            self._work(steps.GIVE_UP_SINCE, np.full((1, 3), before), np.zeros(0), np.zeros(0))
+            self._work(batches.GIVE_UP_SINCE, np.full((1, 3), before), np.zeros(0), np.zeros(0))
             counted = int(self._desk.clock[at.DECIDED]) - before
             if counted:  # the player did not choose the last arm, from however many
                 self._desk.clock[[at.LAST_ALLOWED, at.LAST_CONTROL]] = 0

@@ -15,6 +15,7 @@ import numpy as np
 
 from rotting.arrays import IntArray
 from rotting.compilable import dispatched
+from rotting.engines import rows as batches
 from rotting.engines import steps
 from rotting.engines.compiled.compiling import LOCK, compiled, first_call
 from rotting.engines.compiled.overloads import forget, make_known
@@ -56,7 +57,7 @@ def make_work(layout: str) -> Callable[..., Any]:
 
     def work(block: Any, what: Any, rows: Any, rewards: Any, chances: Any) -> Any:
         params, state, draw, desk = unpack(block, layout)
-        return steps.work(params, state, draw, desk, what, rows, rewards, chances)
+        return batches.work(params, state, draw, desk, what, rows, rewards, chances)
 
     return work
 
