@@ -140,7 +140,7 @@ WRONG: Calls = [
     (lambda p: p.select(among=["b"]), "among must hold an open arm, but all"),
     (lambda p: p.select(among=["b"], at=9.0), "among must hold an open arm, but all"),
     (lambda p: p.select_many(3, among=["b"]), "among must hold an open arm, but all"),
-    (lambda p: p.select_many(3, among=["b"], at=9.0), "among must hold an arm that is not ret"),
+    (lambda p: p.select_many(3, among=["b"], at=9.0), "among must hold an open arm, but all"),
     (lambda p: p.select_many(3, among=[]), "among must hold at least one arm"),
     (lambda p: p.add("a"), "label must be new, a label never comes back as another arm: 'a'"),
     (lambda p: p.add("b"), "label must be new, a label never comes back as another arm: 'b'"),
