@@ -1,6 +1,7 @@
 """What it costs to decide in batches: regret against the batch size, for the recommended policies.
 
-    python benchmarks/batches.py [--runs 40] [--out FILE]
+    python benchmarks/batches.py [--runs 20] [--out FILE]
+    python benchmarks/batches.py --draw          docs/images/batches.svg from the latest figures
 
 A batch is decided before any of its rewards is known (`Player.select_many`), then all of them come.
 Rewards are functions of (run, arm, pull), the same for all sizes and policies. Thompson sampling on
@@ -22,7 +23,9 @@ from record import record
 from rotting import Arm, models, policies
 from rotting.papers import levine2017
 from rotting.policies import Policy
+from rotting.reports import plots
 
+HERE = Path(__file__).parent
 SIZES = (1, 10, 100, 1000)
 HORIZON = 20_000
 SIGMA = 0.45
@@ -73,11 +76,40 @@ def regret(policy: Policy, arms: list[Arm], sigma: float | None, size: int, run:
     return float(best - earned)
 
 
+def draw() -> None:
+    """Regret in batches over that one by one, for the recommended policies."""
+    rows = json.loads((HERE / "results" / "batches.json").read_text())["rows"]
+    figure, (axes,) = plots.new_figure(7.4, 4.0)
+    lines: dict[str, dict[int, float]] = {}
+    for row in rows:
+        if row["policy"] != "SW-TS":
+            name = f"{row['policy']}: {row['setting']}"
+            lines.setdefault(name, {})[row["batch"]] = row["regret"]
+    ends = sorted((found[SIZES[-1]] / found[1], name) for name, found in lines.items())
+    heights = np.geomspace(1.0, max(end for end, _ in ends), len(ends))  # labels side by side
+    for place, ((_, name), height) in enumerate(zip(ends, heights, strict=True)):
+        ratios = [lines[name][size] / lines[name][1] for size in SIZES]
+        colour = plots.COLOURS[place]
+        axes.plot(SIZES, ratios, marker="o", lw=1.5, color=colour)
+        axes.plot([SIZES[-1], 1400], [ratios[-1], height], lw=0.6, color=colour)
+        axes.text(1500, height, name, va="center", fontsize=8, color=colour)
+    axes.set(xscale="log", yscale="log", xlim=(0.8, 40_000))
+    axes.set(xlabel="decisions before their rewards come", ylabel="regret; one by one: 1")
+    axes.set_xticks(SIZES, [f"{size:,}" for size in SIZES])
+    axes.set_yticks([1, 2, 4, 8], ["1", "2", "4", "8"])
+    axes.minorticks_off()
+    plots.save_figure(figure, HERE.parent / "docs" / "images" / "batches.svg")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--draw", action="store_true")
     args = parser.parse_args()
+    if args.draw:
+        draw()
+        return
     rows: list[dict[str, Any]] = []
     table = Table("setting", "policy", *(f"batches of {size}" for size in SIZES))
     for name, (arms, sigma, family) in settings().items():
