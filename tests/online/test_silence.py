@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
