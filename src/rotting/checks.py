@@ -132,7 +132,7 @@ def known(what: str, name: Any, names: Iterable[str]) -> str:
     raise ValueError(f"unknown {what} {name!r}; known: {', '.join(choices) or 'none'}")
 
 
-def reward(value: Any) -> float:
+def reward(value: Any, name: str = "reward") -> float:
     """A reward as a float: any finite number, True and False among them, moderate in size.
 
     >>> reward(True), reward(np.array(0.5)), reward(decimal.Decimal("0.25"))
@@ -141,10 +141,10 @@ def reward(value: Any) -> float:
     if isinstance(value, (bool, np.bool_)):
         return float(value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
-        return reward(value.item())
+        return reward(value.item(), name)
     if isinstance(value, decimal.Decimal) and value.is_finite():
         value = float(value)
-    return moderate("reward", value)
+    return moderate(name, value)
 
 
 def rewards(values: Any) -> FloatArray:

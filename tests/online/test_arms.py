@@ -176,7 +176,7 @@ def test_where_all_arms_are_retired_nothing_is_decided(policy: Policy) -> None:
         player.retire(label)
     before = player.to_json()
     for do in (player.select, lambda: player.select_many(2), lambda: player.select(["a", "b"])):
-        with pytest.raises(ValueError, match="all that it may hold are retired"):
+        with pytest.raises(ValueError, match=r"arms must not all be retired .* all 3 are"):
             do()
         assert player.to_json() == before
     player.update(late, 0.5)

@@ -196,6 +196,8 @@ def test_history_in_a_frame(library: str) -> None:
     before = player.to_json()
     with pytest.raises(ValueError, match=r"column must be one of .*, got 'click'"):
         player.learn(frame, "click", propensities="p")
+    with pytest.raises(ValueError, match="column must be one of"):
+        player.learn(frame, frame["clicked"], propensities="p")
     assert player.to_json() == before
 
 

@@ -85,6 +85,22 @@ def test_late_rewards_count_when_they_come_and_dropped_ones_never() -> None:
     assert player.lift().lift == pytest.approx((weights * (0.0 - 1.0)).mean())
 
 
+def test_dropped_decisions_do_not_count_with_the_default_either() -> None:
+    player = policies.UCB1().online(
+        ARMS, compiled=False, explore=0.5, reward_window=100, default_reward=0.0
+    )
+    player.update(player.select(), 1.0)
+    before = player._desk.numbers[at.LIFT_COUNT : at.LIFT_CONTROL].copy()
+    decisions = [player.select() for _ in range(20)]
+    assert player.lift().decisions == 20
+    for decision in decisions:
+        player.drop(decision)
+    assert player.lift().decisions == 0
+    np.testing.assert_allclose(
+        player._desk.numbers[at.LIFT_COUNT : at.LIFT_CONTROL], before, atol=1e-9
+    )
+
+
 def test_silence_is_in_the_centre_before_it_ends() -> None:
     """Clicks come at once and silence after the window: a mean of clicks alone would be one."""
     player = policies.UCB1().online(

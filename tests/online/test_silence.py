@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -180,8 +181,11 @@ def test_times_that_cannot_be_are_refused_and_change_nothing() -> None:
         ({"reward_time": "1h"}, "reward_time must be a number > 0"),
         ({"reward_time": -DAY}, "reward_time must be a number > 0"),
         ({"default_reward": 0.0}, "default_reward must come with a reward_window"),
-        ({"reward_window": 5, "default_reward": float("nan")}, "reward must be a finite number"),
-        ({"reward_window": 5, "default_reward": "0"}, "reward must be a finite number"),
+        (
+            {"reward_window": 5, "default_reward": float("nan")},
+            "default_reward must be a finite number",
+        ),
+        ({"reward_window": 5, "default_reward": "0"}, "default_reward must be a finite number"),
     ],
 )
 def test_windows_that_cannot_be(settings: dict[str, Any], words: str) -> None:
@@ -199,7 +203,9 @@ def only_clicks(player: Player, reward: float, every: int) -> None:
 def test_a_player_that_hears_of_clicks_only_warns() -> None:
     with pytest.warns(UserWarning, match=r"all rewards are 1: .*No click is a reward of 0") as told:
         only_clicks(ucb(), 1.0, 20)
+    lines = Path(__file__).read_text().splitlines()
     assert told[0].filename == __file__
+    assert "player.select()" in lines[told[0].lineno - 1]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         only_clicks(ucb(reward_window=10, default_reward=0.0), 1.0, 20)

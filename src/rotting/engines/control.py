@@ -85,6 +85,13 @@ def compare(desk: Any, entry: Any, reward: Any) -> None:
     tally(desk, weight, centre, reward, 1.0)
 
 
+def leave_out(desk: Any, entry: Any) -> None:
+    """A decision is dropped: the default that it has counted with is taken out again."""
+    notes, default = desk.waiting.notes, desk.numbers[DEFAULT]
+    if notes[entry, WEIGHT] != 0.0 and default == default:
+        tally(desk, notes[entry, WEIGHT], notes[entry, CENTRE], default, -1.0)
+
+
 @shared
 @seldom
 def tally(desk: Any, weight: Any, centre: Any, reward: Any, times: Any) -> None:

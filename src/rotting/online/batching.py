@@ -42,7 +42,7 @@ class Batching(Deciding):
                         self._refuse(made, int(rows[done, 0]))
                     done += made
                     if done < len(rows):
-                        self._make_space()
+                        self._make_space(user=5)
             finally:
                 self._desk.clock[RESTRICTED] = 0
 
@@ -82,6 +82,11 @@ class Batching(Deciding):
             wrong = self._work(batches.LEARN, rows, values, NOTHING)
             if wrong >= 0:
                 number, pull, why = (int(x) for x in rows[wrong])
+                if not 0 <= number < len(self.arms):
+                    raise ValueError(
+                        f"numbers must be those of arms, from 0 to {len(self.arms) - 1}, "
+                        f"got {number} at place {wrong}"
+                    )
                 arm = self.arms[number]
                 twice = f"pull {pull} of arm {arm!r} must come once, got it twice"
                 raise ValueError(

@@ -19,6 +19,7 @@ def columns_of(
     names = _names(arms)
     if names is not None:
         given = [rewards, pulls, propensities]
+        _check_named(given, names)
         others = [name for name in names if name not in given]
         if len(others) > 1 and "arm" in others:
             others = ["arm"]
@@ -29,7 +30,9 @@ def columns_of(
             )
         frame = arms
         arms = frame[others[0]]
-        rewards, pulls, propensities = (_column(frame, names, column) for column in given)
+        rewards, pulls, propensities = (
+            None if column is None else frame[column] for column in given
+        )
     labels = _listed("arms", arms)
     values = checks.rewards(_array(rewards))
     if len(labels) != len(values):
@@ -45,12 +48,17 @@ def _names(frame: Any) -> list[str] | None:
     return None if names is None else list(names)
 
 
-def _column(frame: Any, names: list[str], column: Any) -> Any:
-    if column is None:
-        return None
-    if column not in names:
-        raise ValueError(f"column must be one of {names}, got {column!r}")
-    return frame[column]
+def _check_named(columns: list[Any], names: list[str]) -> None:
+    """Refuse what is no column's name: rewards that lie beside the frame, say."""
+    known = set(names)
+    for column in columns:
+        try:
+            fine = column is None or column in known
+        except TypeError:  # an array
+            fine = False
+        if not fine:
+            said = repr(column) if isinstance(column, str) else str(column)[:80]
+            raise ValueError(f"column must be one of {names}, got {said}")
 
 
 def _array(values: Any) -> Any:

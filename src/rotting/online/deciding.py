@@ -15,6 +15,7 @@ from rotting.checks import HUGE
 from rotting.engines import desk as at_
 from rotting.engines import rows as batches
 from rotting.engines import steps
+from rotting.engines.control import leave_out
 from rotting.engines.waiting import find, forget, listed
 from rotting.online.decisions import Assigned, Decision
 from rotting.online.keeping import Kept
@@ -110,6 +111,7 @@ class Deciding(Kept):
             place = find(self._desk.waiting, number, pull)
             if place < 0:
                 raise ValueError
+            leave_out(self._desk, self._desk.waiting.table[place] - 1)
             forget(self._desk.waiting, place)
 
         try:
@@ -201,7 +203,7 @@ class Deciding(Kept):
     def _decide_again(self, number: int, pull: int) -> tuple[int, int]:
         """Space was needed, or the policy chose what it must not."""
         while number == steps.NO_SPACE:
-            self._make_space()
+            self._make_space(user=4)
             number, pull = next(self._decisions)
         if number < 0:
             self._refuse(number, pull)
@@ -211,12 +213,18 @@ class Deciding(Kept):
         """Say why there is no decision."""
         arms = len(self.arms)
         if why == steps.NOBODY_OPEN:
+            if self._desk.clock[at_.OPEN] == 0:
+                raise ValueError(
+                    f"arms must not all be retired when one is to be chosen, but all {arms} are; "
+                    "restore one, or add another"
+                )
             raise ValueError("among must hold an open arm, but all that it may hold are retired")
         if why == steps.CLOSED:
             raise ValueError(f"choose must return an open arm, got {self.arms[arm]!r}")
         raise ValueError(f"choose must return an arm from 0 to {arms - 1}, got {arm}")
 
-    def _make_space(self) -> None:
+    def _make_space(self, user: int) -> None:
+        """More space, and now and then a word of warning; `user` is how far up its reader is."""
         self._grow()
         numbers, clock = self._desk.numbers, self._desk.clock
         seen = int(self._desk.seen.sum())
@@ -226,7 +234,7 @@ class Deciding(Kept):
                 f"{seen} of {clock[at_.DECIDED]} decisions have a reward, and all rewards are "
                 f"{numbers[at_.LEAST]:g}: if only clicks are sent, nothing can be learnt. No click "
                 "is a reward of 0: send it, or give default_reward=0.0 with a reward_window",
-                stacklevel=5,
+                stacklevel=user,
             )
 
     def _assignment(self, number: int, pull: int) -> Assigned:

@@ -39,16 +39,15 @@ def expected_sizes(desk: Desk, capacity: int, reach: int, tables: bool) -> tuple
     return (capacity, 2 * reach) if tables else (2 * capacity, reach)
 
 
-def set_limits(
-    desk: Desk, capacity: int, reach: int, *, soon: bool = False, ready: bool = False
-) -> None:
+def set_limits(desk: Desk, capacity: int, reach: int, *, soon: bool = False, made: int = 0) -> None:
     """Say up to where compiled code may decide before it asks; `reach` is zero without tables.
 
-    `soon`: there is more to do ahead. `ready`: all was done that can be.
+    `soon`: there is more to do ahead. `made`: the capacity of what was made ahead, if anything was;
+    if that is no larger, only its tables are, and the larger arrays are still to be made.
     """
     decided = int(desk.clock[at.DECIDED])
     full = capacity // 2
-    if not ready and decided < full - _BEFORE:
+    if made <= capacity and decided < full - _BEFORE:
         full -= _BEFORE
     pulls = checks.EXACT
     if reach:
@@ -57,7 +56,7 @@ def set_limits(
             full = 0
         elif soon:
             full = min(full, decided + _AHEAD)
-        elif not ready:
+        elif not made:
             pulls //= 2
             if most >= pulls:
                 full = min(full, decided + _AHEAD)

@@ -120,7 +120,7 @@ class Kept(Shared):
                 params = prepared(self.policy, self._start, self.horizon, reach)
             self._next = (capacity, reach), params, self._fresh(params, len(self.arms), capacity)
         if not due:
-            set_limits(desk, self._capacity, self._reach if tables else 0, ready=True)
+            set_limits(desk, self._capacity, self._reach if tables else 0, made=capacity)
             return
         _, params, larger = self._next
         self._begin(params, grown(self._state, larger), self._draw, desk, capacity, reach)

@@ -79,7 +79,7 @@ class Player(Viewing, Measuring):
                     "default_reward must come with a reward_window (in decisions) or a "
                     f"reward_time, after which it is the reward, got {default_reward!r} alone"
                 )
-            desk.numbers[at.DEFAULT] = checks.reward(default_reward)
+            desk.numbers[at.DEFAULT] = checks.reward(default_reward, "default_reward")
         desk.numbers[at.EXPLORE] = checks.number("explore", explore, least=0, below=1)
         self._start = len(self.arms)
         self._capacity = loading.capacity_of(self._start, 0)

@@ -31,8 +31,8 @@ class Roster(Batching):
     @property
     def retired(self) -> list[Any]:
         """The arms that are retired."""
-        flags = self._alone(lambda: self._desk.open.tolist())
-        return [label for label, is_open in zip(self.arms, flags, strict=True) if not is_open]
+        arms, flags = self._alone(lambda: (self.arms, self._desk.open.tolist()))
+        return [label for label, is_open in zip(arms, flags, strict=True) if not is_open]
 
     def add(self, label: Any) -> None:
         """A new arm, which nobody has pulled: the policy's ramp-up finds it."""
