@@ -201,6 +201,21 @@ def test_history_in_a_frame(library: str) -> None:
     assert player.to_json() == before
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_pulls_left_out_take_no_space_afterwards(compiled: bool) -> None:
+    player = player_of(policies.UCB1(), compiled=compiled)
+    waiting = [player.select() for _ in range(5)]
+    space = len(player._desk.waiting.entries)
+    assert player.learn(["a", "b"], [1.0, 0.5], pulls=[900, 700]) == 900 - 2 + 700 - 2
+    assert len(player._desk.waiting.entries) == space
+    assert sorted(player.outstanding) == sorted(waiting)
+    _compare(player, Player.from_json(player.to_json()))
+    for decision in waiting:
+        player.update(decision, 0.25)
+    assert player.outstanding == []
+    assert sum(row.observed for row in player.table()) == 7
+
+
 def test_the_column_of_the_arms_is_the_only_other_one_or_called_arm() -> None:
     class Frame:
         """As small as a frame can be."""

@@ -9,6 +9,7 @@ from mutants import unpacked
 from rotting import Player, models, policies
 from rotting.online import loading
 from rotting.policies import Policy
+from rotting.state import leaves
 
 
 def with_pulls(policy: Policy, pulls: int) -> str:
@@ -57,3 +58,10 @@ def test_capacity_and_reach_follow_from_the_pulls() -> None:
             most = max(player.pulls.values())
             assert player._reach in (loading.reaches_of(most) | {loading.FIRST})
             player.select()
+
+
+def test_what_is_loaded_has_no_arrays_behind_its_arrays() -> None:
+    player = policies.SteadyUCB(None).online(range(3), compiled=False)
+    again = Player.from_bytes(player.to_bytes())
+    arrays = [leaf.value for part in (again._state, again._desk) for leaf in leaves(part)]
+    assert all(array.base is None for array in arrays)

@@ -11,6 +11,7 @@ from rotting.arrays import FloatArray, IntArray
 from rotting.engines import desk as at
 from rotting.engines import rows as batches
 from rotting.engines.desk import with_arms
+from rotting.engines.waiting import lined_up, listed
 from rotting.online.batching import Batching
 from rotting.online.columns import columns_of
 from rotting.online.deciding import some
@@ -126,7 +127,7 @@ class Roster(Batching):
         chances = self._chances(propensities, len(values))
 
         def record() -> int:
-            before = int(self._desk.clock[at.DECIDED])
+            before, space = int(self._desk.clock[at.DECIDED]), len(self._desk.waiting.entries)
             if pulls is not None:
                 rows[:, 1] = self._checked_pulls(rows[:, 0], pulls)
             done = 0
@@ -136,6 +137,10 @@ class Roster(Batching):
                     break
                 self._grow()
             self._work(batches.GIVE_UP_SINCE, np.full((1, 3), before), np.zeros(0), np.zeros(0))
+            if len(self._desk.waiting.entries) > space:  # for pulls left out, which wait no longer
+                fewer = lined_up(listed(self._desk.waiting), space)
+                desk = self._desk._replace(waiting=fewer)
+                self._begin(self._params, self._state, self._draw, desk)
             counted = int(self._desk.clock[at.DECIDED]) - before
             if counted:  # the player did not choose the last arm, from however many
                 self._desk.clock[[at.LAST_ALLOWED, at.LAST_CONTROL]] = 0

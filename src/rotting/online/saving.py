@@ -276,7 +276,7 @@ def unpack(path: str, packed: Any, like: Any) -> Any:
     if len(raw) < like.nbytes:
         raise ValueError(f"saved state is damaged: {path} must be {like.nbytes} bytes long")
     little = np.frombuffer(raw, dtype=like.dtype.newbyteorder("<"))
-    return little.astype(like.dtype).reshape(like.shape)
+    return little.reshape(like.shape).astype(like.dtype)  # in this order it is no view of another
 
 
 def plain_or_none(policy: Any) -> Any:
