@@ -10,7 +10,7 @@ import pytest
 from rotting.engines import desk as at
 from rotting.engines import steps
 from rotting.engines.desk import Desk, new_desk
-from rotting.engines.waiting import listed
+from rotting.engines.waiting import listed, nobody_waits
 from rotting.verbs import KINDS, Verbs
 
 
@@ -101,7 +101,7 @@ def test_a_closed_arm_is_not_counted() -> None:
 
 def test_nothing_happens_where_there_is_no_space() -> None:
     calls: list[str] = []
-    desk = a_desk()
+    desk = a_desk()._replace(waiting=nobody_waits(8))
     desk.clock[at.GROW_AT] = 0
     assert steps.decide(Params(calls, []), (), None, desk) == (steps.NO_SPACE, 0)
     desk.clock[at.GROW_AT] = 100

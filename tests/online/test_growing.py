@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
-from cases import player_of
+from cases import examples, name_of, player_of
 from rotting import models, policies
 from rotting.engines import desk as at
+from rotting.online.growing import UNLIMITED
 from rotting.online.keeping import Kept
+from rotting.online.loading import FIRST
 from rotting.policies import Policy
+from rotting.state import leaves
 
 FAMILY = models.Plateau(length=100).over([0.1, 0.2])
 
 
-@pytest.mark.parametrize("policy", [policies.UCB1(), policies.Guarded(FAMILY, sigma=0.4)])
+@pytest.mark.parametrize("policy", [policies.RAWUCB(0.4), policies.DCTO(FAMILY, sigma=0.4)])
 def test_larger_arrays_are_made_some_decisions_ahead(
     policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -35,3 +38,16 @@ def test_larger_arrays_are_made_some_decisions_ahead(
         first = min(decided for size, decided in made if size == capacity)
         assert first == capacity // 4 - 16
         assert all(decided != capacity // 4 for size, decided in made if size == capacity)
+
+
+@pytest.mark.parametrize("policy", [p for p in examples() if not p.grows], ids=name_of)
+def test_states_that_never_grow_are_of_one_size(policy: Policy) -> None:
+    """And those of policies without tables can be prepared for any number of pulls."""
+    params = policy.prepare(3, 1000, FIRST)
+    sizes = [
+        [leaf.value.shape for leaf in leaves(policy.verbs.init(params, 3, capacity))]
+        for capacity in (1 << 20, UNLIMITED)
+    ]
+    assert sizes[0] == sizes[1]
+    longer = policy.verbs.init(policy.prepare(3, 1000, 4 * FIRST), 3, UNLIMITED)
+    assert sizes[0] == [leaf.value.shape for leaf in leaves(longer)]

@@ -27,7 +27,7 @@ def test_a_player_that_needs_too_much_memory_must_be_trusted(
 ) -> None:
     monkeypatch.setattr(loading, "MOST", 1 << 20)
     known = policies.CTO(models.Polynomial().over([0.1, 0.4]))
-    with pytest.raises(ValueError, match=r"CTO .* \d{16} decisions needs more than 1 MiB.*trusted"):
+    with pytest.raises(ValueError, match=r"CTO .* \d{16} pulls needs more than 1 MiB.*trusted"):
         Player.from_json(with_pulls(known, 10**15))
     large = with_pulls(known, 10**5)
     with pytest.raises(ValueError, match="give trusted=True"):
@@ -52,7 +52,7 @@ def test_many_arms_are_looked_at_before_their_state_is_made(
 def test_capacity_and_reach_follow_from_the_pulls() -> None:
     """The rule by which a file is judged is the one by which players grow, wherever one is."""
     for arms in (1, 3, 70):
-        player = policies.Uniform().online(range(arms), compiled=False)
+        player = policies.RAWUCB(0.5).online(range(arms), compiled=False)
         for decided in range(1100):
             assert player._capacity == loading.capacity_of(arms, decided)
             most = max(player.pulls.values())

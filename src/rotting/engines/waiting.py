@@ -15,7 +15,7 @@ import numpy as np
 from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import seldom, shared
 
-SMALLEST = 8  # entries of a new table
+SMALLEST = 2  # entries of a new table
 NONE = -1
 # columns of an entry
 ARM, PULL, MADE, BEFORE, AFTER = 0, 1, 2, 3, 4

@@ -2,7 +2,8 @@
 
 Space is for twice what was decided, since late rewards may force a policy to keep them all: the
 state has space by decisions, the tables in the params by pulls. When half is used it doubles. What
-that takes is spread over several decisions: the next tables are made a little at a time, from a
+that takes is spread over several decisions. Most states are of one size for ever, SteadyUCB's
+among them (`Policy.grows`). For the others, the next tables are made a little at a time, from a
 quarter on (`Policy.ahead`), larger arrays are made a few decisions before they are needed, and only
 the copying is left for the decision that needs them.
 
@@ -19,6 +20,7 @@ from rotting.engines import desk as at
 from rotting.engines.desk import Desk
 from rotting.policies.base import Policy
 
+UNLIMITED = 1 << 60  # decisions: the capacity of a state that never needs more space
 _AHEAD = 8  # decisions between two parts of the work on the next tables
 _BEFORE = 16  # decisions before the space is used up at which more is made
 
@@ -34,7 +36,7 @@ def next_sizes(desk: Desk, capacity: int, reach: int, tables: bool) -> tuple[int
 
 def expected_sizes(desk: Desk, capacity: int, reach: int, tables: bool) -> tuple[int, int]:
     """Capacity and reach as they will soon have to be."""
-    if 2 * (desk.clock[at.DECIDED] + _BEFORE) >= capacity:
+    if capacity < UNLIMITED and 2 * (desk.clock[at.DECIDED] + _BEFORE) >= capacity:
         return 2 * capacity, reach
     return (capacity, 2 * reach) if tables else (2 * capacity, reach)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any, Self
@@ -45,6 +46,7 @@ class Kept(Shared):
     _state: Any
     _draw: random.Draw
     _desk: Desk
+    _block: Any  # addresses of all arrays, for compiled code
     _next: Any  # larger params and an empty state, with their sizes, made ahead
 
     def _fresh(self, params: Any, arms: int, capacity: int) -> Any:
@@ -61,7 +63,7 @@ class Kept(Shared):
         capacity, reach = space or (self._capacity, self._reach)
         numbers = getattr(self, "_numbers", None)
         if numbers is None or len(numbers) != len(self.arms):
-            numbers = {label: number for number, label in enumerate(self.arms)}
+            numbers = _numbers_of(self.arms)
         timed = desk.numbers[at.LIFETIME] < float("inf")
         assigned = desk.numbers[at.EXPLORE] > 0.0
         if self.policy.verbs.reopen is None:
@@ -114,16 +116,42 @@ class Kept(Shared):
             if reach > self._reach and not self.policy.ahead(reach):
                 set_limits(desk, self._capacity, self._reach, soon=True)
                 return
-        if self._next is None or self._next[0] != (capacity, reach):
-            params = self._params
-            if reach > self._reach:
-                params = prepared(self.policy, self._start, self.horizon, reach)
-            self._next = (capacity, reach), params, self._fresh(params, len(self.arms), capacity)
+        if not self._made_ahead((capacity, reach), due):
+            set_limits(desk, self._capacity, self._reach if tables else 0, soon=True)
+            return
         if not due:
             set_limits(desk, self._capacity, self._reach if tables else 0, made=capacity)
             return
-        _, params, larger = self._next
-        self._begin(params, grown(self._state, larger), self._draw, desk, capacity, reach)
+        _, params, larger, block = self._next
+        if block is None:
+            state = self._state if larger is None else grown(self._state, larger)
+            self._begin(params, state, self._draw, desk, capacity, reach)
+            return
+        set_limits(desk, capacity, reach if tables else 0)
+        self._params, self._reach, self._next = params, reach, None
+        self._block[:] = block
+
+    def _made_ahead(self, sizes: tuple[int, int], due: bool) -> bool:
+        """Make the next params, then what goes with them; each in a call of its own unless due.
+
+        That is a larger state, or, where the state stays as it is, the block of addresses.
+        """
+        if self._next is None or self._next[0] != sizes:
+            params = self._params
+            if sizes[1] > self._reach:
+                params = prepared(self.policy, self._start, self.horizon, sizes[1])
+            self._next = sizes, params, None, None
+            if not due and sizes[1] > self._reach:
+                return False
+        _, params, larger, block = self._next
+        if self.policy.grows and larger is None:
+            larger = self._fresh(params, len(self.arms), sizes[0])
+        elif not self.policy.grows and block is None and self.compiled:
+            from rotting.engines.compiled.stepper import pack
+
+            block = pack((params, *self._parts()[1:]), self._parts(), self._block)
+        self._next = sizes, params, larger, block
+        return True
 
     def _redraw(self, draw: random.Draw) -> None:
         """Go on with other random numbers, in place: compiled code knows the array's address."""
@@ -158,6 +186,12 @@ class Kept(Shared):
     def __copy__(self) -> Self:
         """A copy shares nothing with the original: two players on one state would be no copy."""
         return copy.deepcopy(self)
+
+
+@functools.lru_cache(maxsize=256)
+def _numbers_of(arms: tuple[Any, ...]) -> dict[Any, int]:
+    """The numbers of the arms by their labels: the same for all players that have the same."""
+    return {label: number for number, label in enumerate(arms)}
 
 
 def _plain_calls(

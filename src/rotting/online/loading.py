@@ -21,6 +21,7 @@ from rotting.engines import desk as at
 from rotting.engines.desk import Desk
 from rotting.online import saving
 from rotting.online.desks import Row, restored_desk, waiting_rows
+from rotting.online.growing import UNLIMITED
 from rotting.online.labels import matched
 from rotting.policies.base import POLICIES, Policy
 from rotting.policies.parts.openings import closable
@@ -44,6 +45,7 @@ class Loaded(NamedTuple):
     draw: Draw
     desk: Desk
     waiting: list[Row]
+    space: tuple[int, int]  # capacity and reach
 
 
 def load(
@@ -59,12 +61,14 @@ def load(
         labels = matched(saved.arms, saved.arm_count, arms)
         desk = restored_desk(saved)
         _check_sizes(saved, policy, desk)
+        saved = _of_one_size(saved, policy)
         params, fresh = _prepared(saved, policy, trusted)
         state = _state(saved, policy, fresh, trusted)
         waiting = waiting_rows(saved, desk)
         _check_agreement(state, desk)
         check(state, fresh, params, [(row[0], row[1]) for row in waiting])
-        return Loaded(policy, labels, params, state, _draw(saved), desk, waiting)
+        space = saved.capacity, saved.reach
+        return Loaded(policy, labels, params, state, _draw(saved), desk, waiting, space)
 
 
 def _check_agreement(state: Any, desk: Desk) -> None:
@@ -153,17 +157,25 @@ def _check_sizes(saved: saving.Saved, policy: Policy, desk: Desk) -> None:
             f"saved state is damaged: start must be 1 to {saved.arm_count} arms, "
             f"got {str(saved.start)[:40]}"
         )
-    if saved.capacity not in capacities_of(saved.start, decided):
+    # what never grows has one size; files of earlier formats name another
+    wanted = capacity_of(saved.start, decided) if policy.grows else UNLIMITED
+    if saved.capacity not in {wanted, *capacities_of(saved.start, decided)}:
         raise ValueError(
-            f"saved state is damaged: capacity must be {capacity_of(saved.start, decided)} after "
+            f"saved state is damaged: capacity must be {wanted} after "
             f"{decided} decisions, got {str(saved.capacity)[:40]}"
         )
-    reaches = reaches_of(most) if policy.tables else {FIRST}
+    reaches = reaches_of(most) if policy.tables else {FIRST, *reaches_of(most)}
     if saved.reach not in reaches:
         raise ValueError(
             f"saved state is damaged: reach must be {max(reaches)} after "
             f"{most} pulls, got {str(saved.reach)[:40]}"
         )
+
+
+def _of_one_size(saved: saving.Saved, policy: Policy) -> saving.Saved:
+    """What never grows has the size of today, whatever it was when the player was saved."""
+    capacity = saved.capacity if policy.grows else UNLIMITED
+    return saved._replace(capacity=capacity, reach=saved.reach if policy.tables else FIRST)
 
 
 def _bytes(found: Iterable[Leaf]) -> int:
@@ -184,7 +196,8 @@ def _prepared(saved: saving.Saved, policy: Policy, trusted: bool) -> tuple[Any, 
         checks.integer("horizon", horizon, least=1)
     reach, capacity = saved.reach, saved.capacity
     if not trusted:
-        reach, capacity = min(reach, _SMALL), capacity_of(saved.start, 0)
+        reach = min(reach, _SMALL)
+        capacity = capacity_of(saved.start, 0) if policy.grows else UNLIMITED
     while True:
         params = policy.prepare(saved.start, horizon, reach)
         if not trusted and arms > _FEW:
@@ -216,10 +229,11 @@ def _check_shapes(saved: saving.Saved, policy: Policy, models: list[Leaf]) -> No
 
 def _check_need(saved: saving.Saved, policy: Policy, need: int) -> None:
     if need > MOST:
+        grows, tables = f"space for {saved.capacity} decisions", f"tables for {saved.reach} pulls"
         raise ValueError(
-            f"saved state of {policy.title} with {saved.arm_count} arms and space for "
-            f"{saved.capacity} decisions needs more than {MOST >> 20} MiB; give trusted=True if "
-            "you know where it is from"
+            f"saved state of {policy.title} with {saved.arm_count} arms and "
+            f"{grows if policy.grows else tables} needs more than {MOST >> 20} MiB; give "
+            "trusted=True if you know where it is from"
         )
 
 

@@ -11,7 +11,7 @@ from rotting.engines import desk as at
 from rotting.engines.desk import new_desk
 from rotting.engines.waiting import lined_up, listed
 from rotting.online import loading, saving
-from rotting.online.growing import prepared
+from rotting.online.growing import UNLIMITED, prepared
 from rotting.online.labels import freeze
 from rotting.online.measuring import Measuring
 from rotting.online.moments import duration
@@ -82,7 +82,7 @@ class Player(Viewing, Measuring):
             desk.numbers[at.DEFAULT] = checks.reward(default_reward, "default_reward")
         desk.numbers[at.EXPLORE] = checks.number("explore", explore, least=0, below=1)
         self._start = len(self.arms)
-        self._capacity = loading.capacity_of(self._start, 0)
+        self._capacity = loading.capacity_of(self._start, 0) if policy.grows else UNLIMITED
         self._reach = loading.FIRST
         params = prepared(policy, self._start, self.horizon, self._reach)
         state = self._fresh(params, len(self.arms), self._capacity)
@@ -163,7 +163,7 @@ class Player(Viewing, Measuring):
         player.horizon, player.seed = saved.horizon, saved.seed
         player.compiled, player._dated = saved.compiled, saved.dated
         player._start = saved.start
-        player._capacity, player._reach = saved.capacity, saved.reach
+        player._capacity, player._reach = found.space
         desk = found.desk._replace(waiting=lined_up(found.waiting))
         player._begin(found.params, found.state, found.draw, desk)
         return player

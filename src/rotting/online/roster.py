@@ -21,7 +21,7 @@ from rotting.online.loading import capacity_of
 from rotting.state import grown, rebuild, values
 from rotting.verbs import reopen
 
-_MOST = 10**8  # pulls at once, which takes some seconds
+_MOST = 10**7  # pulls at once: those left out take some hundred bytes each for a moment
 
 
 class Roster(Batching):
@@ -79,7 +79,7 @@ class Roster(Batching):
         start, params, state, capacity = self._start, self._params, self._state, self._capacity
         if desk.clock[at.DECIDED] == 0:
             start = max(1, int(flags.sum()))
-            capacity = capacity_of(start, 0)
+            capacity = capacity_of(start, 0) if self.policy.grows else capacity
             params = prepared(self.policy, start, self.horizon, self._reach)
             state = self._fresh(params, len(arms), capacity)
         else:
@@ -131,12 +131,14 @@ class Roster(Batching):
             if pulls is not None:
                 rows[:, 1] = self._checked_pulls(rows[:, 0], pulls)
             done = 0
-            while True:
-                done += self._work(batches.RECORD, rows[done:], values[done:], chances[done:])
-                if done == len(values):
-                    break
-                self._grow()
-            self._work(batches.GIVE_UP_SINCE, np.full((1, 3), before), np.zeros(0), np.zeros(0))
+            try:
+                while True:
+                    done += self._work(batches.RECORD, rows[done:], values[done:], chances[done:])
+                    if done == len(values):
+                        break
+                    self._grow()
+            finally:  # after Ctrl-C, too: the first rows are learnt then, and nothing waits
+                self._work(batches.GIVE_UP_SINCE, np.full((1, 3), before), np.zeros(0), np.zeros(0))
             if len(self._desk.waiting.entries) > space:  # for pulls left out, which wait no longer
                 fewer = lined_up(listed(self._desk.waiting), space)
                 desk = self._desk._replace(waiting=fewer)

@@ -45,6 +45,7 @@ class Policy(Checked):
     title: ClassVar[str] = ""
     needs_horizon: ClassVar[bool] = False
     tables: ClassVar[bool] = True  # whether the params depend on how far pull numbers reach
+    grows: ClassVar[bool] = True  # whether the state needs more space the more is decided
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

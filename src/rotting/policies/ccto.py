@@ -127,6 +127,7 @@ class CCTO(Policy):
     family: Interval
 
     title: ClassVar[str] = "C-CTO"
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen_ranked
     )

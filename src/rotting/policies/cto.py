@@ -88,6 +88,7 @@ class CTO(Policy):
     family: Family
 
     title: ClassVar[str] = "CTO"
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen_ranked
     )

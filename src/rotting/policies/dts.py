@@ -57,6 +57,7 @@ class DTS(Policy):
 
     title: ClassVar[str] = "D-TS"
     tables: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, ducb.State, ducb.init, choose, ducb.update, ducb.pulled, look=look
     )

@@ -225,6 +225,7 @@ class EXP3S(Policy):
 
     title: ClassVar[str] = "Exp3.S"
     tables: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, pulled, reopen=reopen, chosen=chosen, look=look
     )

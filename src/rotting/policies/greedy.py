@@ -65,6 +65,7 @@ class GreedyLast(Policy):
     title: ClassVar[str] = "Greedy"
     key: ClassVar[str] = "greedy"
     tables: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, reopen=reopen_ranked)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -215,6 +216,7 @@ class Guarded(Policy):
     c: Positive = 1.0
     doubt: Positive = 2.0
 
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params,
         State,
@@ -232,14 +234,20 @@ class Guarded(Policy):
         """Refuse a family that is not positive."""
         check_family("Guarded", self.family)
 
+    @functools.cached_property
+    def _both(self) -> tuple[Policy, Policy]:
+        """The policy that knows the family, and the one that needs none."""
+        known: Policy = Posterior(self.family, self.sigma)
+        if self.constants:
+            known = LDCTO(self.family, self.sigma, self.c)
+        return known, SteadyUCB(self.sigma)
+
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Prepare both policies."""
-        trusted: Policy = Posterior(self.family, self.sigma)
-        if self.constants:
-            trusted = LDCTO(self.family, self.sigma, self.c)
+        trusted, fallback = self._both
         return Params(
             trusted=trusted.prepare(arms, horizon, reach),
-            fallback=SteadyUCB(self.sigma).prepare(arms, horizon, reach),
+            fallback=fallback.prepare(arms, horizon, reach),
             sums=self.family.sums_by_pull(reach + 1),
             need=2 if self.constants else 1,
             limit=math.sqrt(2.0 * self.doubt) * self.sigma,

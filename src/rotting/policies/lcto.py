@@ -89,6 +89,7 @@ class LCTO(Policy):
     family: Family
 
     title: ClassVar[str] = "L-CTO"
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen_ranked
     )

@@ -128,6 +128,7 @@ class LDCTO(Policy):
     start: Count = 2
 
     title: ClassVar[str] = "LD-CTO"
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen, look=look
     )

@@ -305,6 +305,7 @@ class Posterior(Policy):
     rule: Annotated[str, OneOf("mean", "thompson", "upper")] = "mean"
     z: NonNegative = 2.0
 
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen, look=look
     )

@@ -65,6 +65,7 @@ class RoundRobin(Policy):
     """
 
     tables: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

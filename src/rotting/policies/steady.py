@@ -46,13 +46,11 @@ LATER = 10.0  # added to t / K in ln: the first rounds know little, and false al
 FAR = 1e4  # a first reward so many sigmas from zero is subtracted from all: sums keep digits
 PACE = 64  # the logarithm is taken anew when t has grown by one part in so many
 
-# Places in the pace.
-ROOT = 0  # sqrt(ln(t / K + 10))
-DUE = 1  # the round t in which it is to be taken anew
-
-# Places in the shift.
+# Places among the numbers that belong to no arm.
 OFF = 0  # what is subtracted from all rewards: the first of all, or zero
 SETTLED = 1  # whether that is known
+ROOT = 2  # sqrt(ln(t / K + 10))
+DUE = 3  # the round t in which it is to be taken anew
 
 
 class Params(NamedTuple):
@@ -74,8 +72,7 @@ class State(NamedTuple):
     milestones: Milestones  # running sums of the rewards, less the shift
     mean: Values  # of the window, less the shift
     width: Numbers  # (1 + few / h) / sqrt(h)
-    pace: Numbers  # ROOT and DUE
-    shift: Numbers  # OFF and SETTLED
+    shift: Numbers  # OFF and SETTLED, ROOT and DUE
     noise: Noise  # for a sigma that is not known
 
 
@@ -86,8 +83,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         milestones=no_milestones(arms, capacity),
         mean=np.full(arms, -math.inf),
         width=np.zeros(arms),
-        pace=np.zeros(2),
-        shift=np.zeros(2),
+        shift=np.zeros(4),
         noise=no_noise(arms),
     )
 
@@ -101,7 +97,7 @@ def _sigma(params: Params, state: State) -> Any:
 @shared
 def exploring(params: Params, state: State) -> Any:
     """sqrt(2 c sigma^2 ln(t / K + 10))."""
-    return params.explore * _sigma(params, state) * state.pace[ROOT]
+    return params.explore * _sigma(params, state) * state.shift[ROOT]
 
 
 @shared
@@ -146,10 +142,10 @@ def pulled(params: Params, state: State, arm: int) -> None:
     """Count the pull and the round, and now and then take the logarithm anew."""
     count_pull(params, state, arm)
     t = state.arms.clock[TIME]
-    if t >= state.pace[DUE]:
+    if t >= state.shift[DUE]:
         arms = max(1, open_arms(state.arms.opening, state.mean.size))
-        state.pace[ROOT] = math.sqrt(math.log(t / arms + LATER))
-        state.pace[DUE] = t + 1 + t // PACE
+        state.shift[ROOT] = math.sqrt(math.log(t / arms + LATER))
+        state.shift[DUE] = t + 1 + t // PACE
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -171,7 +167,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
             waits = not nothing_differed(noise)
             if not waits:  # it counts at once: beside a sigma of zero everything is a fall
                 count_difference(noise, off, False)
-    scale = params.forget * _sigma(params, state) * state.pace[ROOT]
+    scale = params.forget * _sigma(params, state) * state.shift[ROOT]
     level = 0
     if late:
         add_late_reward(milestones, arm, pull, reward)
@@ -189,8 +185,8 @@ def look(params: Params, state: State, arm: int) -> Opinion:
     if state.arms.observed[arm] == 0:
         return Opinion()
     padding = exploring(params, state)
-    index = index_of(state, arm, padding) + state.shift[0]
-    return Opinion(state.mean[arm] + state.shift[0], padding * _width(state, arm), index)
+    index = index_of(state, arm, padding) + state.shift[OFF]
+    return Opinion(state.mean[arm] + state.shift[OFF], padding * _width(state, arm), index)
 
 
 @dataclass(frozen=True)
@@ -232,6 +228,7 @@ class SteadyUCB(Policy):
 
     title: ClassVar[str] = "SteadyUCB"
     tables: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

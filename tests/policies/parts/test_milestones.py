@@ -41,7 +41,7 @@ def test_while_rewards_rise_milestones_are_the_latest_multiples(n: int) -> None:
         multiples = [k for k in range(1, n) if k % 2**level == 0 and k % 2 ** (level + 1)]
         last = max(multiples, default=0)
         assert (
-            kept.pull[0, LEVELS + level]
+            (kept.seen[0, LEVELS + level] + kept.lost[0, LEVELS + level])
             == kept.seen[0, LEVELS + level]
             == kept.sums[0, LEVELS + level]
             == last
@@ -62,7 +62,7 @@ def test_a_fall_keeps_its_place(fall: int) -> None:
             ]
             assert among
             for level in among:
-                assert kept.pull[0, LEVELS + level] == fall
+                assert (kept.seen[0, LEVELS + level] + kept.lost[0, LEVELS + level]) == fall
                 assert kept.sums[0, LEVELS + level] == fall
 
 
@@ -108,10 +108,10 @@ def test_late_and_lost_rewards_are_in_the_windows_of_their_pulls() -> None:
         mean = window_mean(kept, 1, h)
         assert kept.latest[1] == max(shown)
         for row in range(kept.sums.shape[1]):
-            upto = [r for p, r in shown.items() if p <= kept.pull[1, row]]
+            upto = [r for p, r in shown.items() if p <= (kept.seen[1, row] + kept.lost[1, row])]
             assert kept.seen[1, row] == len(upto)
             assert kept.sums[1, row] == pytest.approx(sum(upto), abs=1e-9)
-        window = [r for p, r in shown.items() if p > kept.pull[1, WINDOW]]
+        window = [r for p, r in shown.items() if p > (kept.seen[1, WINDOW] + kept.lost[1, WINDOW])]
         assert h == len(window)
         assert mean == pytest.approx(sum(window) / h, abs=1e-9)
         assert accepted(kept, [0, len(shown)], [0, max(shown)])
@@ -131,9 +131,9 @@ def test_the_window_is_the_best_of_those_looked_at() -> None:
         kept.total[0] = rng.gauss(0.0, 50.0)
         for row in range(rows - 1):
             kept.seen[0, row] = rng.randrange(n)
-            kept.pull[0, row] = kept.seen[0, row] + 7
+            kept.lost[0, row] = 7
             kept.sums[0, row] = rng.gauss(0.0, 50.0)
-        kept.pull[0, rows - 1] = 0
+        kept.lost[0, rows - 1] = 0
         level = rng.randrange(13)
         higher = LEVELS + 4 + 2 * level
         looked = {WINDOW, LAST, *range(LEVELS, LEVELS + 4), higher, higher + 1}
@@ -147,7 +147,7 @@ def test_the_window_is_the_best_of_those_looked_at() -> None:
         j, before = worth[min(worth)]
         assert find_window(kept, 0, n, level, scale) == n - j, trial
         assert (kept.seen[0, WINDOW], kept.sums[0, WINDOW]) == (j, before)
-        assert kept.pull[0, WINDOW] == (j + 7 if before else 0)
+        assert (kept.seen[0, WINDOW] + kept.lost[0, WINDOW]) == (j + 7 if before else 0)
 
 
 def test_ties_leave_the_window_as_it_was() -> None:
@@ -191,8 +191,7 @@ def accepted(kept: Milestones, observed: list[int], pulls: list[int]) -> bool:
         ("latest", 0, 19, "latest must be at least the number of the arm's rewards"),
         ("seen", (0, 1), 20, "seen must leave each window a reward"),
         ("seen", (1, 0), 1, "seen must leave each window a reward"),
-        ("seen", (0, 3), 19, "pull must be from the rewards counted"),
-        ("pull", (0, 1), 21, "pull must be from the rewards counted"),
+        ("lost", (0, 1), 2, "lost must leave milestones at or before the latest pull"),
     ],
 )
 def test_what_no_play_leads_to(field: str, place: Any, value: int, words: str) -> None:
@@ -206,8 +205,9 @@ def test_what_no_play_leads_to(field: str, place: Any, value: int, words: str) -
 
 
 def test_memory_is_that_of_a_binary_counter() -> None:
-    """Three numbers a row: a row for each bit of the number of decisions, and three more."""
+    """Two numbers and a half a row; a row for each bit, fifteen at most, and three more."""
     for capacity in (3, 100, 10_000, 1_000_000):
-        rows = 3 + max(milestones.ALWAYS, math.floor(math.log2(capacity)) + 1)
+        bits = math.floor(math.log2(capacity)) + 1
+        rows = 3 + min(max(milestones.ALWAYS, bits), 15)
         kept = no_milestones(10, capacity)
-        assert sum(leaf.value.nbytes for leaf in leaves(kept)) == 8 * 10 * (3 + 3 * rows)
+        assert sum(leaf.value.nbytes for leaf in leaves(kept)) == 10 * (8 * 2 + 20 * rows)

@@ -4,7 +4,8 @@ A milestone is a pull of the arm, with the number and the sum of its rewards up 
 after it have the mean (total - sum) / (n - count), so every milestone is where a window may start.
 
 Just before the (k+1)-th reward, k > 0, one is set at level l, the number of trailing zero bits of
-k, as in a binary counter: level 0 is set anew every 2 rewards, level 1 every 4, level 2 every 8.
+k, as in a binary counter: level 0 is set anew every 2 rewards, level 1 every 4, level 2 every 8,
+and the highest of 15 every 2^14.
 A level stands for the 2^l places since k - 2^l, which have not all been kept, but the best has: the
 last milestones of all lower levels lie among them. So the new one is placed at the best of those
 and k. Best is where sum - slope count is highest, the slope being a little below the mean: running
@@ -17,7 +18,7 @@ beyond the noise.
 
 Rewards may be late. One is added to the milestones of its pull and later ones, so that their
 windows are those of the pulls they began with; milestones are neither moved nor set for it. A
-reward that never comes is not counted.
+reward that never comes is not counted: a milestone is at the pull `seen + lost`.
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ import numpy as np
 
 from rotting.arrays import IntArray
 from rotting.compilable import seldom, shared
-from rotting.state import AtMost, Counts, Numbers
+from rotting.state import AtMost, Counts, Numbers, Within
 
 WINDOW = 0  # the row of the arm's present window
 LAST = 1  # the row of the window that is the latest reward alone
 LEVELS = 2  # the row of level 0; level 1 has the next, and so on
 ALWAYS = 4  # levels looked at whenever a reward comes
 TURNS = 2  # of the higher levels so many at a time
+HIGHEST = 15  # levels at most: windows beyond some 30,000 rewards are the present one and all
 BELOW = 0.125  # how far below the mean the slope is, in paddings of a window of the level's length
 
 
@@ -44,9 +46,8 @@ class Milestones(NamedTuple):
 
     total: Numbers  # of the arm's rewards
     latest: Annotated[IntArray, AtMost("arms.pulls")]  # the last pull whose reward has come
-    turns: Annotated[IntArray, AtMost("arms.observed")]  # rewards that were not late
-    pull: Counts  # [arm, row]: the milestone
-    seen: Counts  # [arm, row]: the rewards up to then
+    seen: Counts  # [arm, row]: the rewards up to the milestone
+    lost: Annotated[Any, Within(0)]  # [arm, row]: pulls up to then without one; 32 bits
     sums: Numbers  # [arm, row]: what they add up to
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
@@ -56,8 +57,8 @@ class Milestones(NamedTuple):
             return "latest must be at least the number of the arm's rewards"
         if np.any(self.seen > np.maximum(observed - 1, 0)[:, None]):
             return "seen must leave each window a reward"
-        if np.any(self.seen > self.pull) or np.any(self.pull > self.latest[:, None]):
-            return "pull must be from the rewards counted to the latest pull with a reward"
+        if np.any(self.seen + self.lost > self.latest[:, None]):
+            return "lost must leave milestones at or before the latest pull with a reward"
         return None
 
 
@@ -66,13 +67,12 @@ def no_milestones(arms: int, capacity: int) -> Milestones:
 
     That one is looked at instead of all higher ones: how many there are must not matter.
     """
-    rows = LEVELS + max(ALWAYS, capacity.bit_length()) + 1
+    rows = LEVELS + min(max(ALWAYS, capacity.bit_length()), HIGHEST) + 1
     return Milestones(
         total=np.zeros(arms),
         latest=np.zeros(arms, dtype=np.int64),
-        turns=np.zeros(arms, dtype=np.int64),
-        pull=np.zeros((arms, rows), dtype=np.int64),
         seen=np.zeros((arms, rows), dtype=np.int64),
+        lost=np.zeros((arms, rows), dtype=np.int32),
         sums=np.zeros((arms, rows)),
     )
 
@@ -85,8 +85,7 @@ def add_reward(
 
     `mean` is that of the window so far and `scale` what `find_window` gets. Returns the level.
     """
-    turn = kept.turns[arm]
-    kept.turns[arm] = turn + 1
+    turn = n - 1  # rewards before this one
     at, seen, total = kept.latest[arm], n - 1, kept.total[arm]
     _put(kept, arm, LAST, at, seen, total)
     kept.latest[arm] = pull
@@ -98,8 +97,8 @@ def add_reward(
         row = LEVELS
         while places > 1 and row + 2 < kept.sums.shape[1]:
             if kept.sums[arm, row] - total > slope * (kept.seen[arm, row] - seen):
-                at = kept.pull[arm, row]
                 seen = kept.seen[arm, row]
+                at = seen + kept.lost[arm, row]
                 total = kept.sums[arm, row]
             row += 1
             places >>= 1
@@ -110,8 +109,8 @@ def add_reward(
 
 @shared
 def _put(kept: Milestones, arm: Any, row: Any, pull: Any, seen: Any, total: Any) -> None:
-    kept.pull[arm, row] = pull
     kept.seen[arm, row] = seen
+    kept.lost[arm, row] = pull - seen
     kept.sums[arm, row] = total
 
 
@@ -121,8 +120,9 @@ def add_late_reward(kept: Milestones, arm: Any, pull: Any, reward: Any) -> None:
     """Count a reward of an earlier pull than the latest."""
     kept.total[arm] += reward
     for row in range(kept.sums.shape[1]):
-        if kept.pull[arm, row] >= pull:
+        if kept.seen[arm, row] + kept.lost[arm, row] >= pull:
             kept.seen[arm, row] += 1
+            kept.lost[arm, row] -= 1
             kept.sums[arm, row] += reward
 
 
@@ -154,7 +154,8 @@ def find_window(kept: Milestones, arm: Any, n: Any, level: Any, scale: Any) -> A
         _put(kept, arm, WINDOW, 0, 0, 0.0)
         return n
     if best != WINDOW:
-        _put(kept, arm, WINDOW, kept.pull[arm, best], kept.seen[arm, best], kept.sums[arm, best])
+        seen = kept.seen[arm, best]
+        _put(kept, arm, WINDOW, seen + kept.lost[arm, best], seen, kept.sums[arm, best])
     return h
 
 
