@@ -72,7 +72,8 @@ def array_forgeries(where: str, content: dict[str, Any]) -> Iterator[tuple[str, 
             if array.dtype.kind != "f":
                 now = int(flat[place])
                 values = {*WHOLE, content["arm_count"], array.shape[0], now - 1, now + 1} - {now}
-                values = {v for v in values if array.dtype.kind == "i" or 0 <= v < 2**64}
+                most = np.iinfo(array.dtype)
+                values = {v for v in values if most.min <= v <= most.max}
             for value in values:
                 changed = flat.copy()
                 changed[place] = value

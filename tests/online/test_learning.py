@@ -12,6 +12,7 @@ import pytest
 from cases import FAMILY, examples, name_of, player_of
 from lockstep import _compare
 from rotting import Decision, Player, policies, verbs
+from rotting.online.growing import UNLIMITED
 from rotting.online.loading import capacity_of
 from rotting.policies import EXP3S, Policy
 from rotting.policies.parts.openings import closable
@@ -30,7 +31,8 @@ def by_hand(policy: Policy, rows: list[Row], reach: int) -> Any:
     params = policy.prepare(3, 3000 if policy.needs_horizon else None, reach)
 
     def fresh(decided: int) -> Any:
-        return closable(policy.verbs.init(params, 3, capacity_of(3, decided)))
+        capacity = capacity_of(3, decided) if policy.grows else UNLIMITED
+        return closable(policy.verbs.init(params, 3, capacity))
 
     state = fresh(0)
     pulls = [0, 0, 0]
@@ -144,7 +146,7 @@ def test_history_that_cannot_be_is_refused_and_changes_nothing(compiled: bool) -
         (lambda: learn(["a"], [0.1], pulls=7), "pulls must be 1 whole numbers"),
         (lambda: learn(["a"], [0.1], pulls=[float("nan")]), "pulls must be above"),
         (lambda: learn(["a", "a"], [0.1] * 2, pulls=[2, 2]), "pulls must be different numbers"),
-        (lambda: learn(["a"], [0.1], pulls=[10**12]), "pulls must say of at most 100000000"),
+        (lambda: learn(["a"], [0.1], pulls=[10**12]), "pulls must say of at most 10000000 pulls"),
         (lambda: learn(["a"], [0.1], propensities=[0.0]), "propensities must be 1 probabilities"),
         (lambda: learn(["a"], [0.1], propensities=[1.1]), "propensities must be 1 probabilities"),
         (lambda: learn(["a"], [0.1], propensities=[]), "propensities must be 1 probabilities"),

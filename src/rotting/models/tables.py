@@ -127,12 +127,9 @@ class Rows:
         means = np.array(self._members[k].mean(np.arange(start, end)), dtype=np.float64)
         check_means(repr(self._members[k]), means, start)
         if k not in self._low:
-            low = np.flatnonzero(
-                (means < 0.0) | ((means == 0.0) & (np.append(1.0, means[:-1]) > _SMALL))
-            )
-            low = low[low + start >= self._made]
-            if low.size:
-                self._low[k] = (int(low[0]) + start, float(means[low[0]]))
+            found = _first_low(means, start, self._made)
+            if found is not None:
+                self._low[k] = found
         return means[self._made - start :]
 
     def _add_up(self, end: int) -> None:
@@ -156,6 +153,29 @@ class Rows:
         return None
 
 
+def _first_low(means: FloatArray, start: int, since: int) -> tuple[int, float] | None:
+    """The first pull from `since` on whose mean is not positive, and that mean.
+
+    `means` are those of the pulls from `start` on.
+    """
+    before = np.append(1.0, means[:-1])
+    low = np.flatnonzero((means < 0.0) | ((means == 0.0) & (before > _SMALL))) + start
+    low = low[low >= since]
+    return (int(low[0]), float(means[low[0] - start])) if low.size else None
+
+
+def _far(family: Family, length: int) -> tuple[int, str, float] | None:
+    """`Rows.not_positive` for very many pulls, without a table of them."""
+    for name, member in zip(family.names, family.members, strict=True):
+        for since in range(1, length + 1, _BLOCK):
+            start = max(1, since - 1)
+            pulls = np.arange(start, min(since + _BLOCK, length + 1))
+            found = _first_low(np.asarray(member.mean(pulls), dtype=np.float64), start, since)
+            if found is not None:
+                return found[0], name, found[1]
+    return None
+
+
 rows_of = functools.lru_cache(maxsize=16)(Rows)
 
 
@@ -170,7 +190,7 @@ def check_positive(who: str, family: Family, length: int) -> None:
 
     A mean that underflows to zero is accepted.
     """
-    found = (rows_of(family) if length < CACHED else Rows(family)).not_positive(length)
+    found = rows_of(family).not_positive(length) if length < CACHED else _far(family, length)
     if found is not None:
         n, name, mean = found
         raise ValueError(
