@@ -20,7 +20,7 @@ from rotting import Player, policies
 
 SLICE = 500  # pairs: short, so that whatever else the machine does meets both players
 SLICES = 2_000
-LOCK_COST = 1.10  # at most
+LOCK_COST = 1.15  # at most
 
 
 class _Unlocked(ast.NodeTransformer):
