@@ -16,6 +16,8 @@ TIME = 0  # rounds played
 WAITING = 1  # how many open arms have shown fewer rewards than the ramp-up asks for
 TRIED = 2  # a cursor: all open arms before this one have been pulled
 
+NEVER = 1 << 62  # more pulls than any arm has
+
 
 class Arms(NamedTuple):
     """Pulls and observed rewards of each arm.
@@ -124,12 +126,12 @@ def _untried(arms: Arms, need: Any) -> Any:
 @seldom
 def least_tried(pulls: Any, arms: Arms, need: Any) -> Any:
     """The rule of `next_untried`, by a scan; `pulls` may be those of a window."""
-    least = -1
+    least = NEVER
     for i in range(pulls.size):
-        if is_open(arms.opening, i) and (least < 0 or pulls[i] < pulls[least]):
-            least = i
+        if is_open(arms.opening, i) and pulls[i] < least:
+            least = pulls[i]
     for i in range(pulls.size):
-        if is_open(arms.opening, i) and pulls[i] == pulls[least] and arms.observed[i] < need:
+        if pulls[i] == least and arms.observed[i] < need and is_open(arms.opening, i):
             return i
     return -1
 
