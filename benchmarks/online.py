@@ -124,6 +124,23 @@ def in_batches() -> list[dict[str, Any]]:
     return rows
 
 
+def history() -> list[dict[str, Any]]:
+    """Seconds for a million rows of history, ten arms."""
+    rows = []
+    arms = np.arange(1_000_000) % ARMS
+    rewards = 0.5 + np.resize(NOISE, arms.size)
+    for name in MEASURED:
+        player = players()[name](ARMS)
+        if not hasattr(player, "learn"):
+            return []
+        player.learn(arms[:100], rewards[:100])  # compiles
+        begin = time.perf_counter()
+        player.learn(arms, rewards)
+        seconds = round(time.perf_counter() - begin, 2)
+        rows.append({"player": name, "rows": arms.size, "seconds": seconds})
+    return rows
+
+
 def threads() -> list[dict[str, Any]]:
     """Pairs a second of two threads, with one player and with a player each, and of one thread."""
     rows = []
@@ -254,6 +271,7 @@ def main() -> None:
     args = parser.parse_args()
     parts = {
         "batches": in_batches(),
+        "history": history(),
         "threads": threads(),
         "a_player": [a_player(name, k) for name in MEASURED for k in (ARMS, 40)],
         "steady": longest(args.decisions),

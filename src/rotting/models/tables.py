@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 CACHED = 1 << 20  # longer tables are not cached: a few would fill the memory
 _RESERVED = 1 << 23  # numbers of a table that space is set aside for
+_KEPT = 1 << 17  # rows that are kept when somebody asks for them; a player adds to them
 _STEP = 128  # rows that are made together
 _BLOCK = 1 << 14  # rows that are added up together: more would take memory on the side
 _SMALL = 1e-300  # a mean that underflows to zero comes after one below this
@@ -93,6 +94,10 @@ class Rows:
         for array in found:
             array.flags.writeable = False
         return *found, ordered
+
+    def reach(self, length: int) -> bool:
+        """Whether that many rows are made."""
+        return self._made > length
 
     def step(self, length: int) -> bool:
         """A small part of the work towards `length`; True if there was none left to do."""
@@ -182,7 +187,13 @@ rows_of = functools.lru_cache(maxsize=16)(Rows)
 def rows_by_pull(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
     """Means and sums as [n, theta], n = 0..length, and how many rows of sums are ordered."""
     checks.integer("length", length, least=1)
-    return (rows_of(family) if length < CACHED else Rows(family)).first(length)
+    return _rows_for(family, length).first(length)
+
+
+def _rows_for(family: Family, length: int) -> Rows:
+    """The family's rows, or, for very many that nobody has made yet, some that are not kept."""
+    kept = rows_of(family)
+    return kept if length < _KEPT or kept.reach(length) else Rows(family)
 
 
 def check_positive(who: str, family: Family, length: int) -> None:
@@ -190,7 +201,8 @@ def check_positive(who: str, family: Family, length: int) -> None:
 
     A mean that underflows to zero is accepted.
     """
-    found = rows_of(family).not_positive(length) if length < CACHED else _far(family, length)
+    few = length < _KEPT or rows_of(family).reach(length)
+    found = rows_of(family).not_positive(length) if few else _far(family, length)
     if found is not None:
         n, name, mean = found
         raise ValueError(
