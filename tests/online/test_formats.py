@@ -71,14 +71,6 @@ def test_a_steadyucb_that_remembered_every_reward_is_refused_with_what_to_do(nam
         Player.from_json((FILES / f"{name}.json").read_text())
 
 
-def test_a_steadyucb_of_format_2_is_refused_where_sigma_was_not_known() -> None:
-    content = json.loads((FILES / "player-format-2-steady.json").read_text())
-    del content["checksum"]
-    content["policy"]["sigma"] = None
-    with pytest.raises(ValueError, match=r"^saved state has format 2, .*play its log again"):
-        Player.from_json(forged(content))
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [

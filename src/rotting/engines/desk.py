@@ -40,7 +40,7 @@ WINDOW = 5  # decisions after which a reward is not waited for, or zero
 EXPIRED = 6  # decisions that were given up for lack of a reward
 LAST_ARM, LAST_PULL = 7, 8  # the latest decision, or NOBODY
 LAST_CONTROL = 9  # whether it was one of the control group
-LAST_ALLOWED = 10  # to how many arms it was restricted, or zero
+LAST_ALLOWED = 10  # among how many arms it was made; zero for a pull of history
 LAST_SEEN = 11  # rewards of its arm that had come by then
 LEARNT = 12  # rewards that have come since
 OPEN = 13  # how many arms are not retired
@@ -55,15 +55,15 @@ LIFETIME = 1  # of a decision without a reward, in that time; infinite if there 
 DEFAULT = 2  # the reward of those, NaN if they are just given up
 EXPLORE = 3  # share of the control group
 LEAST, MOST = 4, 5  # rewards that have come
-TOTAL, SQUARES = 6, 7  # of those rewards, less the first of them
-OFFSET = 8  # the first of them
-CHANCE = 9  # the probability of the latest decision's arm; NaN without a control group
-NEXT_WEIGHT = 10  # of the decision that is being made
-LIFT_COUNT, LIFT_SUM, LIFT_SQUARES = 11, 12, 13  # of (r - centre) weight
-LIFT_REWARDS = 14  # the rewards that were compared, less OFFSET
-LIFT_OTHERS = 15  # how many of them are of arms that the policy did not choose
-LIFT_CONTROL = 16  # decisions of the control group whose rewards are compared, or will be
-NUMBERS = 17
+TOTAL = 6  # of those rewards, less the first of them
+OFFSET = 7  # the first of them
+CHANCE = 8  # the probability of the latest decision's arm; NaN without a control group
+NEXT_WEIGHT = 9  # of the decision that is being made
+LIFT_COUNT, LIFT_SUM, LIFT_SQUARES = 10, 11, 12  # of (r - centre) weight
+LIFT_REWARDS = 13  # the rewards that were compared, less OFFSET
+LIFT_OTHERS = 14  # how many of them are of arms that the policy did not choose
+LIFT_CONTROL = 15  # decisions of the control group whose rewards are compared, or will be
+NUMBERS = 16
 
 
 class Desk(NamedTuple):

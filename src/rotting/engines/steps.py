@@ -45,7 +45,6 @@ from rotting.engines.desk import (
     OPEN,
     RESTRICTED,
     SILENT,
-    SQUARES,
     TOTAL,
     UNHASHED,
     WINDOW,
@@ -211,9 +210,7 @@ def _learn(
         numbers[LEAST] = reward
     if reward > numbers[MOST]:
         numbers[MOST] = reward
-    off = reward - numbers[OFFSET]
-    numbers[TOTAL] += off
-    numbers[SQUARES] += off * off
+    numbers[TOTAL] += reward - numbers[OFFSET]
 
 
 @shared

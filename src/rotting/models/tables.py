@@ -187,13 +187,13 @@ rows_of = functools.lru_cache(maxsize=16)(Rows)
 def rows_by_pull(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
     """Means and sums as [n, theta], n = 0..length, and how many rows of sums are ordered."""
     checks.integer("length", length, least=1)
-    return _rows_for(family, length).first(length)
+    return (_kept(family, length) or Rows(family)).first(length)
 
 
-def _rows_for(family: Family, length: int) -> Rows:
-    """The family's rows, or, for very many that nobody has made yet, some that are not kept."""
+def _kept(family: Family, length: int) -> Rows | None:
+    """The family's rows, if they are to be kept: none are for very many that nobody has made."""
     kept = rows_of(family)
-    return kept if length < _KEPT or kept.reach(length) else Rows(family)
+    return kept if length < _KEPT or kept.reach(length) else None
 
 
 def check_positive(who: str, family: Family, length: int) -> None:
@@ -201,8 +201,8 @@ def check_positive(who: str, family: Family, length: int) -> None:
 
     A mean that underflows to zero is accepted.
     """
-    few = length < _KEPT or rows_of(family).reach(length)
-    found = rows_of(family).not_positive(length) if few else _far(family, length)
+    kept = _kept(family, length)
+    found = _far(family, length) if kept is None else kept.not_positive(length)
     if found is not None:
         n, name, mean = found
         raise ValueError(

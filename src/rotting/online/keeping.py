@@ -104,6 +104,7 @@ class Kept(Shared):
     def _grow(self) -> None:
         """Twice the space where it is needed, or something towards it: see `online.growing`."""
         desk, tables = self._desk, self.policy.tables
+        limit = functools.partial(set_limits, desk, self._capacity, self._reach if tables else 0)
         if is_full(desk.waiting):
             desk = desk._replace(waiting=with_space(desk.waiting))
             desk.clock[at.UNHASHED] = 1
@@ -114,13 +115,13 @@ class Kept(Shared):
         if not due:
             capacity, reach = expected_sizes(desk, self._capacity, self._reach, tables)
             if reach > self._reach and not self.policy.ahead(reach):
-                set_limits(desk, self._capacity, self._reach, soon=True)
+                limit(soon=True)
                 return
         if not self._made_ahead((capacity, reach), due):
-            set_limits(desk, self._capacity, self._reach if tables else 0, soon=True)
+            limit(soon=True)
             return
         if not due:
-            set_limits(desk, self._capacity, self._reach if tables else 0, made=capacity)
+            limit(made=capacity)
             return
         _, params, larger, block = self._next
         if block is None:

@@ -32,29 +32,18 @@ DESK = ("pulls", "seen", "total", "chosen", "open", "clock", "numbers", "draw")
 _MAGIC = b"rotting\x01"
 
 
+_REMEMBERED = (
+    "saved state has format {}, whose SteadyUCB remembered every reward; play its log again to get "
+    "there (Player.learn)"
+)
+
+
 def _from_2(content: dict[str, Any]) -> dict[str, Any]:
-    """Format 3: SteadyUCB, alone or in Guarded, keeps other numbers for a sigma not known."""
-    policy, state, counts = (content.get(name) for name in ("policy", "state", "counts"))
-    content = {**content, "format": 3}
-    if not isinstance(state, dict) or not isinstance(counts, list):
-        return content  # which is refused as any other
-    if isinstance(policy, dict) and policy.get("policy") == "steadyucb" and not policy.get("sigma"):
-        raise ValueError(
-            "saved state has format 2, whose SteadyUCB estimated sigma from other numbers than are "
-            "needed now; play its log again to get there"
-        )
-    state = dict(state)
-    for part in ("", "fallback."):
-        if {f"{part}squares", f"{part}scatter", f"{part}scattered"} <= state.keys():
-            # zeros, all of them, where sigma is known
-            del state[f"{part}scatter"]
-            state[f"{part}shift"] = state.pop(f"{part}scattered")
-            state[f"{part}noise.latest"] = state.pop(f"{part}squares")
-            state[f"{part}noise.totals"] = _pack(np.zeros(10))
-    if "doubted" in state:  # Guarded did not compare arms, nor hope: it begins to
-        state["unsure"] = _pack(np.zeros(1, dtype=np.int64))
-        state["hope"] = _pack(np.full(len(counts), -np.inf))
-    return {**content, "state": state}
+    """Format 3: SteadyUCB, alone or in Guarded, kept other numbers."""
+    state = content.get("state")
+    if isinstance(state, dict) and any(path.endswith("scattered") for path in state):
+        raise ValueError(_REMEMBERED.format(2))
+    return {**content, "format": 3}
 
 
 def _from_3(content: dict[str, Any]) -> dict[str, Any]:
@@ -65,10 +54,7 @@ def _from_3(content: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(state, dict) or not isinstance(counts, list):
         return content  # which is refused as any other
     if any(path.endswith("noise.totals") for path in state):
-        raise ValueError(
-            "saved state has format 3, whose SteadyUCB remembered every reward; play its log again "
-            "to get there (Player.learn)"
-        )
+        raise ValueError(_REMEMBERED.format(3))
     try:
         return {**content, **_desk_of(content, state, counts, outstanding)}
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError):

@@ -20,7 +20,7 @@ from rotting.policies.parts.arms import (
     Arms,
     next_untried,
     no_pulls,
-    reopen_arms,
+    reopen_started,
     rewarded,
 )
 from rotting.policies.parts.family import check_family
@@ -33,10 +33,10 @@ from rotting.policies.parts.halves import (
     half_tables,
     worth_of,
 )
-from rotting.policies.parts.opinions import padded
+from rotting.policies.parts.opinions import worth_and_padding
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
 from rotting.state import Numbers, Values
-from rotting.verbs import Opinion, Verbs
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -106,19 +106,6 @@ def rejudge(params: Params, state: State, arm: Any) -> None:
     state.value[arm] = judge(params, state, arm, state.arms.pulls[arm] + 1)
 
 
-@shared
-def reopen(params: Params, state: State, flags: Any) -> None:
-    """Count the arms that ramp up anew."""
-    reopen_arms(state.arms, flags, params.start)
-
-
-def look(params: Params, state: State, arm: int) -> Opinion:
-    """The constant and mu(N + 1; theta-hat), and the padding."""
-    bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
-    worth = judge(params, state, arm, state.arms.pulls[arm] + 1)
-    return padded(worth, state.width[arm], bonus)
-
-
 @dataclass(frozen=True)
 class DCTO(Policy):
     """D-CTO_SIM-UCB: detect each arm's model by the halves of its rewards, then UCB on the rest.
@@ -139,7 +126,15 @@ class DCTO(Policy):
 
     title: ClassVar[str] = "D-CTO"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen, look=look
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        judge=judge,
+        rejudge=rejudge,
+        reopen=reopen_started,
+        look=worth_and_padding,
     )
 
     def check(self) -> None:

@@ -20,15 +20,15 @@ from rotting.policies.parts.arms import (
     Arms,
     next_untried,
     no_pulls,
-    reopen_arms,
+    reopen_started,
     rewarded,
 )
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import Fit, add_residuals, best_fit, no_fit
-from rotting.policies.parts.opinions import padded
+from rotting.policies.parts.opinions import worth_and_padding
 from rotting.policies.parts.padding import log_padding, padding_at
 from rotting.state import Numbers, Place, Values
-from rotting.verbs import Opinion, Verbs
+from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -98,19 +98,6 @@ def rejudge(params: Params, state: State, arm: Any) -> None:
     state.value[arm] = judge(params, state, arm, state.arms.pulls[arm] + 1)
 
 
-@shared
-def reopen(params: Params, state: State, flags: Any) -> None:
-    """Count the arms that ramp up anew."""
-    reopen_arms(state.arms, flags, params.start)
-
-
-def look(params: Params, state: State, arm: int) -> Opinion:
-    """The constant and mu(N + 1; theta-hat), and the padding."""
-    bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
-    worth = judge(params, state, arm, state.arms.pulls[arm] + 1)
-    return padded(worth, state.width[arm], bonus)
-
-
 @dataclass(frozen=True)
 class LDCTO(Policy):
     """D-CTO by likelihood, the constant profiled out: for arms that rot to unknown constants.
@@ -130,7 +117,15 @@ class LDCTO(Policy):
     title: ClassVar[str] = "LD-CTO"
     grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen, look=look
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        judge=judge,
+        rejudge=rejudge,
+        reopen=reopen_started,
+        look=worth_and_padding,
     )
 
     def check(self) -> None:

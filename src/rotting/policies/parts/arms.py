@@ -91,6 +91,12 @@ def reopen_untried(params: Any, state: Any, flags: Any) -> None:
 
 
 @shared
+def reopen_started(params: Any, state: Any, flags: Any) -> None:
+    """The same for a ramp-up of `params.start` rewards an arm."""
+    reopen_arms(state.arms, flags, params.start)
+
+
+@shared
 def next_untried(arms: Arms, need: Any) -> Any:
     """The arm to try because fewer than `need` of its rewards were observed, or -1 for none.
 

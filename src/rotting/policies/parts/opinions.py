@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rotting.policies.parts.arms import TIME
+from rotting.policies.parts.padding import padding_at
 from rotting.verbs import Opinion, judge
 
 
@@ -26,6 +28,13 @@ def sampled(mean: Any, deviation: Any) -> Opinion:
     if mean == -math.inf:
         return Opinion(rule="sampled")
     return Opinion(mean, deviation, rule="sampled")
+
+
+def worth_and_padding(params: Any, state: Any, arm: Any) -> Opinion:
+    """The verb `look` of a policy that adds sqrt(c ln t) width to what it judges."""
+    bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
+    worth = judge(params, state, arm, state.arms.pulls[arm] + 1)
+    return padded(worth, state.width[arm], bonus)
 
 
 def ranked(params: Any, state: Any, arm: Any) -> Opinion:
