@@ -1,7 +1,17 @@
 """Rotting bandits: choosing among options whose reward falls each time they are used."""
 
 from rotting import bandits, models, policies, provenance
-from rotting.bandits import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario
+from rotting.bandits import (
+    Arm,
+    Audience,
+    Bernoulli,
+    Gaussian,
+    HalfLife,
+    NoNoise,
+    RandomArms,
+    Scenario,
+    Window,
+)
 from rotting.experiments import stats
 from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import Result
@@ -16,11 +26,13 @@ __version__ = provenance.VERSION
 __all__ = [
     "Arm",
     "Assigned",
+    "Audience",
     "Bernoulli",
     "Comparison",
     "Decision",
     "Decisions",
     "Gaussian",
+    "HalfLife",
     "Lift",
     "NoNoise",
     "Player",
@@ -28,6 +40,7 @@ __all__ = [
     "Result",
     "Scenario",
     "Tuning",
+    "Window",
     "bandits",
     "compare",
     "models",

@@ -27,7 +27,7 @@ from rotting.compilable import seldom, wrapping
 Draw = npt.NDArray[np.uint64]
 
 # What a stream is for. Streams of different purposes never meet.
-BANDITS, NOISE, DECISIONS, CONTROL = 1, 2, 3, 4
+BANDITS, NOISE, DECISIONS, CONTROL, ARRIVALS, FACTORS = 1, 2, 3, 4, 5, 6
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)

@@ -14,8 +14,9 @@ and its *state* (arrays, perhaps in parts that are NamedTuples themselves):
     reopen(params, state, flags)                         the arms with a flag are open from now on
     chosen(params, state, arm, pull, chance)             that pull was chosen with this probability
     look(params, state, arm)                  -> Opinion what the policy makes of the arm now
+    believe(params, state, arm, pull)         -> Belief  what that pull is worth, with a band
 
-The last six are optional. `choose` may keep what it has worked out (a cache, an epoch begun), but
+The last seven are optional. `choose` may keep what it has worked out (a cache, an epoch begun), but
 called twice it decides the same, as far as chance allows, and a pull that nobody chose can be
 recorded with `pulled` alone. `judge` leaves out what depends on the round, the padding of a bound
 for instance. A policy that keeps the judgement of each arm's next pull has `rejudge`: after a pull
@@ -23,7 +24,8 @@ whose reward does not come before the next decision, the player calls it. `reope
 arms come and go: `choose` then looks at open arms only (`rotting.policies.parts.openings`); the
 policy's own copy of what depends on who is open is made anew. `chosen` is for policies that learn
 by propensities, and is called where somebody else chose: history, a control group. `look` is for
-people who watch a player. It is never compiled, and sees a copy of the state.
+people who watch a player, `believe` for those who look at the curve of an arm over its pulls. They
+are never compiled, and see a copy of the state.
 
 The functions below are what loops and players call, and what a policy calls that holds another
 policy: `choose(params.inner, state.inner, draw)`. Plain Python looks the verbs up at each call;
@@ -32,6 +34,7 @@ policy: `choose(params.inner, state.inner, draw)`. Plain Python looks the verbs 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -56,6 +59,14 @@ class Opinion(NamedTuple):
     ] = "highest"
 
 
+class Belief(NamedTuple):
+    """What a policy believes of one pull of an arm."""
+
+    estimate: float  # of its mean reward
+    low: float | None = None  # 95 % of what it holds possible lies between low
+    high: float | None = None  # and high; None where it keeps no such band
+
+
 class Verbs(NamedTuple):
     """The functions of a policy, described above, with the types they work on."""
 
@@ -71,10 +82,11 @@ class Verbs(NamedTuple):
     reopen: Callable[..., Any] | None = None  # by default that for a state with a part `arms`
     chosen: Callable[..., Any] | None = None
     look: Callable[..., Any] | None = None  # by default by the state's part `ranking`, or `judge`
+    believe: Callable[..., Any] | None = None  # by default by `judge`
 
     @property
     def compiled(self) -> list[Callable[..., Any]]:
-        """The functions that are compiled, all but `init` and `look`."""
+        """The functions that are compiled, all but `init`, `look` and `believe`."""
         optional = (self.judge, self.rejudge, self.reveal, self.reopen, self.chosen)
         verbs = (self.choose, self.pulled, self.update, *optional)
         return [verb for verb in verbs if verb is not None]
@@ -158,3 +170,13 @@ def look(params: Any, state: Any, arm: Any) -> Opinion | None:
     verb = verbs_of(params).look
     found: Opinion | None = None if verb is None else verb(params, state, arm)
     return found
+
+
+def believe(params: Any, state: Any, arm: int, pull: int) -> Belief | None:
+    """What the policy believes of that pull, if it says so; plain Python only."""
+    verbs = verbs_of(params)
+    if verbs.believe is not None:
+        found: Belief = verbs.believe(params, state, arm, pull)
+        return found
+    worth = -math.inf if verbs.judge is None else float(verbs.judge(params, state, arm, pull))
+    return None if worth == -math.inf else Belief(worth)

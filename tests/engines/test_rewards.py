@@ -174,15 +174,15 @@ def test_runs_of_one_chunk_are_those_played_one_by_one(arms: Any) -> None:
     request = Request(policies.UCB1(), scenario, 7, "independent", times, 2, 4)
     plan, stop = prepare(request), np.zeros(1, dtype=np.int64)
     whole, single = empty_outcome(4, 3, 3), empty_outcome(4, 3, 3)
-    run_chunk(play, play_baseline, plan, 0, 4, whole, stop)
+    run_chunk((play, play_baseline), plan, 0, 4, whole, stop)
     BASELINES.clear()
     for run in range(4):
-        run_chunk(play, play_baseline, plan, run, run + 1, single, stop)
+        run_chunk((play, play_baseline), plan, run, run + 1, single, stop)
     for found, expected in zip(whole, single, strict=True):
         np.testing.assert_array_equal(found, expected)
     assert whole.pulls.sum(axis=1).tolist() == [40] * 4
     stop[0] = INTERRUPTED
     untouched = empty_outcome(4, 3, 3)
     untouched.regret[:] = -1.0
-    run_chunk(play, play_baseline, plan, 0, 4, untouched, stop)
+    run_chunk((play, play_baseline), plan, 0, 4, untouched, stop)
     assert np.all(untouched.regret == -1.0)

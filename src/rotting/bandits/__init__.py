@@ -7,6 +7,7 @@ The bandits depend on the seed and the run only, never on the policy that plays 
 from rotting.arrays import FloatArray as FloatArray
 from rotting.arrays import IntArray as IntArray
 from rotting.bandits.arms import Arm
+from rotting.bandits.audience import Audience, HalfLife, Window
 from rotting.bandits.noise import BERNOULLI as BERNOULLI
 from rotting.bandits.noise import GAUSSIAN as GAUSSIAN
 from rotting.bandits.noise import NONE as NONE
@@ -20,14 +21,17 @@ from rotting.bandits.world import Bandits, World, world_tables
 __all__ = [
     "Arm",
     "ArmDraw",
+    "Audience",
     "Bandits",
     "Bernoulli",
     "DrawnArms",
     "Gaussian",
+    "HalfLife",
     "NoNoise",
     "Opening",
     "RandomArms",
     "Scenario",
+    "Window",
     "World",
     "world_tables",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 from rotting import checks, random
 from rotting.arrays import IntArray
 from rotting.bandits.arms import Arm
+from rotting.bandits.audience import Audience
 from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
 from rotting.bandits.openings import (
     Opening,
@@ -36,6 +37,7 @@ class Scenario(Checked):
     `openings` says when arms may be pulled, by arm number: the first and the last round, or a list
     of such pairs, with None for a last round if the arm does not close again. Arms that it does not
     name are always open.
+    `audience` says for whom the arms rot, each key on its own; without one, for everybody.
 
     >>> import dataclasses
     >>> from rotting import models
@@ -55,14 +57,17 @@ class Scenario(Checked):
     belief: Family | Interval | None = field(default=None, repr=False, compare=False)
     # given as a dict, kept as intervals in order
     openings: Mapping[int, Any] | Sequence[Opening] | None = None
+    audience: Audience | None = None
 
     def __repr__(self) -> str:
-        """As that of any dataclass, with openings only where there are some."""
+        """As that of any dataclass, with openings and an audience only where there are some."""
         shown = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}
         if self._openings:
             shown["openings"] = as_said(self._openings)
         else:
             del shown["openings"]
+        if self.audience is None:
+            del shown["audience"]
         return f"Scenario({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def check(self) -> None:
@@ -81,6 +86,10 @@ class Scenario(Checked):
                 self._check_probabilities(self.arms.extremes(self.horizon))
             else:
                 self._check_arms(self.arms)
+        if self.audience is not None:
+            if not isinstance(self.audience, Audience):
+                raise ValueError(f"audience must be an Audience or None, got {self.audience!r}")
+            self.audience.check_horizon(self.horizon)
         self._set("openings", as_openings(self.openings, self.arm_count))
         check_never_empty(self._openings, self.arm_count, self.horizon)
 
@@ -90,11 +99,13 @@ class Scenario(Checked):
         )
 
     def _check_probabilities(self, extremes: list[tuple[Model, float, float]]) -> None:
+        factor = self.audience.highest_factor if isinstance(self.audience, Audience) else 1.0
         for model, first, last in extremes:
-            if first > 1.0 or last < 0.0:
-                value, n = (first, 1) if first > 1.0 else (last, self.horizon)
+            if factor * first > 1.0 or last < 0.0:
+                value, n = (factor * first, 1) if factor * first > 1.0 else (last, self.horizon)
+                times = f" times a key's factor {factor}" if value != first and n == 1 else ""
                 raise ValueError(
-                    f"Bernoulli rewards need means in [0, 1], but {model!r} reaches {value} "
+                    f"Bernoulli rewards need means in [0, 1], but {model!r}{times} reaches {value} "
                     f"at n = {n}"
                 )
 
@@ -129,6 +140,26 @@ class Scenario(Checked):
         return not isinstance(self.arms, RandomArms)
 
     @property
+    def crowd(self) -> Audience | None:
+        """The audience, unless it is that of the paper: one key, for whom alone everything is."""
+        return None if self.audience is None or self.audience.plain else self.audience
+
+    @property
+    def repeats(self) -> bool:
+        """Whether every run plays the same bandit to the same keys."""
+        return self.fixed and (self.crowd is None or self.crowd.repeats)
+
+    @property
+    def greedy(self) -> bool:
+        """Whether pi_max is greedy only, and not optimal: arms come and go, or recover."""
+        return self.closes or (self.crowd is not None and self.crowd.rest is not None)
+
+    @property
+    def longest(self) -> int:
+        """How often an arm may be shown to one key, by a guess from above; else the horizon."""
+        return self.horizon if self.crowd is None else self.crowd.most_arrivals(self.horizon)
+
+    @property
     def shared_tables(self) -> bool:
         """Whether all runs read the same tables; else each run has models of its own."""
         return self._models is not None
@@ -161,7 +192,10 @@ class Scenario(Checked):
         models = tuple(dict.fromkeys(arm.parts[0] for arm in arms))
         bandits = _rows(arms, models)
         shape = (last - first, self.arm_count)
-        world = self._world(*chunk_tables(models, self.horizon))
+        length = self.horizon
+        if self.crowd is not None:
+            length = self.crowd.most_of(seed, first, last, self.horizon)
+        world = self._world(*chunk_tables(models, length))
         return world, Bandits(bandits.models.reshape(shape), bandits.constants.reshape(shape))
 
     def runs_a_chunk(self, memory: int) -> int:
@@ -172,7 +206,7 @@ class Scenario(Checked):
         if self.shared_tables:
             return checks.LARGEST
         return max(
-            1, checks.integer("memory", memory, 1) // chunk_bytes(self.arm_count, self.horizon)
+            1, checks.integer("memory", memory, 1) // chunk_bytes(self.arm_count, self.longest)
         )
 
     def world(self) -> World:

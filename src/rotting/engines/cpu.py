@@ -7,11 +7,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
-from rotting.engines.baseline import play_baseline
 from rotting.engines.compiled.compiling import compiled, explained, first_call
 from rotting.engines.events import NoEvents
-from rotting.engines.loop import INTERRUPTED, Outcome, play
-from rotting.engines.plan import CHUNK_TABLES, Plan, run_chunk
+from rotting.engines.loop import INTERRUPTED, Outcome
+from rotting.engines.plan import CHUNK_TABLES, Plan, loops_of, run_chunk
 from rotting.progress import Progress
 
 _DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
@@ -22,6 +21,7 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
     """Play all runs of a plan on a number of threads."""
     runs = plan.request.runs
     layout = "" if isinstance(plan.events, NoEvents) else "arms come and go"
+    play, play_baseline = loops_of(plan)
     loop = compiled(play, plan.params, plan.fresh, layout)
     baseline_loop = compiled(play_baseline, plan.oracle, plan.oracle_fresh, layout)
     stop = np.zeros(1, dtype=np.int64)
@@ -30,7 +30,7 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
     size = max(1, min(_DECISIONS_A_CHUNK // plan.scenario.horizon, even, most))
 
     def chunk(first: int, last: int) -> int:
-        run_chunk(loop, baseline_loop, plan, first, last, outcome, stop)
+        run_chunk((loop, baseline_loop), plan, first, last, outcome, stop)
         return last - first
 
     if not (loop.signatures and baseline_loop.signatures):

@@ -7,14 +7,17 @@ from typing import Any, NamedTuple
 
 from rotting.bandits import Scenario
 from rotting.policies.base import Policy
+from rotting.policies.parts.arms import Arms, count_pull, no_pulls
+from rotting.policies.parts.exposures import present_key
 from rotting.verbs import KINDS, Verbs
 
 
 class Foreign:
     """Stands for the params of a policy: makes and holds the object that plays the present run."""
 
-    def __init__(self, original: Any, arms: int) -> None:
+    def __init__(self, original: Any, arms: int, asks: bool) -> None:
         self.original = original
+        self.asks = asks  # whether it is told whose decision it is
         self.arms = arms
         self.player: Any = None
         self.numbers: dict[Any, int] = {}
@@ -36,13 +39,24 @@ class Nothing(NamedTuple):
     """The state: the object keeps its own."""
 
 
-def wrap(player: Any, scenario: Scenario) -> Foreign:
-    """Check a user's object, or function that makes one, and make it playable."""
+class Visited(NamedTuple):
+    """The state in an audience: whose decision it is."""
+
+    arms: Arms
+
+
+def wrap(player: Any, scenario: Scenario) -> tuple[Foreign, Nothing | Visited]:
+    """Check a user's object, or function that makes one, and make it playable.
+
+    In an audience its `select(key)` is told whose decision it is.
+    """
     if isinstance(player, type) and issubclass(player, Policy):
         raise ValueError(f"policy must be an instance, as {player.__name__}(...), got the class")
     if not _makes_players(player):
         _check(player, scenario.arm_count)
-    return Foreign(player, scenario.arm_count)
+    if scenario.crowd is None:
+        return Foreign(player, scenario.arm_count, False), Nothing()
+    return Foreign(player, scenario.arm_count, True), Visited(no_pulls(scenario.arm_count))
 
 
 def _makes_players(thing: Any) -> bool:
@@ -76,7 +90,10 @@ def _forget(params: Foreign, state: Any, models: Any, constants: Any) -> None:
 def _choose(params: Foreign, state: Any, draw: Any) -> int:
     if params.player is None:
         params.begin(draw)
-    params.decision = params.player.select()
+    if params.asks:
+        params.decision = params.player.select(int(present_key(state.arms.exposure)))
+    else:
+        params.decision = params.player.select()
     arm = getattr(params.decision, "arm", params.decision)
     try:
         return params.numbers[arm]
@@ -91,7 +108,9 @@ def _update(params: Foreign, state: Any, arm: int, pull: int, reward: float) -> 
 
 
 def _pulled(params: Foreign, state: Any, arm: int) -> None:
-    """The object has counted its own pull."""
+    """The object has counted its own pull; in an audience the key's is counted here."""
+    if params.asks:
+        count_pull(params, state, arm)
 
 
 KINDS[Foreign] = Verbs(

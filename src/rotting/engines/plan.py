@@ -12,12 +12,14 @@ from rotting import random
 from rotting.arrays import IntArray
 from rotting.bandits import Bandits, Scenario, World
 from rotting.engines import foreign
-from rotting.engines.baseline import BASELINES, Baseline
+from rotting.engines.baseline import BASELINES, Baseline, play_baseline
+from rotting.engines.crowd import Crowd, crowd_of, play_crowd, play_crowd_baseline
 from rotting.engines.events import Events, NoEvents, events_of
 from rotting.engines.image import image_of
-from rotting.engines.loop import CLOSED_ARM, NO_SUCH_ARM, Keys, Outcome, Scratch
+from rotting.engines.loop import CLOSED_ARM, NO_SUCH_ARM, Keys, Outcome, Scratch, play
 from rotting.policies.base import Policy
 from rotting.policies.oracle import Oracle
+from rotting.policies.parts.exposures import by_key
 from rotting.policies.parts.openings import closable
 from rotting.state import is_part, kinds
 
@@ -77,7 +79,7 @@ class Plan:
     def baseline_key(self, first: int, last: int) -> Hashable:
         """What the baseline of rows first..last-1 depends on."""
         run = self.request.first_run + first
-        if self.scenario.fixed:
+        if self.scenario.repeats:
             run, last = 0, first + 1
         times = self.request.checkpoints.tobytes()
         return (self.scenario, self.request.seed, run, last - first, times)
@@ -89,16 +91,23 @@ def prepare(request: Request) -> Plan:
     events = events_of(scenario)
     if isinstance(events, Events):
         _check_reopens(policy)
+    if scenario.crowd is not None:
+        check_audience(policy)
     oracle = Oracle()
     oracle_params = oracle.prepare_for(scenario, random_ties=False)
     if isinstance(policy, Policy):
         params = policy.prepare_for(scenario)
         fresh = policy.verbs.init(params, scenario.arm_count, scenario.horizon)
     else:
-        params, fresh = foreign.wrap(policy, scenario), foreign.Nothing()
+        params, fresh = foreign.wrap(policy, scenario)
     oracle_fresh = oracle.verbs.init(oracle_params, scenario.arm_count, scenario.horizon)
     if isinstance(events, Events):
         fresh, oracle_fresh = closable(fresh), closable(oracle_fresh)
+    if scenario.crowd is not None:
+        audience = scenario.crowd
+        oracle_fresh = by_key(oracle_fresh, audience.keys, audience.rest)
+        if counts_by_key(policy, fresh):
+            fresh = by_key(fresh, audience.keys, getattr(policy, "rest", None))
     return Plan(
         request=request,
         params=params,
@@ -123,6 +132,28 @@ def _check_reopens(policy: Any) -> None:
             f"policy must have the verb reopen where arms come and go, but {policy.title} has not; "
             "one whose state has a part `arms: Arms` has it without further ado"
         )
+
+
+def check_audience(policy: Any) -> None:
+    """Refuse who cannot play an audience."""
+    reason = getattr(policy, "by_key", False)
+    if isinstance(reason, str):
+        title = getattr(policy, "title", "it")
+        raise ValueError(f"policy must be one that can play an audience, got {title}: {reason}")
+
+
+def counts_by_key(policy: Any, fresh: Any) -> bool:
+    """Whether a policy's state is to count by key."""
+    if isinstance(policy, Policy):
+        return policy.by_key is True
+    return isinstance(fresh, foreign.Visited)
+
+
+def loops_of(plan: Plan) -> tuple[Callable[..., None], Callable[..., None]]:
+    """The loops that play a plan and its baseline, as plain Python."""
+    if plan.scenario.crowd is None:
+        return play, play_baseline
+    return play_crowd, play_crowd_baseline
 
 
 def stream_keys(seed: int, noise: str, policy: str) -> Keys:
@@ -155,8 +186,7 @@ def check_stop(stop: int, arms: int, policy: str = "the policy") -> None:
 
 
 def run_chunk(
-    play: Callable[..., None],
-    play_baseline: Callable[..., None],
+    loops: tuple[Callable[..., None], Callable[..., None]],
     plan: Plan,
     first: int,
     last: int,
@@ -164,7 +194,7 @@ def run_chunk(
     stop: IntArray,
     clear_all: bool = False,
 ) -> None:
-    """Play rows first..last-1 of the outcome with the given forms of the loops.
+    """Play rows first..last-1 of the outcome with the given forms of the loops (`loops_of`).
 
     `clear_all` starts every run from cleared arrays, also those that a policy need not have
     cleared (`state.Uncleared`).
@@ -175,18 +205,18 @@ def run_chunk(
     key = plan.baseline_key(first, last)
     baseline = BASELINES.find(key)
     if baseline is None:
-        played = plan.chunk(0, 1)[1] if plan.scenario.fixed else bandits
-        baseline = _baseline(play_baseline, plan, world, played)
+        start, end = (0, 1) if plan.scenario.repeats else (first, last)
+        played = plan.chunk(0, 1)[1] if plan.scenario.repeats else bandits
+        baseline = _baseline(loops[1], plan, world, played, scratch_of(plan, start, end))
         if baseline.optimal.size and plan.world is not None:  # drawn arms may be drawn otherwise
             BASELINES.keep(key, baseline)
     rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
-    _, scratch = image_of(Scratch.empty(plan.scenario.arm_count))
     image, work = image_of(plan.fresh, clear_all)
-    play(
+    loops[0](
         with_tables(plan.params, world),
         image,
         work,
-        scratch,
+        scratch_of(plan, first, last),
         world,
         bandits,
         plan.events,
@@ -200,13 +230,25 @@ def run_chunk(
     check_stop(int(stop[0]), plan.scenario.arm_count, plan.request.name)
 
 
+def scratch_of(plan: Plan, first: int, last: int) -> Scratch | Crowd:
+    """Arrays for the loops that play rows first..last-1: who comes when is among them."""
+    if plan.scenario.crowd is None:
+        scratch: Scratch = image_of(Scratch.empty(plan.scenario.arm_count))[1]
+        return scratch
+    start = plan.request.first_run + first
+    return crowd_of(plan.scenario, plan.request.seed, start, start + last - first)
+
+
 def _baseline(
-    play_baseline: Callable[..., None], plan: Plan, world: World, bandits: Bandits
+    play_baseline: Callable[..., None],
+    plan: Plan,
+    world: World,
+    bandits: Bandits,
+    scratch: Scratch | Crowd,
 ) -> Baseline:
     """What pi_max, greedy where arms come and go, and the best single arm expect on these."""
     shape = (bandits.models.shape[0], plan.request.checkpoints.size)
     baseline = Baseline(np.empty(shape), np.empty(shape))
-    _, scratch = image_of(Scratch.empty(plan.scenario.arm_count))
     image, work = image_of(plan.oracle_fresh)
     play_baseline(
         with_tables(plan.oracle, world),

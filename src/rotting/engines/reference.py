@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rotting.engines.baseline import play_baseline
-from rotting.engines.loop import Outcome, play
-from rotting.engines.plan import Plan, run_chunk
+from rotting.engines.loop import Outcome
+from rotting.engines.plan import Plan, loops_of, run_chunk
 from rotting.progress import Progress
 
 
@@ -14,5 +13,5 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress) -> None:
     """Play all runs of a plan, one after the other."""
     stop = np.zeros(1, dtype=np.int64)
     for run in range(plan.request.runs):
-        run_chunk(play, play_baseline, plan, run, run + 1, outcome, stop, clear_all=True)
+        run_chunk(loops_of(plan), plan, run, run + 1, outcome, stop, clear_all=True)
         progress(run + 1, plan.request.runs)

@@ -100,7 +100,8 @@ def simulate(
         "first_run": first_run,
         "seed": request.seed,
         "noise": noise,
-        **({"against": GREEDY} if scenario.closes else {}),
+        **({"against": GREEDY} if scenario.greedy else {}),
+        **({} if scenario.crowd is None else {"keys": _counts(policy)}),
         "engine": engine,
         "backend": backend,
         "seconds": time.perf_counter() - started,
@@ -108,6 +109,11 @@ def simulate(
         **provenance.versions("numpy"),
     }
     return Result(checkpoints=times, provenance=about, **outcome._asdict()).settle()
+
+
+def _counts(policy: Any) -> str:
+    """What a policy makes of keys."""
+    return "counted" if getattr(policy, "by_key", True) else "ignored"
 
 
 def _engine(name: str, threads: int | None) -> Callable[[Plan, Outcome, Progress], float | None]:

@@ -46,6 +46,9 @@ class Policy(Checked):
     needs_horizon: ClassVar[bool] = False
     tables: ClassVar[bool] = True  # whether the params depend on how far pull numbers reach
     grows: ClassVar[bool] = True  # whether the state needs more space the more is decided
+    # Whether it counts pulls by key in an audience; else it plays pooled, keys ignored. A text says
+    # why it plays no audience at all. By default a policy that judges pulls counts by key.
+    by_key: ClassVar[bool | str] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -74,6 +77,8 @@ class Policy(Checked):
                 cls.verbs = cls.verbs._replace(look=judged)
             elif _part(cls.verbs.state, "ranking") is Ranking:
                 cls.verbs = cls.verbs._replace(look=ranked)
+        if "by_key" not in cls.__dict__:
+            cls.by_key = counted and cls.verbs.judge is not None
         # compiled code finds the verbs by the type of the params and remembers them
         known_verbs = KINDS.get(cls.verbs.params)
         if known_verbs is not None and known_verbs != cls.verbs:

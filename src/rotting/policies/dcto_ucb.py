@@ -15,7 +15,7 @@ from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.parameters import Positive, Probability, Whole
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
-from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import TIME, Arms, next_pull, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family
 from rotting.policies.parts.halves import (
     HalfTables,
@@ -142,7 +142,7 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 @shared
 def rejudge(params: Params, state: State, arm: Any) -> None:
     """What the arm's next pull is worth, and how wide its bound is."""
-    state.value[arm] = judge(params, state, arm, state.arms.pulls[arm] + 1)
+    state.value[arm] = judge(params, state, arm, next_pull(state.arms, arm))
     state.width[arm] = width_at(params.widths, max(1, state.arms.observed[arm]))
 
 
@@ -176,6 +176,7 @@ class DCTO_UCB(Policy):
     exploration: Annotated[int, Whole(least=2)] | None = None
 
     title: ClassVar[str] = "D-CTO_UCB"
+    by_key: ClassVar[bool | str] = "its halves take every pull number once"
     verbs: ClassVar[Verbs] = Verbs(
         Params, State, init, choose, update, judge=judge, rejudge=rejudge, look=look
     )

@@ -217,6 +217,9 @@ class Guarded(Policy):
     doubt: Positive = 2.0
 
     grows: ClassVar[bool] = False
+    by_key: ClassVar[bool | str] = (
+        "its guards look at an arm's rewards in the order of its pulls, and each key has its own"
+    )
     verbs: ClassVar[Verbs] = Verbs(
         Params,
         State,

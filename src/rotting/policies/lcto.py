@@ -13,7 +13,7 @@ from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
 from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
+from rotting.policies.parts.arms import Arms, next_pull, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import Fit, add_residuals, best_fit, no_fit
 from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, reopen_ranked, unranked
@@ -69,7 +69,7 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 @shared
 def rejudge(params: Params, state: State, arm: Any) -> None:
     """Rank the arm by its next pull."""
-    rank(state.ranking, arm, judge(params, state, arm, state.arms.pulls[arm] + 1))
+    rank(state.ranking, arm, judge(params, state, arm, next_pull(state.arms, arm)))
 
 
 @dataclass(frozen=True)

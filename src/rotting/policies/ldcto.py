@@ -18,6 +18,7 @@ from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import (
     TIME,
     Arms,
+    next_pull,
     next_untried,
     no_pulls,
     reopen_started,
@@ -95,7 +96,7 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 @shared
 def rejudge(params: Params, state: State, arm: Any) -> None:
     """What the arm's next pull is worth."""
-    state.value[arm] = judge(params, state, arm, state.arms.pulls[arm] + 1)
+    state.value[arm] = judge(params, state, arm, next_pull(state.arms, arm))
 
 
 @dataclass(frozen=True)

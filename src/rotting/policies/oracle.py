@@ -17,6 +17,7 @@ from rotting.models import Constant
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import first_open
 from rotting.policies.parts.arms import TIME, Arms, no_pulls
+from rotting.policies.parts.exposures import counts_by_key, expose, freshness, mean_after
 from rotting.policies.parts.openings import is_open, may_close
 from rotting.state import Finite, Numbers, Place, Unchanged
 from rotting.verbs import Opinion, Verbs
@@ -124,10 +125,11 @@ def _best_open(params: Params, state: State, draw: Any) -> Any:
 def choose(params: Params, state: State, draw: Any) -> int:
     """argmax of mu_i(N_i + 1), ties at random.
 
-    Where arms come and go the open ones are scanned. Else the heap has the best on top:
+    Where arms come and go, and in an audience, the open ones are scanned. Else the heap has the
+    best on top:
     only the pulled arm's next mean falls, and nothing is reordered while it stays above the rest.
     """
-    if may_close(state.arms.opening):
+    if may_close(state.arms.opening) or counts_by_key(state.arms.exposure):
         return _best_open(params, state, draw)
     arm = state.heap[0]
     if arm < 0:
@@ -147,7 +149,10 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 @shared
 def _next_mean(params: Params, state: State, arm: Any) -> Any:
-    """mu_i(N_i + 1); the last of the table beyond that."""
+    """mu_i(N_i + 1); the last of the table beyond that. In an audience N_i is the key's."""
+    if counts_by_key(state.arms.exposure):
+        shown = freshness(state.arms.exposure, arm)
+        return state.constants[arm] + mean_after(params.means, state.models[arm], shown)
     n, last = state.arms.pulls[arm], params.means.shape[1] - 1
     return state.constants[arm] + params.means[state.models[arm], min(n, last)]
 
@@ -157,6 +162,7 @@ def pulled(params: Params, state: State, arm: int) -> None:
     n = state.arms.pulls[arm] + 1
     state.arms.pulls[arm] = n
     state.arms.clock[TIME] += 1
+    expose(state.arms.exposure, arm)
     state.next_mean[arm] = _next_mean(params, state, arm)
     if arm != state.heap[0]:
         state.heap[0] = -1  # nobody chose it: it may be out of its place
@@ -164,6 +170,11 @@ def pulled(params: Params, state: State, arm: int) -> None:
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Learn nothing: pi_max knows the means."""
+
+
+def rejudge(params: Params, state: State, arm: int) -> None:
+    """The mean of the arm's next pull, of another key perhaps."""
+    state.next_mean[arm] = _next_mean(params, state, arm)
 
 
 def look(params: Params, state: State, arm: int) -> Opinion:
@@ -189,8 +200,9 @@ class Oracle(Policy):
 
     arms: Sequence[Arm] | None = None
 
+    by_key: ClassVar[bool | str] = True
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, pulled, reveal=reveal, look=look
+        Params, State, init, choose, update, pulled, rejudge=rejudge, reveal=reveal, look=look
     )
 
     def check(self) -> None:

@@ -30,7 +30,14 @@ from rotting.models import Family, Interval, Plateau, Polynomial
 from rotting.parameters import NonNegative, OneOf, Positive, Switch
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax
-from rotting.policies.parts.arms import Arms, next_untried, no_pulls, reopen_arms, rewarded
+from rotting.policies.parts.arms import (
+    Arms,
+    next_pull,
+    next_untried,
+    no_pulls,
+    reopen_arms,
+    rewarded,
+)
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import (
     Fit,
@@ -190,7 +197,7 @@ def _drawn(params: Params, state: State, arm: Any, draw: Any) -> Any:
     while k < last and reached <= u:
         k += 1
         reached += state.weight[arm, k]
-    worth = _worth(params, state, arm, state.arms.pulls[arm] + 1, k)
+    worth = _worth(params, state, arm, next_pull(state.arms, arm), k)
     if params.constants:
         worth += math.sqrt(state.spread[arm] / state.arms.observed[arm]) * normal(draw)
     return worth
@@ -258,7 +265,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 def rejudge(params: Params, state: State, arm: Any) -> None:
     """Rank the arm by its next pull; Thompson's draws are made when an arm is chosen."""
     if not params.thompson:
-        rank(state.ranking, arm, judge(params, state, arm, state.arms.pulls[arm] + 1))
+        rank(state.ranking, arm, judge(params, state, arm, next_pull(state.arms, arm)))
 
 
 @shared
@@ -270,7 +277,7 @@ def reopen(params: Params, state: State, flags: Any) -> None:
 
 def look(params: Params, state: State, arm: int) -> Opinion:
     """The posterior mean of the next pull, and its standard deviation, or z of them."""
-    pull = state.arms.pulls[arm] + 1
+    pull = next_pull(state.arms, arm)
     mean = judge(params._replace(z=0.0), state, arm, pull)
     if params.thompson:
         return sampled(mean, judge(params._replace(z=1.0), state, arm, pull) - mean)

@@ -15,14 +15,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rotting.bandits import Bandits, World
-from rotting.engines import events, image
+from rotting.engines import attending, events, image
 from rotting.engines.baseline import Baseline
 from rotting.engines.compiled import overloads
 from rotting.engines.compiled.fingerprint import Sight, View, view
 from rotting.engines.compiled.interrupting import interruptible
 from rotting.engines.compiled.storing import Store
+from rotting.engines.crowd import Crowd
 from rotting.engines.loop import Keys, Outcome, Scratch
 from rotting.policies.base import POLICIES
+from rotting.policies.parts import exposures
+from rotting.policies.parts.arms import next_of_key
 from rotting.policies.parts.openings import set_flags
 from rotting.provenance import VERSION
 from rotting.state import kinds
@@ -35,6 +38,8 @@ if hasattr(os, "register_at_fork"):  # the thread that held it does not come alo
 _PURPOSE = {
     "play": "simulation",
     "play_baseline": "the baseline",
+    "play_crowd": "simulation of an audience",
+    "play_crowd_baseline": "the baseline of an audience",
     "decide": "decisions online",
     "learn": "rewards online",
     "work": "batches online",
@@ -79,11 +84,14 @@ def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
     # a policy may hold others, whose verbs it calls
     held = [kind for kind in kinds(params) if kind in KINDS]
     verbs = [verb for kind in held for verb in KINDS[kind].compiled]
-    others = (image.Image, Scratch, World, Bandits, events.Events, Keys, Baseline, Outcome)
+    others = (image.Image, Scratch, Crowd, World, Bandits, events.Events, Keys, Baseline, Outcome)
     handed = (*kinds(params), *kinds(state), *others)
     fields = [f"{kind}{getattr(kind, '_fields', '')}" for kind in handed]
     places = [(KINDS, kind, KINDS[kind]) for kind in held]
-    bodies = (image.copy_words, events.reopen_on_time, set_flags)  # of what is found by types
+    bodies = (  # of what is found by types
+        *(image.copy_words, events.reopen_on_time, set_flags, next_of_key),
+        *(attending.turn_and_judge, attending.present_again, attending.of_key, *exposures.BODIES),
+    )
     return view([loop, *bodies, *verbs], [*fields, layout, _machinery()], places)
 
 

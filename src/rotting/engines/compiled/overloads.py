@@ -18,9 +18,10 @@ from typing import Any
 
 from rotting import verbs
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
+from rotting.engines import attending
 from rotting.engines import events as happening
 from rotting.engines.image import Image, copy_words, restart
-from rotting.policies.parts import openings
+from rotting.policies.parts import arms, exposures, openings
 from rotting.state import Uncleared, marks_of
 from rotting.verbs import KINDS
 
@@ -172,6 +173,101 @@ def _register_openings() -> None:
 
 
 @functools.cache
+def _register_exposures() -> None:
+    """Where there is one count for all, nobody is asked whose turn it is."""
+
+    def nothing_to_turn(exposure: Any, key: Any, time: Any) -> Any:
+        return None
+
+    def nothing_to_count(exposure: Any, arm: Any) -> Any:
+        return None
+
+    def yes(exposure: Any) -> Any:
+        return True
+
+    def no(exposure: Any) -> Any:
+        return False
+
+    def none(exposure: Any, arm: Any) -> Any:
+        return 0.0
+
+    def first(exposure: Any) -> Any:
+        return 0
+
+    def present(exposure: Any) -> Any:
+        return exposure.present[exposures.KEY]
+
+    def next_of_all(arms: Any, arm: Any) -> Any:
+        return arms.pulls[arm] + 1
+
+    def of_all(state: Any, pulls: Any, arm: Any) -> Any:
+        return pulls[arm] + 1
+
+    def of_nobody(params: Any, state: Any, key: Any, time: Any) -> Any:
+        return None
+
+    def nobody_to_recall(state: Any, key: Any) -> Any:
+        return None
+
+    def kind(exposure: Any) -> Any:
+        return exposure.instance_class
+
+    def choice(exposure: Any, everybody: Any, usual: Any, fading: Any) -> Any:
+        if kind(exposure) is exposures.Everybody:
+            return everybody
+        return fading if kind(exposure) is exposures.Fading else usual
+
+    def keyed(state: Any) -> bool:
+        """Whether a state, by its type, counts by key."""
+        members = dict(zip(state.fields, state.types, strict=True)) if len(state) else {}
+        counts: Any = members.get("arms")
+        if getattr(counts, "instance_class", None) is not arms.Arms:
+            return False
+        return kind(counts[-1]) is not exposures.Everybody
+
+    known = functools.partial(make_known, jit_options=_INLINED)
+    known(
+        exposures.turn_to,
+        lambda exposure, key, time: choice(
+            exposure, nothing_to_turn, exposures.turn_to_key, exposures.turn_and_fade
+        ),
+    )
+    known(
+        exposures.expose,
+        lambda exposure, arm: choice(
+            exposure, nothing_to_count, exposures.expose_key, exposures.expose_and_note
+        ),
+    )
+    known(
+        exposures.freshness,
+        lambda exposure, arm: choice(exposure, none, exposures.all_of_them, exposures.unfaded),
+    )
+    known(
+        exposures.clear,
+        lambda exposure: choice(exposure, None, exposures.clear_counts, exposures.clear_all),
+    )
+    known(exposures.present_key, lambda exposure: choice(exposure, first, present, present))
+    known(exposures.counts_by_key, lambda exposure: choice(exposure, no, yes, yes))
+    known(exposures.fades, lambda exposure: choice(exposure, no, no, yes))
+    known(
+        arms.next_pull,
+        lambda arms_, arm: choice(arms_[-1], next_of_all, arms.next_of_key, arms.next_of_key),
+    )
+    known(
+        attending.attend,
+        lambda params, state, key, time: attending.turn_and_judge if keyed(state) else of_nobody,
+    )
+    known(
+        attending.recall,
+        lambda state, key: attending.present_again if keyed(state) else nobody_to_recall,
+    )
+    known(
+        attending.told,
+        lambda state, pulls, arm: attending.of_key if keyed(state) else of_all,
+    )
+
+
+@functools.cache
 def _register_events() -> None:
     """Where no arm ever closes, a loop has nothing to ask."""
 
@@ -202,6 +298,7 @@ def register() -> None:
     with _LOCK:
         _register_verbs()
         _register_openings()
+        _register_exposures()
         _register_events()
         while PENDING:
             outer, body = PENDING.pop()

@@ -86,6 +86,8 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
             "engine must be 'cpu' or 'reference' where arms come and go (openings of the "
             "scenario), got 'cuda'"
         )
+    if plan.scenario.crowd is not None:
+        raise ValueError("engine must be 'cpu' or 'reference' for an audience, got 'cuda'")
     cuda = require()
     scenario, runs = plan.scenario, plan.request.runs
     if scenario.horizon > _MOST_DECISIONS:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import IntArray
-from rotting.compilable import seldom, shared
+from rotting.compilable import dispatched, seldom, shared
+from rotting.policies.parts.exposures import Everybody, Exposures, Fading, expose, freshness
 from rotting.policies.parts.openings import AllOpen, Openings, is_open, set_open
 from rotting.state import AtMost, Counts
 
@@ -29,6 +30,7 @@ class Arms(NamedTuple):
     observed: Annotated[IntArray, AtMost("pulls")]  # rewards of each arm that have come, and count
     clock: Counts  # three numbers that belong to no arm: TIME, WAITING and TRIED
     opening: AllOpen | Openings  # which of them may be chosen
+    exposure: Everybody | Exposures | Fading = Everybody()  # counts by key, in an audience
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """What no play could have led to: more rewards than pulls, counting those still to come."""
@@ -49,6 +51,7 @@ def no_pulls(arms: int) -> Arms:
         observed=np.zeros(arms, dtype=np.int64),
         clock=np.array([0, arms, 0], dtype=np.int64),
         opening=AllOpen(),
+        exposure=Everybody(),
     )
 
 
@@ -57,6 +60,20 @@ def count_pull(params: Any, state: Any, arm: Any) -> None:
     """The verb `pulled` of most policies: one more pull of the arm, one more round."""
     state.arms.pulls[arm] += 1
     state.arms.clock[TIME] += 1
+    expose(state.arms.exposure, arm)
+
+
+@dispatched
+def next_pull(arms: Arms, arm: Any) -> Any:
+    """The number of the arm's next pull: in an audience, of the key that is present."""
+    if isinstance(arms.exposure, Everybody):
+        return arms.pulls[arm] + 1
+    return next_of_key(arms, arm)
+
+
+def next_of_key(arms: Arms, arm: Any) -> Any:
+    """`next_pull` in an audience; what has faded is rounded to whole pulls."""
+    return int(freshness(arms.exposure, arm) + 0.5) + 1
 
 
 @shared

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rotting.policies.parts.arms import TIME
+from rotting.policies.parts.arms import TIME, next_pull
 from rotting.policies.parts.padding import padding_at
 from rotting.verbs import Opinion, judge
 
@@ -33,7 +33,7 @@ def sampled(mean: Any, deviation: Any) -> Opinion:
 def worth_and_padding(params: Any, state: Any, arm: Any) -> Opinion:
     """The verb `look` of a policy that adds sqrt(c ln t) width to what it judges."""
     bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
-    worth = judge(params, state, arm, state.arms.pulls[arm] + 1)
+    worth = judge(params, state, arm, next_pull(state.arms, arm))
     return padded(worth, state.width[arm], bonus)
 
 
@@ -48,5 +48,5 @@ def judged(params: Any, state: Any, arm: Any) -> Opinion:
     It is the index as well if the policy ranks arms by it. Else that may have a padding, of which
     nothing is known here.
     """
-    found = certain(judge(params, state, arm, state.arms.pulls[arm] + 1))
+    found = certain(judge(params, state, arm, next_pull(state.arms, arm)))
     return found if hasattr(state, "ranking") else Opinion(found.estimate)

@@ -1,0 +1,235 @@
+"""How often each key of an audience was shown each arm.
+
+In the paper's bandit an arm is used up for everybody. In an audience it is used up for each key (a
+user, say) on its own, while what is learnt is learnt from all of them. A policy that counts by key
+asks `next_pull(arms, arm)` (`parts.arms`) for the number of an arm's next pull. Where there is one
+count for all, `Everybody` is a type of its own, for which the compiler answers by the arm's pulls;
+for an audience the answer is that of the key which is present, whose decision it is.
+
+Exposures may fade. With a half-life each count halves in that time, so that it is no whole number;
+with a window it starts anew whenever a window begins ("3 a day"). Time is counted in rounds, or in
+the key's own decisions. Counts fade when their key is met again, not before (lazy).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rotting.arrays import FloatArray, IntArray
+from rotting.bandits.audience import DECISIONS, WINDOW, Rest
+from rotting.compilable import dispatched, shared
+from rotting.state import Counts, Finite, Within, is_part
+
+S = TypeVar("S")
+Shown = npt.NDArray[np.int32]
+
+# places in `present`
+KEY = 0  # whose decision it is, or whose reward
+JUDGED = 1  # for whom the arms were judged last, or NOBODY
+ROUND = 2  # the round, as it was last said
+PRESENT = 3
+NOBODY = -1
+# places in `rest`
+KIND, UNIT, LENGTH = 0, 1, 2
+_LN2 = math.log(2.0)
+
+
+class Everybody(NamedTuple):
+    """One count for all."""
+
+
+class Exposures(NamedTuple):
+    """Counts by key."""
+
+    shown: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm], in 32 bits: there may be many
+    present: Annotated[IntArray, Within(-1)]  # KEY, JUDGED and ROUND
+
+    def for_keys(self, keys: int) -> Exposures:
+        """The same for more keys."""
+        return self._replace(shown=_longer(self.shown, keys))
+
+
+class Fading(NamedTuple):
+    """Counts by key, and how much of them is left."""
+
+    shown: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm]: of all time
+    present: Annotated[IntArray, Within(-1)]  # as above
+    left: Annotated[Any, Finite()]  # [key, arm]: what has not faded
+    last: Counts  # when each key was met last: the round, or the number of its decision
+    rest: Annotated[FloatArray, Finite()]  # KIND, UNIT and LENGTH
+
+    def for_keys(self, keys: int) -> Fading:
+        """The same for more keys."""
+        shown, left, last = (_longer(x, keys) for x in (self.shown, self.left, self.last))
+        return self._replace(shown=shown, left=left, last=last)
+
+
+def _longer(array: Any, keys: int) -> Any:
+    made = np.zeros((keys, *array.shape[1:]), dtype=array.dtype)
+    made[: array.shape[0]] = array[:keys]
+    return made
+
+
+def no_exposures(keys: int, arms: int, rest: Rest | None = None) -> Exposures | Fading:
+    """Nobody was shown anything."""
+    shown = np.zeros((keys, arms), dtype=np.int32)
+    present = np.array([0, NOBODY, 0], dtype=np.int64)
+    if rest is None:
+        return Exposures(shown, present)
+    left, last = np.zeros((keys, arms), dtype=np.float32), np.zeros(keys, dtype=np.int64)
+    return Fading(shown, present, left, last, np.array([rest.kind, rest.unit_code, rest.length]))
+
+
+def by_key(state: S, keys: int, rest: Rest | None = None) -> S:
+    """The same state, of a policy that counts by key, for so many keys."""
+    tree: Any = state
+    exposure = no_exposures(keys, tree.arms.pulls.size, rest)
+    made = tree._replace(arms=tree.arms._replace(exposure=exposure))
+    more = {
+        name: part.for_keys(keys)
+        for name, part in zip(made._fields, made, strict=True)
+        if is_part(part) and hasattr(part, "for_keys")
+    }
+    found: S = made._replace(**more)
+    return found
+
+
+@dispatched
+def present_key(exposure: Any) -> Any:
+    """Whose decision it is, or whose reward; key 0 is all there is where counts are not by key."""
+    return 0 if isinstance(exposure, Everybody) else exposure.present[KEY]
+
+
+def turn_to_key(exposure: Any, key: Any, time: Any) -> None:
+    """`turn_to` where counts do not fade."""
+    exposure.present[KEY] = key
+    exposure.present[ROUND] = time
+
+
+def turn_and_fade(exposure: Any, key: Any, time: Any) -> None:
+    """`turn_to` where they do."""
+    exposure.present[KEY] = key
+    exposure.present[ROUND] = time
+    rest, left = exposure.rest, exposure.left
+    now = exposure.last[key] + 1 if rest[UNIT] == DECISIONS else time
+    since = now - exposure.last[key]
+    if rest[KIND] == WINDOW:
+        length = int(rest[LENGTH])
+        if (now - 1) // length != (exposure.last[key] - 1) // length:
+            for i in range(left.shape[1]):
+                left[key, i] = np.float32(0.0)
+    elif since > 0:
+        part = math.exp(-_LN2 * since / rest[LENGTH])
+        for i in range(left.shape[1]):  # in 64 bits: plain Python would round otherwise
+            left[key, i] = np.float32(np.float64(left[key, i]) * part)
+    exposure.last[key] = now
+
+
+@dispatched
+def turn_to(exposure: Any, key: Any, time: Any) -> Any:
+    """It is this key's turn, in that round: its counts fade, if they do."""
+    if isinstance(exposure, Fading):
+        turn_and_fade(exposure, key, time)
+    elif not isinstance(exposure, Everybody):
+        turn_to_key(exposure, key, time)
+
+
+@shared
+def clear_counts(exposure: Any) -> None:
+    """`clear` where counts do not fade."""
+    for key in range(exposure.shown.shape[0]):
+        for i in range(exposure.shown.shape[1]):
+            exposure.shown[key, i] = 0
+    exposure.present[KEY] = 0
+    exposure.present[JUDGED] = NOBODY
+    exposure.present[ROUND] = 0
+
+
+def clear_all(exposure: Any) -> None:
+    """`clear` where they do."""
+    clear_counts(exposure)
+    for key in range(exposure.shown.shape[0]):
+        exposure.last[key] = 0
+        for i in range(exposure.shown.shape[1]):
+            exposure.left[key, i] = np.float32(0.0)
+
+
+@dispatched
+def clear(exposure: Any) -> Any:
+    """Nobody was shown anything."""
+    if isinstance(exposure, Fading):
+        clear_all(exposure)
+    else:
+        clear_counts(exposure)
+
+
+def expose_key(exposure: Any, arm: Any) -> None:
+    """`expose` where counts do not fade."""
+    exposure.shown[exposure.present[KEY], arm] += 1
+
+
+def expose_and_note(exposure: Any, arm: Any) -> None:
+    """`expose` where they do."""
+    exposure.shown[exposure.present[KEY], arm] += 1
+    key = exposure.present[KEY]
+    exposure.left[key, arm] = np.float32(np.float64(exposure.left[key, arm]) + 1.0)
+
+
+@dispatched
+def expose(exposure: Any, arm: Any) -> Any:
+    """Show the arm once more to the key that is present."""
+    if isinstance(exposure, Fading):
+        expose_and_note(exposure, arm)
+    elif not isinstance(exposure, Everybody):
+        expose_key(exposure, arm)
+
+
+def all_of_them(exposure: Any, arm: Any) -> Any:
+    """`freshness` where counts do not fade."""
+    return np.float64(exposure.shown[exposure.present[KEY], arm])
+
+
+def unfaded(exposure: Any, arm: Any) -> Any:
+    """`freshness` where they do."""
+    return np.float64(exposure.left[exposure.present[KEY], arm])
+
+
+@dispatched
+def freshness(exposure: Any, arm: Any) -> Any:
+    """How often the arm was shown to the key that is present, less what has faded: any number."""
+    if isinstance(exposure, Fading):
+        return unfaded(exposure, arm)
+    return 0.0 if isinstance(exposure, Everybody) else all_of_them(exposure, arm)
+
+
+@shared
+def mean_after(means: Any, model: Any, n: Any) -> Any:
+    """The mean of the showing after n others, from a table [model, n]; between two if n is."""
+    whole = min(int(n), means.shape[1] - 1)
+    mean = means[model, whole]
+    if n > whole and whole + 1 < means.shape[1]:
+        mean += (n - whole) * (means[model, whole + 1] - mean)
+    return mean
+
+
+@dispatched
+def counts_by_key(exposure: Any) -> Any:
+    """Whether there is a count for each key."""
+    return not isinstance(exposure, Everybody)
+
+
+@dispatched
+def fades(exposure: Any) -> Any:
+    """Whether counts fade."""
+    return isinstance(exposure, Fading)
+
+
+# what is found by the type of the exposures: compiled code depends on all of it
+BODIES = (
+    *(turn_to_key, turn_and_fade, clear_counts, clear_all, expose_key, expose_and_note),
+    *(all_of_them, unfaded),
+)
