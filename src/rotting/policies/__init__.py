@@ -19,6 +19,7 @@ from rotting.policies.greedy import GreedyLast
 from rotting.policies.guarded import Guarded
 from rotting.policies.lcto import LCTO
 from rotting.policies.ldcto import LDCTO
+from rotting.policies.mixture import Mixture
 from rotting.policies.oracle import Oracle
 from rotting.policies.posterior import Posterior
 from rotting.policies.rawucb import RAWUCB, RAWUCBPP
@@ -57,6 +58,7 @@ __all__ = [
     "WSWA",
     "GreedyLast",
     "Guarded",
+    "Mixture",
     "Oracle",
     "Policy",
     "Posterior",
