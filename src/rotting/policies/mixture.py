@@ -102,9 +102,8 @@ def _drawn(params: Params, state: State, arm: Any, cell: Any, draw: Any) -> Any:
     if k == last:
         value = 1.0
         for c in range(cell + 1):
-            value = min(
-                value, beta(1.0 + total[arm, c], 1.0 + (count[arm, c] - total[arm, c]), draw)
-            )
+            none = count[arm, c] - total[arm, c]
+            value = min(value, beta(1.0 + total[arm, c], 1.0 + none, draw))
         return value
     if k > 0:
         first, end = (0, k) if cell < k else (k, last)
