@@ -107,7 +107,10 @@ def prepare(request: Request) -> Plan:
         audience = scenario.crowd
         oracle_fresh = by_key(oracle_fresh, audience.keys, audience.rest)
         if counts_by_key(policy, fresh):
-            fresh = by_key(fresh, audience.keys, getattr(policy, "rest", None))
+            # pi_max is told how arms recover, too; others count as they are made to
+            told = isinstance(policy, Oracle)
+            rest = audience.rest if told else getattr(policy, "rest", None)
+            fresh = by_key(fresh, audience.keys, rest)
     return Plan(
         request=request,
         params=params,
