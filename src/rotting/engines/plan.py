@@ -23,7 +23,8 @@ from rotting.policies.parts.exposures import by_key
 from rotting.policies.parts.openings import closable
 from rotting.state import is_part, kinds
 
-CHUNK_TABLES = 1 << 28  # bytes of tables that a chunk may have where each run has its own
+CHUNK_TABLES = 1 << 28  # bytes of tables and factors that a chunk may have of its runs' own
+MOST_DECISIONS = 2_000_000  # a chunk of several runs: some 50 ms, no overhead to speak of
 
 
 @dataclass(frozen=True)
