@@ -11,7 +11,7 @@ import numpy as np
 from rotting import checks, random
 from rotting.arrays import IntArray
 from rotting.bandits.arms import Arm
-from rotting.bandits.audience import Audience
+from rotting.bandits.audience import Audience, HalfLife
 from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
 from rotting.bandits.openings import (
     Opening,
@@ -158,8 +158,11 @@ class Scenario(Checked):
 
     @property
     def greedy(self) -> bool:
-        """Whether pi_max is greedy only, and not optimal: arms come and go, or recover."""
-        return self.closes or (self.crowd is not None and self.crowd.rest is not None)
+        """Whether pi_max is greedy only, and not optimal: arms come and go, or recover by and by.
+
+        With windows it is optimal: to each key every window is a bandit of its own.
+        """
+        return self.closes or (self.crowd is not None and isinstance(self.crowd.rest, HalfLife))
 
     @property
     def longest(self) -> int:

@@ -39,8 +39,8 @@ class Result:
     that differs from 0 by no more than rounding explains (`rounding`) is 0.
 
     Where arms come and go (`Scenario.openings`) pi_max takes the best next mean among the arms that
-    are open, and where they recover (`Audience.rest`) the best at the time. That is greedy and not
-    optimal: `against` says so, and a regret may be negative.
+    are open, and where exposures have a half-life (`Audience.rest`) the best at the time. That is
+    greedy and not optimal: `against` says so, and a regret may be negative.
 
     checkpoints         rounds t at which the regret was kept; the last is the horizon
     regret              [run, checkpoint] policy regret: J of pi_max minus J of the policy
