@@ -236,4 +236,5 @@ def test_judging_is_pure_and_what_is_kept(policy: Policy, compiled: bool) -> Non
 
 def test_these_policies_judge() -> None:
     names = {type(policy).__name__ for policy in JUDGING}
-    assert {"CTO", "CCTO", "DCTO", "DCTO_UCB", "LCTO", "LDCTO", "Posterior", "Guarded"} == names
+    parametric = {"CTO", "CCTO", "DCTO", "DCTO_UCB", "LCTO", "LDCTO", "Posterior", "Guarded"}
+    assert parametric | {"CellUCB"} == names

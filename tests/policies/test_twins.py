@@ -18,6 +18,7 @@ from rotting.policies import POLICIES, Policy
 from rotting.random import new_draw, normal, uniform
 from twins import (
     ccto,
+    cellucb,
     common,
     cto,
     dcto,
@@ -217,6 +218,14 @@ TWINS: list[Twin] = [
             models.Plateau(length=7).between(0.1, 0.4, 6),
             models.Polynomial().between(0.1, 0.4, 9),
         )
+    ],
+    *[
+        (
+            policies.CellUCB(sigma=s, cells=n, delta=d),
+            cellucb.cell_ucb,
+            {"sigma": s, "cells": n, "delta": d},
+        )
+        for s, n, d in ((0.5, 10, 0.05), (0.05, 3, 0.5))
     ],
     (policies.DTS(gamma=0.95, sigma=0.4), thompson.d_ts, {"gamma": 0.95, "sigma": 0.4}),
 ]

@@ -5,6 +5,7 @@
 
 from rotting.policies.base import POLICIES, Policy
 from rotting.policies.ccto import CCTO
+from rotting.policies.cellucb import CellUCB
 from rotting.policies.cto import CTO
 from rotting.policies.dcto import DCTO
 from rotting.policies.dcto_ucb import DCTO_UCB
@@ -56,6 +57,7 @@ __all__ = [
     "SWUCB",
     "UCB1",
     "WSWA",
+    "CellUCB",
     "GreedyLast",
     "Guarded",
     "Mixture",
