@@ -14,6 +14,7 @@ from rotting.policies.ducb import DUCB
 from rotting.policies.eff_fewa import EFFFEWA
 from rotting.policies.eff_rawucb import EFFRAWUCB
 from rotting.policies.exp3s import EXP3S
+from rotting.policies.fatigue import Fatigue
 from rotting.policies.fewa import FEWA
 from rotting.policies.glr_ucb import GLRUCB
 from rotting.policies.greedy import GreedyLast
@@ -58,6 +59,7 @@ __all__ = [
     "UCB1",
     "WSWA",
     "CellUCB",
+    "Fatigue",
     "GreedyLast",
     "Guarded",
     "Mixture",
