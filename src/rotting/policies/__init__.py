@@ -4,6 +4,7 @@
 """
 
 from rotting.policies.base import POLICIES, Policy
+from rotting.policies.capped import Capped
 from rotting.policies.ccto import CCTO
 from rotting.policies.cto import CTO
 from rotting.policies.dcto import DCTO
@@ -28,6 +29,7 @@ from rotting.policies.steady import SteadyUCB
 from rotting.policies.swa import SWA
 from rotting.policies.swts import SWTS
 from rotting.policies.swucb import SWUCB
+from rotting.policies.thompson import Thompson
 from rotting.policies.ucb1 import UCB1
 from rotting.policies.uniform import Uniform
 from rotting.policies.wswa import WSWA
@@ -55,6 +57,7 @@ __all__ = [
     "SWUCB",
     "UCB1",
     "WSWA",
+    "Capped",
     "GreedyLast",
     "Guarded",
     "Oracle",
@@ -62,6 +65,7 @@ __all__ = [
     "Posterior",
     "RoundRobin",
     "SteadyUCB",
+    "Thompson",
     "Uniform",
     "Verbs",
     "recommended",
