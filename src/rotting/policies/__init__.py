@@ -21,6 +21,7 @@ from rotting.policies.guarded import Guarded
 from rotting.policies.lcto import LCTO
 from rotting.policies.ldcto import LDCTO
 from rotting.policies.oracle import Oracle
+from rotting.policies.per_key import PerKey
 from rotting.policies.posterior import Posterior
 from rotting.policies.rawucb import RAWUCB, RAWUCBPP
 from rotting.policies.recommend import recommended
@@ -61,6 +62,7 @@ __all__ = [
     "GreedyLast",
     "Guarded",
     "Oracle",
+    "PerKey",
     "Policy",
     "Posterior",
     "RoundRobin",

@@ -23,7 +23,6 @@ from rotting.policies.parts.arms import (
 )
 from rotting.policies.parts.exposures import counts_by_key
 from rotting.policies.parts.openings import closable, is_open
-from rotting.policies.thompson import Thompson
 from rotting.policies.ucb1 import UCB1
 from rotting.state import Flags
 from rotting.verbs import Opinion, Verbs
@@ -181,5 +180,5 @@ class Capped(Policy):
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """A cap that is soon reached, and one that is not; by draws, and by an index."""
-        return [cls(Thompson(), 3), cls(UCB1(c=0.3), 40)]
+        """A cap that is soon reached, and one that is not."""
+        return [cls(UCB1(c=0.3), 3), cls(UCB1(c=0.3), 40)]

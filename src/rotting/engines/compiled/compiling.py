@@ -103,7 +103,7 @@ def _machinery() -> str:
     source file counts with the version of the library.
     """
     digest = hashlib.blake2b(VERSION.encode(), digest_size=8)
-    for name in ("compiling", "image", "overloads", "stepper"):
+    for name in ("compiling", "image", "overloads", "shelving", "stepper"):
         for file in sorted(Path(__file__).parents[1].rglob(f"{name}.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()

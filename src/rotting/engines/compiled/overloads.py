@@ -20,8 +20,9 @@ from rotting import verbs
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
 from rotting.engines import attending
 from rotting.engines import events as happening
+from rotting.engines.compiled.shelving import fetching, storing
 from rotting.engines.image import Image, copy_words, restart
-from rotting.policies.parts import arms, exposures, openings
+from rotting.policies.parts import arms, exposures, openings, shelf
 from rotting.state import Uncleared, marks_of
 from rotting.verbs import KINDS
 
@@ -132,6 +133,8 @@ def _register_verbs() -> None:
         restart,
         lambda fresh, work: copy_words if fresh.instance_class is Image else _field_copier(fresh),
     )
+    known(shelf.store, lambda state, rows, key: storing(state))
+    known(shelf.fetch, lambda state, rows, key: fetching(state))
 
 
 @functools.cache
