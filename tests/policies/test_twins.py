@@ -227,6 +227,7 @@ TWINS: list[Twin] = [
         for n in (2, 60)
     ],
     (policies.Capped(policies.Thompson(), 25), capped.capped_thompson, {"cap": 25}),
+    (policies.PerKey(policies.UCB1(c=0.3)), ucb1.ucb1, {"c": 0.3}),  # in an audience: test_per_key
 ]
 
 
