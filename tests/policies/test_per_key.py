@@ -88,7 +88,7 @@ def test_late_rewards_find_their_key() -> None:
         crowd.learn(*late)
     for key in (0, 1, 2):
         crowd.decide(key)
-        inner = crowd.state.shelf.inner
+        inner = crowd.state.shelf.own.inner
         assert inner.total.tolist() == [float(key), float(key), 0.0]
         assert inner.arms.pulls.tolist() == [1, 1, 0]
         opinion = look(crowd.params, crowd.state, 0)
@@ -123,6 +123,7 @@ def test_more_arms_and_more_keys() -> None:
     crowd.state = crowd.state._replace(shelf=crowd.state.shelf.for_keys(5))
     crowd.pulls.append(0)
     reopen(crowd.params, crowd.state, np.ones(4, dtype=np.int64))
+    assert crowd.state.shelf.wrong(crowd.state, crowd.params, ()) is None
     assert [totals_of(crowd, key) for key in (0, 1)] == [[*totals, 0.0] for totals in before]
     for key in (0, 1):
         assert crowd.decide(key) == 3  # it was never tried
@@ -133,18 +134,26 @@ def test_more_arms_and_more_keys() -> None:
 
 def totals_of(crowd: Crowd, key: int) -> list[float]:
     crowd.decide(key)
-    found: list[float] = crowd.state.shelf.inner.total.tolist()
+    found: list[float] = crowd.state.shelf.own.inner.total.tolist()
     return found
 
 
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("arms.pulls", 0.5, "rows of key 1 must hold whole numbers"),
-        ("arms.pulls", 1e30, "rows of key 1 must hold whole numbers"),
-        ("arms.pulls", -1.0, "rows of key 1: arms.pulls of the state must lie between 0"),
-        ("arms.opening.flags", 7.0, "rows of key 1: arms.opening.flags of the state must lie"),
-        ("width", np.inf, "rows of key 1: width of the state must be finite"),
+        ("inner.arms.pulls", 0.5, "rows of key 1 must hold whole numbers"),
+        ("inner.arms.pulls", 1e30, "rows of key 1 must hold whole numbers"),
+        (
+            "inner.arms.pulls",
+            -1.0,
+            "key 1: inner.arms.pulls of the state must lie between 0",
+        ),
+        (
+            "inner.arms.opening.flags",
+            7.0,
+            "key 1: inner.arms.opening.flags of the state must lie",
+        ),
+        ("inner.width", np.inf, "rows of key 1: inner.width of the state must be finite"),
     ],
 )
 def test_forged_rows_are_refused(path: str, value: float, words: str) -> None:
@@ -153,7 +162,7 @@ def test_forged_rows_are_refused(path: str, value: float, words: str) -> None:
         crowd.play(t % 4, lambda arm: 0.5)
     check(crowd.state, fresh_of(crowd), crowd.params)
     place = 0
-    for leaf in leaves(crowd.state.shelf.inner):
+    for leaf in leaves(crowd.state.shelf.own):
         if leaf.path == path:
             break
         place += leaf.value.size

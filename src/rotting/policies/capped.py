@@ -22,7 +22,7 @@ from rotting.policies.parts.arms import (
     rewarded,
 )
 from rotting.policies.parts.exposures import counts_by_key
-from rotting.policies.parts.openings import closable, is_open
+from rotting.policies.parts.openings import closable, is_open, open_arms
 from rotting.policies.ucb1 import UCB1
 from rotting.state import Flags
 from rotting.verbs import Opinion, Verbs
@@ -40,7 +40,7 @@ class State(NamedTuple):
 
     arms: Arms  # pulls by key
     inner: Any  # state of the policy that decides; it knows of no keys
-    told: Flags  # which arms it was told last that it may choose
+    allowed: Flags  # scratch: the arms that it may choose; between decisions all that are open
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -55,23 +55,37 @@ def _below_cap(params: Params, state: State, arm: Any) -> Any:
     return is_open(state.arms.opening, arm) and next_pull(state.arms, arm) <= params.cap
 
 
-def choose(params: Params, state: State, draw: Any) -> int:
-    """What the policy chooses among the arms below the cap; among all if there is none."""
-    told, opening = state.told, state.arms.opening
+@shared
+def _restrict(params: Params, state: State) -> Any:
+    """Flag the arms below the cap; whether some open arms are, and others are not."""
     below = 0
-    for i in range(told.size):
-        if _below_cap(params, state, i):
-            below += 1
-    changed = False
-    for i in range(told.size):
-        allowed = _below_cap(params, state, i) if below > 0 else is_open(opening, i)
-        flag = 1 if allowed else 0
-        if told[i] != flag:
-            told[i] = flag
-            changed = True
-    if changed:
-        verbs.reopen(params.inner, state.inner, told)
-    return verbs.choose(params.inner, state.inner, draw)
+    for i in range(state.allowed.size):
+        state.allowed[i] = 1 if _below_cap(params, state, i) else 0
+        below += state.allowed[i]
+    return 0 < below < open_arms(state.arms.opening, state.allowed.size)
+
+
+@shared
+def _allow_all(state: State) -> None:
+    """Flag all open arms."""
+    for i in range(state.allowed.size):
+        state.allowed[i] = 1 if is_open(state.arms.opening, i) else 0
+
+
+def choose(params: Params, state: State, draw: Any) -> int:
+    """What the policy chooses among the arms below the cap; among all if there is none.
+
+    To the policy that decides it is a decision restricted to some arms: the others are closed only
+    while it chooses.
+    """
+    restricted = _restrict(params, state)
+    if restricted:
+        verbs.reopen(params.inner, state.inner, state.allowed)
+    arm = verbs.choose(params.inner, state.inner, draw)
+    _allow_all(state)
+    if restricted:
+        verbs.reopen(params.inner, state.inner, state.allowed)
+    return arm
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
@@ -97,10 +111,9 @@ def rejudge(params: Params, state: State, arm: Any) -> None:
 
 
 def reopen(params: Params, state: State, flags: Any) -> None:
-    """Both are told; who has reached the cap is looked up at the next decision."""
+    """Both are told."""
     reopen_arms(state.arms, flags, 1)
-    for i in range(flags.size):
-        state.told[i] = flags[i]
+    _allow_all(state)
     verbs.reopen(params.inner, state.inner, flags)
 
 
@@ -113,7 +126,7 @@ def chosen(params: Params, state: State, arm: Any, pull: Any, chance: Any) -> No
 def look(params: Params, state: State, arm: int) -> Opinion | None:
     """What the policy that decides makes of it; an arm at the cap is not compared."""
     found = verbs.look(params.inner, state.inner, arm)
-    others = any(_below_cap(params, state, i) for i in range(state.told.size))
+    others = any(_below_cap(params, state, i) for i in range(state.allowed.size))
     if found is None or not others or _below_cap(params, state, arm):
         return found
     return found._replace(index=None)

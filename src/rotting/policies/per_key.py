@@ -36,27 +36,27 @@ def init(params: Params, arms: int, capacity: int) -> State:
 def choose(params: Params, state: State, draw: Any) -> int:
     """What the key's own policy chooses."""
     turn_shelf(params.inner, state.shelf, state.arms.exposure)
-    return verbs.choose(params.inner, state.shelf.inner, draw)
+    return verbs.choose(params.inner, state.shelf.own.inner, draw)
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
     """Count it for the key."""
     turn_shelf(params.inner, state.shelf, state.arms.exposure)
     count_pull(params, state, arm)
-    verbs.pulled(params.inner, state.shelf.inner, arm)
+    verbs.pulled(params.inner, state.shelf.own.inner, arm)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """The key's own policy learns."""
     turn_shelf(params.inner, state.shelf, state.arms.exposure)
     rewarded(state.arms, arm, 1)
-    verbs.update(params.inner, state.shelf.inner, arm, pull, reward)
+    verbs.update(params.inner, state.shelf.own.inner, arm, pull, reward)
 
 
 def rejudge(params: Params, state: State, arm: Any) -> None:
     """What the key's policy keeps of the arm's next pull is made anew."""
     turn_shelf(params.inner, state.shelf, state.arms.exposure)
-    verbs.rejudge(params.inner, state.shelf.inner, arm)
+    verbs.rejudge(params.inner, state.shelf.own.inner, arm)
 
 
 def reopen(params: Params, state: State, flags: Any) -> None:
@@ -68,13 +68,13 @@ def reopen(params: Params, state: State, flags: Any) -> None:
 def chosen(params: Params, state: State, arm: Any, pull: Any, chance: Any) -> None:
     """Somebody else chose: the key's own policy is told."""
     turn_shelf(params.inner, state.shelf, state.arms.exposure)
-    verbs.chosen(params.inner, state.shelf.inner, arm, pull, chance)
+    verbs.chosen(params.inner, state.shelf.own.inner, arm, pull, chance)
 
 
 def look(params: Params, state: State, arm: int) -> Opinion | None:
     """What the present key's policy makes of it."""
     turn_shelf(params.inner, state.shelf, state.arms.exposure)
-    return verbs.look(params.inner, state.shelf.inner, arm)
+    return verbs.look(params.inner, state.shelf.own.inner, arm)
 
 
 @dataclass(frozen=True)

@@ -209,6 +209,9 @@ def _register_exposures() -> None:
     def of_nobody(params: Any, state: Any, key: Any, time: Any) -> Any:
         return None
 
+    def one_row(params: Any, shelf: Any, exposure: Any) -> Any:
+        return None
+
     def nobody_to_recall(state: Any, key: Any) -> Any:
         return None
 
@@ -255,6 +258,12 @@ def _register_exposures() -> None:
     known(
         arms.next_pull,
         lambda arms_, arm: choice(arms_[-1], next_of_all, arms.next_of_key, arms.next_of_key),
+    )
+    known(
+        shelf.turn_shelf,
+        lambda params, shelf_, exposure: choice(
+            exposure, one_row, shelf.turn_to_row, shelf.turn_to_row
+        ),
     )
     known(
         attending.attend,
