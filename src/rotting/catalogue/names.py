@@ -115,6 +115,9 @@ def filled_in(
                 if POLICIES[key].title not in titles:
                     titles.append(POLICIES[key].title)
             held = _held(key, settings)
+            if held is not None and "inner" not in settings:
+                words = f"inner = {POLICIES[held[0]].title} filled in, since none is named"
+                lines.setdefault(words, []).append(POLICIES[key].title)
     return [f"{words}: {', '.join(titles)}" for words, titles in lines.items()]
 
 
