@@ -19,7 +19,7 @@ MODEL = (
     "arms = [{{model = 'constant', {}}}]\n" + GOOD[GOOD.index("[[") :]
 )
 FAMILY = GOOD.replace("ucb1", "cto") + "family = {{model = 'plateau', {}}}\n"
-
+CAPPED = GOOD.replace("ucb1", "capped") + "cap = 3\n{}\n"
 
 FILES = [
     ("runs = 'many'\n" + GOOD, "runs must be a whole number, got 'many'"),
@@ -67,6 +67,9 @@ FILES = [
     (FAMILY.format("amplitudes = [0.1]"), "Plateau needs a theta"),
     (FAMILY.format("thetas = 0.1"), "Theta must be a list of numbers, got 0.1"),
     (GOOD.replace("ucb1", "rawucb") + 'sigma = "unknown"\n', "sigma must be a number > 0"),
+    (CAPPED.format("inner = { policy = 'ucb2' }"), "policies[0]: unknown policy 'ucb2'"),
+    (CAPPED.format("inner = { policy = 'ucb1', d = 1 }"), "unknown parameter of ucb1 'd'"),
+    (CAPPED.format("rest = { window = 3 }"), "policies[0]: rest of Capped must be a HalfLife"),
 ]
 
 
@@ -224,6 +227,20 @@ def test_a_named_scenario_and_an_unknown_sigma(tmp_path: Path) -> None:
         "sigma left unknown for Bernoulli rewards: SteadyUCB",
         "sigma = 0.5 filled in from Bernoulli rewards: RAW-UCB",
     ]
+
+
+def test_a_policy_that_holds_another(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "policies.md").read_text()
+    block = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
+    found = read('scenario = "clicks:horizon=50"\n' + block, tmp_path)
+    held = policies.Capped(policies.UCB1(c=0.5), 3, Window(86_400))
+    assert found.policies == {"Capped(inner=UCB1(c=0.5), cap=3)": held}
+    found = read(CAPPED.format(""), tmp_path)
+    assert [policy.label[:20] for policy in found.policies.values()] == ["Capped(inner=Thompso"]
+    grid = "[tune]\npolicy = 'capped'\ngrid = {{ cap = [1, 2] }}\n"
+    found = read(CAPPED.format("") + grid.format(), tmp_path)
+    assert found.tuning is not None
+    assert found.tuning[1] == {"cap": [1, 2]}
 
 
 PAGE = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text()

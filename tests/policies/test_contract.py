@@ -21,11 +21,12 @@ from rotting.policies.parts.openings import closable
 from rotting.random import new_draw
 from rotting.state import AtMost, Finite, Place, Unchanged, Within, check, leaves, rebuild
 
-DRAWING = (policies.EXP3S, policies.Uniform, policies.SWTS, policies.DTS)
+DRAWING = (policies.EXP3S, policies.Uniform, policies.SWTS, policies.DTS, policies.Thompson)
 
 
 def draws(policy: Policy) -> bool:
     """Whether a decision is drawn: it then takes random numbers, and the next one others."""
+    policy = getattr(policy, "inner", policy)  # the one that decides
     return isinstance(policy, DRAWING) or getattr(policy, "rule", "") == "thompson"
 
 

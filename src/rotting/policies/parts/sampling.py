@@ -61,3 +61,21 @@ def beta(a: Any, b: Any, draw: Any) -> Any:
     x = gamma(a, draw)
     y = gamma(b, draw)
     return x / (x + y)
+
+
+@shared
+def highest_beta(total: Any, observed: Any, opening: Any, draw: Any) -> Any:
+    """The arm with the highest draw from Beta(1 + total, 1 + observed - total).
+
+    One draw for each open arm, in turn; closed ones take none.
+    """
+    best = -1
+    highest = -math.inf
+    for i in range(total.size):
+        if not is_open(opening, i):
+            continue
+        value = beta(1.0 + total[i], 1.0 + (observed[i] - total[i]), draw)
+        if value > highest or best < 0:
+            highest = value
+            best = i
+    return best
