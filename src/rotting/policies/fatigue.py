@@ -47,7 +47,7 @@ _SHAPES = 4.0  # and that of the shapes within a kind as so many
 _STALE = 0.125  # an arm is weighed again when what is known of its cells has grown by so much
 _CLICK = 15.0  # a click says as much more than none
 _EAGER = 5.0  # fair shares of the pulls at which an arm's data count twice in draws
-_BRIGHTEST = 0.02  # of what clicks are scaled by: rates up to 0.98
+_BRIGHTEST = 50.0  # what clicks are scaled by at most: rates up to 0.98
 _LEAST = 1e-300  # of a variance: rewards may all be equal
 _FEWEST = 0.3  # shape of a gamma draw, at least
 
@@ -113,14 +113,15 @@ def init(params: Params, arms: int, capacity: int) -> State:
 def _weigh(params: Params, state: State, arm: Any) -> None:
     """Think an arm over, by what was seen of it and by the prior in `work`."""
     numbers, work = state.numbers, state.work
-    scale = 1.0
-    if not params.library.gaussian:  # clicks scatter less than Poisson's: by 1 - rate
-        mean = min(numbers[LEVELS], 0.5)
-        rate = (state.total[arm] + LEVEL * mean) / (state.arms.observed[arm] + LEVEL)
-        scale = 1.0 / max(1.0 - rate, _BRIGHTEST)
+    scaled = 0.0
     for c in range(work.count.size):
-        work.count[c] = state.cells.count[arm, c] * scale
-        work.total[c] = state.cells.total[arm, c] * scale
+        count, total = state.cells.count[arm, c], state.cells.total[arm, c]
+        scale = 1.0
+        if not params.library.gaussian:  # clicks scatter less than Poisson's: by 1 - rate
+            scale = min(1.0 / (1.0 - total / (count + 2.0)), _BRIGHTEST)
+        work.count[c] = count * scale
+        work.total[c] = total * scale
+        scaled += total * scale
     common = Common(numbers[LEVELS], numbers[BETWEEN], numbers[NOISE])
     weigh(params.library, common, work, state.curves, arm)
     level, variance = state.curves.level[arm, 0], state.curves.level[arm, 1]
@@ -129,8 +130,10 @@ def _weigh(params: Params, state: State, arm: Any) -> None:
         state.worth[arm, 0] = known
         state.worth[arm, 1] = level - (1.0 - known) * numbers[LEVELS]
     else:
-        pulls = (LEVEL + scale * state.total[arm]) / level - LEVEL / numbers[LEVELS]
-        state.worth[arm, 0] = max(pulls, 0.0) / scale  # first showings that would say as much
+        # how many first showings would say as much
+        pulls = max((LEVEL + scaled) / level - LEVEL / numbers[LEVELS], 0.0)
+        scale = scaled / state.total[arm] if state.total[arm] > 0.0 else 1.0
+        state.worth[arm, 0] = pulls / scale
 
 
 @shared
