@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from policies.test_twins import TWINS
+from policies.test_twins import TWINS, mean_of
 from rotting import (
     Arm,
     Audience,
@@ -139,7 +139,7 @@ def test_regret_and_pulls_by_the_twin(policy: Policy, name: str, watch: Watch) -
     )
     audience = scenario.audience
     assert audience is not None
-    curves = [lambda n, arm=arm: float(arm.mean(n)) for arm in ARMS]
+    curves = [mean_of(arm) for arm in ARMS]
     for run in range(runs):
         arrivals = audience.arrive(seed, run, ROUNDS).tolist()
         factors = audience.factors_of(seed, run).tolist() if audience.factors else None
@@ -147,13 +147,13 @@ def test_regret_and_pulls_by_the_twin(policy: Policy, name: str, watch: Watch) -
         assert [seen.key for seen in played] == arrivals
         told: dict[str, Any] = {"factors": factors, "rest": rest_of(audience)}
         told["opened"] = open_arms(scenario)
-        chosen = twin.play(arrivals, curves, lambda t, *_, played=played: played[t - 1].arm, **told)
+        chosen = twin.play(arrivals, curves, twin.following([seen.arm for seen in played]), **told)
         best = twin.play(arrivals, curves, twin.greedy, **told)
-        close = {"rel": 1e-6, "abs": 1e-5} if isinstance(audience.rest, HalfLife) else {"rel": 1e-9}
-        assert result.total_reward[run] == pytest.approx(chosen.collected[-1], **close)
+        close = 1e-5 if isinstance(audience.rest, HalfLife) else 1e-9
+        assert result.total_reward[run] == pytest.approx(chosen.collected[-1], abs=close)
         for place, t in enumerate(result.checkpoints):
             regret = best.collected[t - 1] - chosen.collected[t - 1]
-            assert result.regret[run, place] == pytest.approx(regret, **{"abs": 1e-9, **close})
+            assert result.regret[run, place] == pytest.approx(regret, abs=close)
         counts = Counter(seen.arm for seen in played)
         assert result.pulls[run].tolist() == [counts[arm] for arm in range(len(ARMS))]
         share = chosen.collected[-1] / best.collected[-1]
