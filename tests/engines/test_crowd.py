@@ -24,6 +24,8 @@ from rotting import (
     simulate,
 )
 from rotting.engines import cpu, crowd
+from rotting.engines.baseline import BASELINES
+from rotting.engines.plan import Request, empty_outcome, loops_of, prepare, run_chunk
 from rotting.policies import Policy
 from rotting.policies.oracle import Params as PiMax
 from rotting.random import normal, uniform
@@ -266,6 +268,20 @@ def test_drawn_arms_in_chunks() -> None:
     policy = policies.CTO(FAMILY)
     one_by_one = simulate(policy, scenario, runs=5, seed=2, engine="reference")
     assert_same(one_by_one, simulate(policy, scenario, runs=5, seed=2, threads=1))
+
+
+@pytest.mark.parametrize("name", ["zipf, factors", "half-life in rounds", "window"])
+def test_runs_of_a_chunk_do_not_see_each_other(name: str) -> None:
+    """The reference engine plays a run a chunk; here are four in one, as plain Python too."""
+    scenario, policy = scenario_of(name), policies.CTO(FAMILY)
+    apart = simulate(policy, scenario, runs=4, seed=2, checkpoints=3, engine="reference")
+    plan = prepare(Request(policy, scenario, 2, "independent", apart.checkpoints, 0, 4))
+    together = empty_outcome(4, 3, len(ARMS))
+    BASELINES.clear()
+    run_chunk(loops_of(plan), plan, 0, 4, together, np.zeros(1, dtype=np.int64))
+    np.testing.assert_array_equal(together.pulls, apart.pulls)
+    np.testing.assert_array_equal(together.total_reward, apart.total_reward)
+    np.testing.assert_allclose(together.regret, apart.regret, atol=1e-12)
 
 
 def rewards_seen(seen: list[Seen]) -> dict[tuple[int, int, int, int], float]:
