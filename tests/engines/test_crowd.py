@@ -270,7 +270,9 @@ def test_drawn_arms_in_chunks() -> None:
     assert_same(one_by_one, simulate(policy, scenario, runs=5, seed=2, threads=1))
 
 
-@pytest.mark.parametrize("name", ["zipf, factors", "half-life in rounds", "window"])
+@pytest.mark.parametrize(
+    "name", ["zipf, factors", "half-life in rounds", "window of decisions, openings"]
+)
 def test_runs_of_a_chunk_do_not_see_each_other(name: str) -> None:
     """The reference engine plays a run a chunk; here are four in one, as plain Python too."""
     scenario, policy = scenario_of(name), policies.CTO(FAMILY)
