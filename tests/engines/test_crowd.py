@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from policies.test_twins import TWINS, mean_of
+from policies.test_twins import SMOOTH, TWINS, family_args, mean_of
 from rotting import (
     Arm,
     Audience,
@@ -30,7 +30,9 @@ from rotting.policies import Policy
 from rotting.policies.oracle import Params as PiMax
 from rotting.random import normal, uniform
 from twins import audience as twin
+from twins import cto, posterior
 from twins.common import Counted, History
+from twins.models import plateau
 
 ARMS = [
     Arm(models.Polynomial(0.4)),
@@ -175,27 +177,71 @@ def numbers_ahead(policy: Any, draw: Any) -> dict[str, list[float]]:
     return {"numbers": [float(kind(draw)) for _ in ARMS for kind in kinds]}
 
 
-@pytest.mark.parametrize("case", BY_KEY, ids=lambda case: case[0].short_label)
-def test_decisions_by_the_twins_rule(case: Any, watch: Watch) -> None:
-    """Statistics of all keys together, pull numbers of each key's own."""
+INTERVAL = (
+    policies.Posterior(models.Plateau(length=2).between(0.1, 0.45, nodes=17), 0.3),
+    posterior.interval_posterior,
+    {
+        "low": 0.1,
+        "high": 0.45,
+        "mu": lambda n, theta: plateau(n, theta, 2),
+        "sigma": 0.3,
+        "points": 100,
+    },
+)
+
+
+def check_decisions(case: Any, seen: list[Seen], rest: twin.Rest | None = None) -> list[int]:
+    """Every decision must be one that the policy's twin allows; the pull numbers it was told.
+
+    With a rest the policy's counts fade, and are rounded to whole showings.
+    """
     policy, rule, arguments = case
-    simulate(policy, PLAIN, runs=1, seed=3, engine="reference")
     history: History = []
     past: list[int] = []
-    shown: Counter[tuple[int, int]] = Counter()
-    for t, seen in enumerate(watch.seen, start=1):
-        upcoming = [shown[seen.key, arm] + 1 for arm in range(len(ARMS))]
-        ahead = numbers_ahead(policy, seen.draw)
+    shown: list[twin.Showing] = []
+    met: Counter[int] = Counter()
+    for t, each in enumerate(seen, start=1):
+        met[each.key] += 1
+        showings = [twin.Showing(each.key, arm, t, met[each.key]) for arm in range(len(ARMS))]
+        upcoming = [int(twin.exposure(shown, now, rest) + 0.5) + 1 for now in showings]
+        ahead = numbers_ahead(policy, each.draw)
         allowed = rule(
             history, len(ARMS), **arguments, **ahead, counted=Counted(list(past), upcoming)
         )
-        assert seen.arm in allowed, f"round {t}: chose {seen.arm}, allowed {allowed}"
-        assert seen.pull == upcoming[seen.arm]
-        shown[seen.key, seen.arm] += 1
-        history.append((seen.arm, seen.reward))
-        past.append(seen.pull)
-    assert max(past) > 3
+        assert each.arm in allowed, f"round {t}: chose {each.arm}, allowed {allowed}"
+        assert each.pull == upcoming[each.arm]
+        shown.append(showings[each.arm])
+        history.append((each.arm, each.reward))
+        past.append(each.pull)
     assert len(history) == ROUNDS
+    return past
+
+
+@pytest.mark.parametrize("case", [*BY_KEY, INTERVAL], ids=lambda case: case[0].short_label)
+def test_decisions_by_the_twins_rule(case: Any, watch: Watch) -> None:
+    """Statistics of all keys together, pull numbers of each key's own."""
+    simulate(case[0], PLAIN, runs=1, seed=3, engine="reference")
+    assert max(check_decisions(case, watch.seen)) > 3
+
+
+RESTS = [HalfLife(4.3), HalfLife(13.7, "rounds"), Window(25), Window(4, "decisions")]
+
+
+@pytest.mark.parametrize("rest", RESTS, ids=repr)
+def test_decisions_of_a_policy_whose_counts_fade(rest: HalfLife | Window, watch: Watch) -> None:
+    """Whether the scenario's do is another matter: a policy may be wrong about it."""
+
+    class Forgetful(policies.CTO):
+        pass
+
+    Forgetful.rest = rest  # type: ignore[attr-defined]
+    case = (Forgetful(SMOOTH), cto.cto, family_args(SMOOTH))
+    simulate(case[0], PLAIN, runs=1, seed=3, engine="reference")
+    kind = "half-life" if isinstance(rest, HalfLife) else "window"
+    past = check_decisions(case, watch.seen, twin.Rest(kind, rest.length, rest.unit))
+    watch.seen.clear()
+    simulate(policies.CTO(SMOOTH), PLAIN, runs=1, seed=3, engine="reference")
+    assert max(past) < max(seen.pull for seen in watch.seen)
 
 
 def test_these_policies_count_by_key() -> None:
