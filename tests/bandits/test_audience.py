@@ -69,6 +69,9 @@ def test_factors_are_uniform_in_their_range() -> None:
     np.testing.assert_array_equal(found[:100], Audience(100, factors=(0.5, 2.0)).factors_of(3, 0))
     assert not np.any(found == audience.factors_of(3, 1))
     assert Audience(keys=5).factors_of(0, 0).tolist() == [1.0]
+    # their random numbers are not those by which keys come
+    units = Audience(keys=5000, factors=(0.0, 1.0)).factors_of(3, 0)
+    assert np.mean(audience.arrive(3, 0, 5000) == (units * 5000).astype(int)) < 0.01
 
 
 EVERY = [

@@ -248,13 +248,12 @@ PAGE = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text()
 
 def test_the_files_in_the_documentation_can_be_read(tmp_path: Path) -> None:
     blocks = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-    assert blocks
-    for block in blocks:
-        found = read(block, tmp_path)
-        first = found.scenario.arms
-        assert isinstance(first, RandomArms)
-        assert first.family == Amplitude(Exponential(0.01)).between(0.02, 0.1)
-        assert policies.SteadyUCB(None) in found.policies.values()
+    crowd, clicks = (read(block, tmp_path) for block in blocks)
+    first = clicks.scenario.arms
+    assert isinstance(first, RandomArms)
+    assert first.family == Amplitude(Exponential(0.01)).between(0.02, 0.1)
+    assert policies.SteadyUCB(None) in clicks.policies.values()
+    assert crowd.scenario.audience == Audience(2000, "uniform", (0.5, 1.5), HalfLife(20))
 
 
 def test_the_ways_to_say_a_family_in_the_documentation(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from policies.test_twins import TWINS
+from policies.test_twins import SMOOTH, TWINS, family_args, mean_of
 from rotting import (
     Arm,
     Audience,
@@ -24,11 +24,15 @@ from rotting import (
     simulate,
 )
 from rotting.engines import cpu, crowd
+from rotting.engines.baseline import BASELINES
+from rotting.engines.plan import Request, empty_outcome, loops_of, prepare, run_chunk
 from rotting.policies import Policy
 from rotting.policies.oracle import Params as PiMax
 from rotting.random import normal, uniform
 from twins import audience as twin
+from twins import cto, posterior
 from twins.common import Counted, History
+from twins.models import plateau
 
 ARMS = [
     Arm(models.Polynomial(0.4)),
@@ -139,7 +143,7 @@ def test_regret_and_pulls_by_the_twin(policy: Policy, name: str, watch: Watch) -
     )
     audience = scenario.audience
     assert audience is not None
-    curves = [lambda n, arm=arm: float(arm.mean(n)) for arm in ARMS]
+    curves = [mean_of(arm) for arm in ARMS]
     for run in range(runs):
         arrivals = audience.arrive(seed, run, ROUNDS).tolist()
         factors = audience.factors_of(seed, run).tolist() if audience.factors else None
@@ -147,13 +151,13 @@ def test_regret_and_pulls_by_the_twin(policy: Policy, name: str, watch: Watch) -
         assert [seen.key for seen in played] == arrivals
         told: dict[str, Any] = {"factors": factors, "rest": rest_of(audience)}
         told["opened"] = open_arms(scenario)
-        chosen = twin.play(arrivals, curves, lambda t, *_, played=played: played[t - 1].arm, **told)
+        chosen = twin.play(arrivals, curves, twin.following([seen.arm for seen in played]), **told)
         best = twin.play(arrivals, curves, twin.greedy, **told)
-        close = {"rel": 1e-6, "abs": 1e-5} if isinstance(audience.rest, HalfLife) else {"rel": 1e-9}
-        assert result.total_reward[run] == pytest.approx(chosen.collected[-1], **close)
+        close = 1e-5 if isinstance(audience.rest, HalfLife) else 1e-9
+        assert result.total_reward[run] == pytest.approx(chosen.collected[-1], abs=close)
         for place, t in enumerate(result.checkpoints):
             regret = best.collected[t - 1] - chosen.collected[t - 1]
-            assert result.regret[run, place] == pytest.approx(regret, **{"abs": 1e-9, **close})
+            assert result.regret[run, place] == pytest.approx(regret, abs=close)
         counts = Counter(seen.arm for seen in played)
         assert result.pulls[run].tolist() == [counts[arm] for arm in range(len(ARMS))]
         share = chosen.collected[-1] / best.collected[-1]
@@ -173,27 +177,71 @@ def numbers_ahead(policy: Any, draw: Any) -> dict[str, list[float]]:
     return {"numbers": [float(kind(draw)) for _ in ARMS for kind in kinds]}
 
 
-@pytest.mark.parametrize("case", BY_KEY, ids=lambda case: case[0].short_label)
-def test_decisions_by_the_twins_rule(case: Any, watch: Watch) -> None:
-    """Statistics of all keys together, pull numbers of each key's own."""
+INTERVAL = (
+    policies.Posterior(models.Plateau(length=2).between(0.1, 0.45, nodes=17), 0.3),
+    posterior.interval_posterior,
+    {
+        "low": 0.1,
+        "high": 0.45,
+        "mu": lambda n, theta: plateau(n, theta, 2),
+        "sigma": 0.3,
+        "points": 100,
+    },
+)
+
+
+def check_decisions(case: Any, seen: list[Seen], rest: twin.Rest | None = None) -> list[int]:
+    """Every decision must be one that the policy's twin allows; the pull numbers it was told.
+
+    With a rest the policy's counts fade, and are rounded to whole showings.
+    """
     policy, rule, arguments = case
-    simulate(policy, PLAIN, runs=1, seed=3, engine="reference")
     history: History = []
     past: list[int] = []
-    shown: Counter[tuple[int, int]] = Counter()
-    for t, seen in enumerate(watch.seen, start=1):
-        upcoming = [shown[seen.key, arm] + 1 for arm in range(len(ARMS))]
-        ahead = numbers_ahead(policy, seen.draw)
+    shown: list[twin.Showing] = []
+    met: Counter[int] = Counter()
+    for t, each in enumerate(seen, start=1):
+        met[each.key] += 1
+        showings = [twin.Showing(each.key, arm, t, met[each.key]) for arm in range(len(ARMS))]
+        upcoming = [int(twin.exposure(shown, now, rest) + 0.5) + 1 for now in showings]
+        ahead = numbers_ahead(policy, each.draw)
         allowed = rule(
             history, len(ARMS), **arguments, **ahead, counted=Counted(list(past), upcoming)
         )
-        assert seen.arm in allowed, f"round {t}: chose {seen.arm}, allowed {allowed}"
-        assert seen.pull == upcoming[seen.arm]
-        shown[seen.key, seen.arm] += 1
-        history.append((seen.arm, seen.reward))
-        past.append(seen.pull)
-    assert max(past) > 3
+        assert each.arm in allowed, f"round {t}: chose {each.arm}, allowed {allowed}"
+        assert each.pull == upcoming[each.arm]
+        shown.append(showings[each.arm])
+        history.append((each.arm, each.reward))
+        past.append(each.pull)
     assert len(history) == ROUNDS
+    return past
+
+
+@pytest.mark.parametrize("case", [*BY_KEY, INTERVAL], ids=lambda case: case[0].short_label)
+def test_decisions_by_the_twins_rule(case: Any, watch: Watch) -> None:
+    """Statistics of all keys together, pull numbers of each key's own."""
+    simulate(case[0], PLAIN, runs=1, seed=3, engine="reference")
+    assert max(check_decisions(case, watch.seen)) > 3
+
+
+RESTS = [HalfLife(4.3), HalfLife(13.7, "rounds"), Window(25), Window(4, "decisions")]
+
+
+@pytest.mark.parametrize("rest", RESTS, ids=repr)
+def test_decisions_of_a_policy_whose_counts_fade(rest: HalfLife | Window, watch: Watch) -> None:
+    """Whether the scenario's do is another matter: a policy may be wrong about it."""
+
+    class Forgetful(policies.CTO):
+        pass
+
+    Forgetful.rest = rest  # type: ignore[attr-defined]
+    case = (Forgetful(SMOOTH), cto.cto, family_args(SMOOTH))
+    simulate(case[0], PLAIN, runs=1, seed=3, engine="reference")
+    kind = "half-life" if isinstance(rest, HalfLife) else "window"
+    past = check_decisions(case, watch.seen, twin.Rest(kind, rest.length, rest.unit))
+    watch.seen.clear()
+    simulate(policies.CTO(SMOOTH), PLAIN, runs=1, seed=3, engine="reference")
+    assert max(past) < max(seen.pull for seen in watch.seen)
 
 
 def test_these_policies_count_by_key() -> None:
@@ -266,6 +314,22 @@ def test_drawn_arms_in_chunks() -> None:
     policy = policies.CTO(FAMILY)
     one_by_one = simulate(policy, scenario, runs=5, seed=2, engine="reference")
     assert_same(one_by_one, simulate(policy, scenario, runs=5, seed=2, threads=1))
+
+
+@pytest.mark.parametrize(
+    "name", ["zipf, factors", "half-life in rounds", "window of decisions, openings"]
+)
+def test_runs_of_a_chunk_do_not_see_each_other(name: str) -> None:
+    """The reference engine plays a run a chunk; here are four in one, as plain Python too."""
+    scenario, policy = scenario_of(name), policies.CTO(FAMILY)
+    apart = simulate(policy, scenario, runs=4, seed=2, checkpoints=3, engine="reference")
+    plan = prepare(Request(policy, scenario, 2, "independent", apart.checkpoints, 0, 4))
+    together = empty_outcome(4, 3, len(ARMS))
+    BASELINES.clear()
+    run_chunk(loops_of(plan), plan, 0, 4, together, np.zeros(1, dtype=np.int64))
+    np.testing.assert_array_equal(together.pulls, apart.pulls)
+    np.testing.assert_array_equal(together.total_reward, apart.total_reward)
+    np.testing.assert_allclose(together.regret, apart.regret, atol=1e-12)
 
 
 def rewards_seen(seen: list[Seen]) -> dict[tuple[int, int, int, int], float]:

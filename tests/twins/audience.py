@@ -1,7 +1,8 @@
 """The twin of a simulated audience: every exposure is kept, and looked through each time."""
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from twins.common import Mean
@@ -92,6 +93,11 @@ def greedy(t: int, open_arms: list[int], means: list[float]) -> int:
     return max(open_arms, key=lambda arm: (means[arm], -arm))
 
 
+def following(arms: Sequence[int]) -> Choose:
+    """Decisions that are given, one a round."""
+    return lambda t, open_arms, means: arms[t - 1]
+
+
 def best_total(
     arrivals: list[int],
     curves: list[Mean],
@@ -99,14 +105,11 @@ def best_total(
     opened: list[set[int]] | None = None,
 ) -> float:
     """The highest total of all sequences of decisions, each of which is played."""
+    choices = [
+        sorted(range(len(curves)) if opened is None else opened[t]) for t in range(len(arrivals))
+    ]
     best = -math.inf
-    sequences: list[list[int]] = [[]]
-    for t in range(len(arrivals)):
-        arms = sorted(range(len(curves)) if opened is None else opened[t])
-        sequences = [[*sequence, arm] for sequence in sequences for arm in arms]
-    for sequence in sequences:
-        played = play(
-            arrivals, curves, lambda t, _, __, s=sequence: s[t - 1], rest=rest, opened=opened
-        )
+    for sequence in itertools.product(*choices):
+        played = play(arrivals, curves, following(sequence), rest=rest, opened=opened)
         best = max(best, played.collected[-1])
     return best

@@ -132,6 +132,7 @@ def interval_posterior(
     constants: bool = False,
     points: int = 400,
     tolerance: float = 2e-3,
+    counted: Counted | None = None,
 ) -> set[int]:
     """Posterior mean of the next reward, theta uniform on [low, high], by a sum over many points.
 
@@ -145,13 +146,14 @@ def interval_posterior(
     for arm in range(arms):
         rewards = rewards_of(history, arm)
         n = len(rewards)
+        pulls, following = pulls_of(history, arm, counted), next_pull(history, arm, counted)
         fits, worths = [], []
         for k in range(points + 1):
             theta = low + (high - low) * k / points
-            residuals = [r - mu(j, theta) for j, r in enumerate(rewards, start=1)]
+            residuals = [r - mu(j, theta) for j, r in zip(pulls, rewards, strict=True)]
             constant = sum(residuals) / n if constants else 0.0
             fits.append(sum((x - constant) ** 2 for x in residuals))
-            worths.append(constant + mu(n + 1, theta))
+            worths.append(constant + mu(following, theta))
         weights = [math.exp(-(fit - min(fits)) / (2 * sigma**2)) for fit in fits]
         weights[0] /= 2
         weights[-1] /= 2

@@ -185,8 +185,9 @@ def play_crowd_baseline(
 ) -> None:
     """What pi_max expects to collect by each checkpoint: each key's highest next mean.
 
-    That is optimal (Lemma 2.1 applied to every key) where no arm closes and none recovers, and
-    greedy else. No single arm can be compared with: adversarial regret has no meaning here.
+    That is optimal (Lemma 2.1 applied to every key, and to its every window) unless arms close or
+    exposures have a half-life, and greedy then. No single arm can be compared with: adversarial
+    regret has no meaning here.
     """
     exposure, draw = crowd.exposure, crowd.draw
     for r in range(bandits.models.shape[0]):

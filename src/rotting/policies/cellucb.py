@@ -167,4 +167,4 @@ class CellUCB(Policy):
     @classmethod
     def examples(cls) -> Sequence[Policy]:
         """Wide bounds, and narrow ones of few cells."""
-        return [cls(sigma=0.5), cls(sigma=0.05, cells=3, delta=0.5)]
+        return [cls(sigma=0.5), cls(sigma=0.3, cells=3, delta=0.5)]
