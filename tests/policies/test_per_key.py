@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import random as python_random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
 from audiences import Crowd
 from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
 from rotting.bandits import Opening
+from rotting.engines.compiled import overloads
 from rotting.policies import UCB1, PerKey, Policy
 from rotting.policies.parts.openings import closable
-from rotting.policies.parts.shelf import empty_shelf
+from rotting.policies.parts.shelf import empty_shelf, fetch, store
+from rotting.policies.ucb1 import State as UCB1State
 from rotting.state import check, grown, leaves
 from rotting.verbs import look, reopen
 from twins.common import History, Opened
@@ -98,16 +101,49 @@ def test_late_rewards_find_their_key() -> None:
 
 
 def test_compiled_it_is_the_same() -> None:
-    """Arrays of floats, and of whole numbers of 32 and 64 bits, go to their rows and come back."""
-    policy = PerKey(policies.SteadyUCB(None))
-    scenario = Scenario(
-        ARMS, Bernoulli(), 500, audience=Audience(keys=7, arrivals="zipf:1.1"), openings=OPENINGS
-    )
+    """Rows are written and read, and keys are told late what has opened and closed."""
+    crowd = Audience(keys=7, arrivals="zipf:1.1")
+    scenario = Scenario(ARMS, Bernoulli(), 500, audience=crowd, openings=OPENINGS)
     plain_one, compiled = (
-        simulate(policy, scenario, runs=3, engine=engine) for engine in ("reference", "cpu")
+        simulate(PerKey(UCB1(c=0.5)), scenario, runs=3, engine=engine)
+        for engine in ("reference", "cpu")
     )
     np.testing.assert_array_equal(plain_one.pulls, compiled.pulls)
     np.testing.assert_array_equal(plain_one.regret, compiled.regret)
+
+
+class Kept(NamedTuple):
+    """Arrays of all the kinds that states have."""
+
+    counts: Any
+    part: UCB1State
+    table: Any
+
+
+def copied(state: Any, rows: Any) -> None:
+    """From the state to row 1, and from row 0 to the state."""
+    store(state, rows, 1)
+    fetch(state, rows, 0)
+
+
+def test_compiled_rows_are_the_plain_ones() -> None:
+    """Floats, and whole numbers of 32 and 64 bits, in one and two dimensions."""
+    found = []
+    for fast in (False, True):
+        inner = UCB1.verbs.init(UCB1().prepare(3, None, 10), 3, 10)
+        table = np.arange(6, dtype=np.int32).reshape(2, 3)
+        state = Kept(np.arange(4), inner._replace(total=np.array([0.25, -np.inf, 3.0])), table)
+        rows = np.zeros((2, sum(leaf.value.size for leaf in leaves(state))))
+        rows[0] = np.random.default_rng(4).integers(0, 99, rows.shape[1])
+        overloads.register()
+        loop = numba.njit(copied) if fast else copied
+        loop(state, rows)
+        found.append([rows, state.counts, state.table, state.part.total])
+    for one, other in zip(*found, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    assert found[0][0][1, :4].tolist() == [0, 1, 2, 3]
+    assert found[0][2].ravel().tolist() == found[0][0][0, -6:].tolist()
 
 
 def test_more_arms_and_more_keys() -> None:
