@@ -1,0 +1,77 @@
+"""Who plays audiences: the recommended policy, and what people use in its place."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+from rotting import policies
+from rotting.bandits import Gaussian, Scenario
+from rotting.league.entry import Entry
+from rotting.policies import POLICIES, Policy
+
+CAPS = (1, 2, 3, 5, 8, 13)  # frequency caps that people use
+_UNCAPPED, _CAPPED = "thompson", "capped"
+
+
+def recommended_for(scenario: Scenario) -> Policy:
+    """The policy that is recommended for the scenario's audience."""
+    noise = scenario.noise
+    known: dict[str, Any] = {"rewards": "gaussian" if isinstance(noise, Gaussian) else "bernoulli"}
+    if "audience" in inspect.signature(policies.recommended).parameters:
+        known["audience"] = True
+    return policies.recommended(**known)
+
+
+def usual(scenario: Scenario) -> dict[str, Policy]:
+    """Who plays unless others are named: uniform, two pooled bandits, caps, and ours, by name."""
+    others = ("uniform", "ucb1", _UNCAPPED, _CAPPED, "mixture")
+    found = {name: policy for key in others for name, policy in _made(key, scenario).items()}
+    ours = recommended_for(scenario)
+    return {**found, ours.title: ours}
+
+
+def contestants(entry: Entry) -> dict[str, Policy]:
+    """Who plays a scenario of the audience league, by name; the recommended policy first.
+
+    Where arms recover there is also one whose own counts fade as they do, and where the curves are
+    of a known family one that is told so.
+    """
+    scenario, ours = entry.scenario, recommended_for(entry.scenario)
+    found = {ours.title: ours}
+    rest = None if scenario.audience is None else scenario.audience.rest
+    if rest is not None and _has(type(ours), "rest"):
+        found[f"{ours.title}, resting"] = dataclasses.replace(ours, rest=rest)  # type: ignore[type-var]
+    for key in ("mixture", _UNCAPPED, _CAPPED, "uniform"):
+        found |= _made(key, scenario)
+    if entry.family is not None:
+        found["Posterior"] = policies.Posterior(entry.family, rule="thompson")
+    return found
+
+
+def capped_names(named: dict[str, Policy]) -> list[str]:
+    """The policies among which a cap is chosen in hindsight: every cap, and none."""
+    return [name for name, policy in named.items() if type(policy).key in (_CAPPED, _UNCAPPED)]
+
+
+def _made(key: str, scenario: Scenario) -> dict[str, Policy]:
+    """A policy of that key by its title, capped ones once for each cap; none if it is not there."""
+    kind: Any = POLICIES.get(key)
+    if kind is None:
+        return {}
+    if key != _CAPPED:
+        return {kind.title: kind(**_known(kind, scenario))}
+    inner: Any = POLICIES[_UNCAPPED]
+    held = inner(**_known(inner, scenario))
+    return {f"{kind.title}(cap={cap})": kind(policy=held, cap=cap) for cap in CAPS}
+
+
+def _known(kind: Any, scenario: Scenario) -> dict[str, Any]:
+    """The sigma of Gaussian rewards, for policies that take one."""
+    noise = scenario.noise
+    return {"sigma": noise.sigma} if isinstance(noise, Gaussian) and _has(kind, "sigma") else {}
+
+
+def _has(kind: Any, parameter: str) -> bool:
+    return any(field.name == parameter for field in dataclasses.fields(kind))
