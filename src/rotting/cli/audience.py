@@ -96,11 +96,11 @@ def _write_page(
     compiled: bool,
 ) -> None:
     """The page; curves are those that the reference believes in, or the first who keeps some."""
-    from rotting.experiments.final import curves_of, final_state
+    from rotting.experiments.final import curves_of, final_state, keeps_curves
     from rotting.reports import audience as report
 
     order = [standing.reference, *named]
-    believer = next((name for name in order if named[name].by_key is True), standing.reference)
+    believer = next((name for name in order if keeps_curves(named[name])), standing.reference)
     final = final_state(named[believer], scenario, seed=seed, compiled=compiled)
     about = catalogue.scenarios()[scenario.name].about
     played = f"{show.counted(standing.runs)} of {scenario.horizon:,} showings"

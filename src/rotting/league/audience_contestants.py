@@ -35,16 +35,18 @@ def usual(scenario: Scenario) -> dict[str, Policy]:
 def contestants(entry: Entry) -> dict[str, Policy]:
     """Who plays a scenario of the audience league, by name; the recommended policy first.
 
-    Where arms recover there is also one whose own counts fade as they do, and where the curves are
-    of a known family one that is told so.
+    Where arms recover those that can let their own counts fade play once more, with counts that
+    fade as they do; where the curves are of a known family there is one that is told so.
     """
     scenario, ours = entry.scenario, recommended_for(entry.scenario)
     found = {ours.title: ours}
-    rest = None if scenario.audience is None else scenario.audience.rest
-    if rest is not None and _has(type(ours), "rest"):
-        found[f"{ours.title}, resting"] = dataclasses.replace(ours, rest=rest)  # type: ignore[type-var]
     for key in ("mixture", _UNCAPPED, _CAPPED, "uniform"):
         found |= _made(key, scenario)
+    rest = None if scenario.audience is None else scenario.audience.rest
+    if rest is not None:
+        fading = {name: policy for name, policy in found.items() if _has(type(policy), "rest")}
+        for name, policy in fading.items():
+            found[f"{name}, resting"] = dataclasses.replace(policy, rest=rest)  # type: ignore[type-var]
     if entry.family is not None:
         found["Posterior"] = policies.Posterior(entry.family, rule="thompson")
     return found
@@ -64,7 +66,7 @@ def _made(key: str, scenario: Scenario) -> dict[str, Policy]:
         return {kind.title: kind(**_known(kind, scenario))}
     inner: Any = POLICIES[_UNCAPPED]
     held = inner(**_known(inner, scenario))
-    return {f"{kind.title}(cap={cap})": kind(policy=held, cap=cap) for cap in CAPS}
+    return {f"{kind.title}(cap={cap})": kind(held, cap) for cap in CAPS}
 
 
 def _known(kind: Any, scenario: Scenario) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rotting.experiments.final import Curve
-from rotting.experiments.shares import Standing
+from rotting.experiments.shares import Share, Standing
 from rotting.reports import pages as html
 from rotting.reports import plots
 from rotting.reports.audience_plots import curve_panel, share_dots
@@ -25,24 +25,25 @@ _LINES = 6  # policies whose regret over time is drawn: more cannot be told apar
 def share_rows(standing: Standing) -> tuple[list[str], list[list[str]]]:
     """One row a policy: share, reward, and the difference to the reference's share."""
     reference = standing.reference
-    header = ["policy", "share", "standard error", "reward", "difference", "95 % interval", ""]
+    header = ["policy", "share", "standard error", "reward", "difference (95 %)", "keys"]
     rows = [
         [
             name,
             f"{each.share:.4f}",
             "-" if math.isnan(each.standard_error) else f"{each.standard_error:.4f}",
             f"{each.reward:,.0f}",
-            "" if name == reference else f"{each.difference:+.4f}",
-            "" if name == reference else _interval(each.low, each.high),
-            "keys ignored" if each.keys == "ignored" else "",
+            "" if name == reference else difference(each),
+            each.keys if each.keys == "ignored" else "",
         ]
         for name, each in standing.shares.items()
     ]
     return header, rows
 
 
-def _interval(low: float, high: float) -> str:
-    return "-" if math.isnan(low) else f"{low:+.4f} to {high:+.4f}"
+def difference(each: Share) -> str:
+    """A difference of shares, with half the width of its interval."""
+    half = "" if math.isnan(each.low) else f" +- {(each.high - each.low) / 2.0:.4f}"
+    return f"{each.difference:+.4f}{half}"
 
 
 def about_shares(standing: Standing) -> str:
