@@ -14,7 +14,7 @@ from rotting.engines.plan import Request, empty_outcome, loops_of, prepare, run_
 from rotting.policies.base import Policy
 from rotting.verbs import believe
 
-_SHOWINGS = (8, 40)  # the least and the most numbers of showings that curves are looked at for
+_SHOWINGS = (8, 30)  # the least and the most numbers of showings that curves are looked at for
 
 
 class Final(NamedTuple):
@@ -37,8 +37,8 @@ class Curve(NamedTuple):
     estimate: FloatArray | None
     low: FloatArray | None
     high: FloatArray | None
-    cap: int | None  # showings after which another arm, fresh, is believed to be worth more
-    true_cap: int | None  # and after which it is
+    rival: float | None  # what the best other arm, not shown yet, is believed to be worth
+    cap: int | None  # showings after which that is more than the arm itself; None if it never is
 
 
 def final_state(
@@ -105,33 +105,28 @@ def curves_of(final: Final, showings: int | None = None) -> list[Curve]:
     numbers = np.arange(1, showings + 1)
     truth = np.array([arm.mean(numbers) for arm in final.arms])
     beliefs = [_beliefs(final, arm, showings) for arm in range(len(final.arms))]
-    caps = true_caps = learnt_caps(truth)
-    if any(estimate is None for estimate, _, _ in beliefs):
-        caps = [None] * len(final.arms)
-    else:
-        caps = learnt_caps(np.array([estimate for estimate, _, _ in beliefs]))
-    return [
-        Curve(arm, truth[arm], *beliefs[arm], caps[arm], true_caps[arm])
-        for arm in range(len(final.arms))
-    ]
-
-
-def learnt_caps(values: FloatArray) -> list[int | None]:
-    """After how many showings of each arm another one, not shown yet, is worth more.
-
-    `values` is [arm, showing]. None where that does not happen as far as these go.
-
-    >>> learnt_caps(np.array([[0.9, 0.7, 0.4, 0.2], [0.5, 0.5, 0.5, 0.5]]))
-    [2, 0]
-    >>> learnt_caps(np.array([[0.9, 0.8], [0.5, 0.5]]))
-    [None, 0]
-    """
-    found: list[int | None] = []
-    for arm, row in enumerate(values):
-        rival = max(np.delete(values[:, 0], arm), default=-np.inf)
-        below = np.flatnonzero(row < rival)
-        found.append(int(below[0]) if below.size else None)
+    fresh = [None if estimate is None else float(estimate[0]) for estimate, _, _ in beliefs]
+    found = []
+    for arm, (estimate, low, high) in enumerate(beliefs):
+        others = [worth for k, worth in enumerate(fresh) if k != arm and worth is not None]
+        rival = max(others, default=None)
+        cap = None if estimate is None else learnt_cap(estimate, rival)
+        found.append(Curve(arm, truth[arm], estimate, low, high, rival, cap))
     return found
+
+
+def learnt_cap(values: FloatArray, rival: float | None) -> int | None:
+    """After how many showings of an arm another one, the rival, is worth more.
+
+    `values` are what its showings are worth, from the first. None where that does not happen as far
+    as these go, 0 where the rival is better from the start.
+
+    >>> curve = np.array([0.9, 0.7, 0.4, 0.2])
+    >>> learnt_cap(curve, rival=0.5), learnt_cap(curve, rival=0.1), learnt_cap(curve, rival=1.0)
+    (2, None, 0)
+    """
+    below = np.flatnonzero(values < (-np.inf if rival is None else rival))
+    return int(below[0]) if below.size else None
 
 
 _Band = tuple[FloatArray | None, FloatArray | None, FloatArray | None]

@@ -25,8 +25,8 @@ def recommended_for(scenario: Scenario) -> Policy:
 
 
 def usual(scenario: Scenario) -> dict[str, Policy]:
-    """Who plays unless others are named: uniform, two pooled bandits, caps, and ours, by name."""
-    others = ("uniform", "ucb1", _UNCAPPED, _CAPPED, "mixture")
+    """Who plays unless others are named: uniform, pooled bandits, caps, and ours, by name."""
+    others = ("uniform", "ucb1", "steadyucb", _UNCAPPED, _CAPPED, "mixture")
     found = {name: policy for key in others for name, policy in _made(key, scenario).items()}
     ours = recommended_for(scenario)
     return {**found, ours.title: ours}
@@ -40,7 +40,7 @@ def contestants(entry: Entry) -> dict[str, Policy]:
     """
     scenario, ours = entry.scenario, recommended_for(entry.scenario)
     found = {ours.title: ours}
-    for key in ("mixture", _UNCAPPED, _CAPPED, "uniform"):
+    for key in ("mixture", "steadyucb", _UNCAPPED, _CAPPED, "uniform"):
         found |= _made(key, scenario)
     rest = None if scenario.audience is None else scenario.audience.rest
     if rest is not None:
@@ -53,8 +53,11 @@ def contestants(entry: Entry) -> dict[str, Policy]:
 
 
 def capped_names(named: dict[str, Policy]) -> list[str]:
-    """The policies among which a cap is chosen in hindsight: every cap, and none."""
-    return [name for name, policy in named.items() if type(policy).key in (_CAPPED, _UNCAPPED)]
+    """The policies among which a cap is chosen in hindsight: every cap, and none; [] if no caps."""
+    keys = {name: type(policy).key for name, policy in named.items()}
+    if _CAPPED not in keys.values():
+        return []
+    return [name for name, key in keys.items() if key in (_CAPPED, _UNCAPPED)]
 
 
 def _made(key: str, scenario: Scenario) -> dict[str, Policy]:
@@ -70,9 +73,11 @@ def _made(key: str, scenario: Scenario) -> dict[str, Policy]:
 
 
 def _known(kind: Any, scenario: Scenario) -> dict[str, Any]:
-    """The sigma of Gaussian rewards, for policies that take one."""
+    """The sigma of Gaussian rewards, for policies that take one; else it is not known."""
     noise = scenario.noise
-    return {"sigma": noise.sigma} if isinstance(noise, Gaussian) and _has(kind, "sigma") else {}
+    if not _has(kind, "sigma"):
+        return {}
+    return {"sigma": noise.sigma if isinstance(noise, Gaussian) else None}
 
 
 def _has(kind: Any, parameter: str) -> bool:

@@ -59,11 +59,11 @@ def cap_line(standing: Standing) -> str:
     best, reference, shares = standing.best_cap, standing.reference, standing.shares
     if best is None:
         return ""
-    line = f"Best cap in hindsight: {best}, {shares[best].share:.4f} of pi_max."
+    line = f"The best cap, chosen in hindsight, is {best}: {shares[best].share:.4f} of pi_max."
     if best == reference:
         return line
     more = shares[reference].reward / shares[best].reward - 1.0
-    return f"{line} {reference} collects {abs(more):.1%} {'more' if more >= 0.0 else 'less'}."
+    return f"{line} {reference} collects {100.0 * abs(more):.1f} % {'more' if more >= 0.0 else 'less'}."
 
 
 def write(
@@ -119,8 +119,8 @@ def _curve_section(curves: Sequence[Curve], believer: str) -> list[str]:
         words = (
             f"The dashed line is what {believer} believes when the run is over, and the band holds "
             "95 % of what it thinks possible, if it says so. The learnt cap is the number of "
-            "showings to one user after which another arm, fresh, is believed to be worth more; "
-            "an arm without one is not the best to begin with, or does not fall so far."
+            "showings to one user after which another arm, not shown yet, is believed to be worth "
+            "more (the dotted line): 0 if that is so from the start."
         )
     return [
         f"<h2>The curves{fewer} in the first run</h2>",
@@ -129,13 +129,19 @@ def _curve_section(curves: Sequence[Curve], believer: str) -> list[str]:
     ]
 
 
+def _curve_title(curve: Curve) -> str:
+    if curve.estimate is None:
+        return f"arm {curve.arm}"
+    return f"arm {curve.arm}, learnt cap: {'none' if curve.cap is None else curve.cap}"
+
+
 def _curve_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
     shown = sorted(curves, key=lambda curve: -float(curve.truth[0]))[:_CURVES]
     lines = [line for c in shown for line in (c.truth, c.estimate, c.high) if line is not None]
     top = 1.05 * max(float(line.max()) for line in lines)
     return [
         (
-            _svg(curve_panel(curve, top=top, title=f"arm {curve.arm}")),
+            _svg(curve_panel(curve, top=top, title=_curve_title(curve))),
             f"arm {curve.arm}: its curve, what is believed of it, and the learnt cap",
         )
         for curve in shown

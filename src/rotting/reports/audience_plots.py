@@ -62,6 +62,7 @@ def curve_panel(
 ) -> Axes:
     """Draw an arm's curve over its showings, what is believed of it, and the learnt cap.
 
+    The cap is a line where the curve falls below what the best other arm is worth when it is fresh.
     `top` is where the vertical axis ends, the same for all arms that are to be compared.
     """
     with drawing(path, axes, 3.6, 2.7) as panel:
@@ -73,9 +74,12 @@ def curve_panel(
             panel.fill_between(
                 numbers, curve.low, curve.high, color=COLOURS[0], alpha=0.2, linewidth=0
             )
+        if curve.rival is not None:
+            panel.axhline(
+                curve.rival, color=COLOURS[3], linestyle=":", linewidth=1, label="best other, fresh"
+            )
         if curve.cap:
-            label = f"learnt cap: {curve.cap}"
-            panel.axvline(curve.cap + 0.5, color=COLOURS[3], linewidth=1, label=label)
+            panel.axvline(curve.cap + 0.5, color=COLOURS[3], linewidth=1)
         panel.set_xlabel("showing to one user")
         panel.set_ylabel("mean reward")
         panel.set_title(title, fontsize=9)
