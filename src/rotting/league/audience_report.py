@@ -55,11 +55,18 @@ def standing_rows(data: Data) -> tuple[list[str], list[list[str]]]:
 def _cell(scenario: Data, column: str, name: str, cell: Data) -> str:
     if name == scenario["compared_with"]:
         return f"{cell['share']:.4f} +- {cell['standard_error']:.4f}"
-    which = ""
-    if column == BEST_CAP:
-        which = f" ({name.partition('=')[2].rstrip(')')})" if is_cap(name) else " (none)"
+    which = f" ({_cap_of(name)})" if column == BEST_CAP else ""
     half = (cell["high"] - cell["low"]) / 2.0
     return f"{cell['difference']:+.4f} +- {half:.4f}{which}"
+
+
+def _cap_of(name: str) -> str:
+    """Which cap it is, from a policy's name.
+
+    >>> _cap_of("Capped(cap=8), resting"), _cap_of("Thompson")
+    ('8, resting', 'none')
+    """
+    return name.partition("(cap=")[2].replace(")", "") if is_cap(name) else "none"
 
 
 def beaten_rows(data: Data) -> tuple[list[str], list[list[str]]]:

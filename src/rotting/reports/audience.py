@@ -62,8 +62,9 @@ def cap_line(standing: Standing) -> str:
     line = f"The best cap, chosen in hindsight, is {best}: {shares[best].share:.4f} of pi_max."
     if best == reference:
         return line
-    more = shares[reference].reward / shares[best].reward - 1.0
-    return f"{line} {reference} collects {100.0 * abs(more):.1f} % {'more' if more >= 0.0 else 'less'}."
+    more = 100.0 * (shares[reference].reward / shares[best].reward - 1.0)
+    word = "more" if more >= 0.0 else "less"
+    return f"{line} {reference} collects {abs(more):.1f} % {word}."
 
 
 def write(
