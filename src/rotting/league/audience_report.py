@@ -5,6 +5,7 @@ All of it is made from the data that audience_league.json holds, so that a page 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -145,3 +146,33 @@ def write(data: Data, folder: Path) -> None:
         f"<p><code>{escape(data['command'])}</code>, {data['seconds']:.0f} s.</p>",
     ]
     (folder / "audience_league.html").write_text(html.page(TITLE, body), encoding="utf-8")
+
+
+def renewed(page: str, groups: Mapping[str, Data]) -> str:
+    """A page in Markdown with the tables of these groups made anew, all else as it was.
+
+    A table stands between `<!-- shares of GROUP -->`, or `<!-- beaten in GROUP -->`, and
+    `<!-- end -->`. A group that was not played has none.
+
+    >>> renewed("<!-- shares of audience -->old<!-- end -->, and words", {})
+    '<!-- shares of audience --><!-- end -->, and words'
+    """
+
+    def table(mark: re.Match[str]) -> str:
+        what, group = mark.groups()
+        text = ""
+        if group in groups:
+            rows = standing_rows if what == "shares of" else beaten_rows
+            text = f"\n{_markdown(*rows(groups[group]))}\n"
+        return f"<!-- {what} {group} -->{text}<!-- end -->"
+
+    marks = r"<!-- (shares of|beaten in) (\w+) -->.*?<!-- end -->"
+    return re.sub(marks, table, page, flags=re.DOTALL)
+
+
+def _markdown(header: list[str], rows: list[list[str]]) -> str:
+    if not rows:
+        return "Nowhere by more than chance explains."
+    named = [[f"`{row[0]}`", *row[1:]] for row in rows]
+    lines = [header, ["---"] * len(header), *named]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
