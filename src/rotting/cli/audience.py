@@ -11,6 +11,7 @@ from rotting.bandits import Scenario
 from rotting.catalogue import names as catalogue
 from rotting.cli import completion, console, show
 from rotting.cli.base import AsJson, Engine, Force, Runs, Seed, command
+from rotting.engines.plan import check_audience
 from rotting.experiments.shares import Standing
 from rotting.policies.base import Policy
 from rotting.reports.folders import output_folder
@@ -53,6 +54,8 @@ def audience_command(
 
     chosen = _with_audience(scenario)
     named = catalogue.parse_policies(policies, chosen) if policies else contestants.usual(chosen)
+    for policy in named.values():  # before the first is played
+        check_audience(policy)
     console.note(catalogue.filled_in(policies or [], chosen))
     ours = contestants.recommended_for(chosen).title
     reference = ours if ours in named else next(iter(named))
