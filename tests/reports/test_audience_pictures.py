@@ -15,6 +15,7 @@ from rotting.experiments.shares import Standing
 from rotting.reports import plots
 from rotting.reports.audience import cap_line, difference, share_rows
 from rotting.reports.audience_plots import curve_panel, share_dots
+from rotting.theory.caps import Cap
 
 
 def result(rewards: list[float], keys: str = "counted") -> Result:
@@ -72,7 +73,7 @@ def test_rows_and_the_best_cap() -> None:
 
 def test_a_curve_with_its_band_and_cap() -> None:
     truth = np.array([0.9, 0.5, 0.2])
-    whole = Curve(4, truth, truth + 0.01, truth - 0.1, truth + 0.1, rival=0.3, cap=2)
+    whole = Curve(4, truth, truth + 0.01, truth - 0.1, truth + 0.1, Cap(2, 0.3))
     axes = curve_panel(whole, top=1.2, title="arm 4")
     true, believed, rival, cap = axes.lines
     assert np.asarray(true.get_ydata()).tolist() == truth.tolist()
@@ -81,7 +82,7 @@ def test_a_curve_with_its_band_and_cap() -> None:
     assert set(np.asarray(cap.get_xdata())) == {2.5}
     assert len(axes.collections) == 1
     assert axes.get_ylim()[1] == 1.2
-    plain = curve_panel(whole._replace(low=None, high=None, cap=0))
-    assert len(plain.lines) == 3
+    plain = curve_panel(whole._replace(low=None, high=None, cap=Cap(0)))
+    assert len(plain.lines) == 2
     assert not plain.collections
-    assert len(curve_panel(Curve(0, truth, None, None, None, None, None)).lines) == 1
+    assert len(curve_panel(Curve(0, truth, None, None, None, None)).lines) == 1

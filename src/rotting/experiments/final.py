@@ -12,6 +12,7 @@ from rotting.arrays import FloatArray
 from rotting.bandits import Arm, RandomArms, Scenario
 from rotting.engines.plan import Request, empty_outcome, loops_of, prepare, run_chunk, with_tables
 from rotting.policies.base import Policy
+from rotting.theory.caps import Cap, caps_of
 from rotting.verbs import believe
 
 _SHOWINGS = (8, 30)  # the least and the most numbers of showings that curves are looked at for
@@ -37,8 +38,7 @@ class Curve(NamedTuple):
     estimate: FloatArray | None
     low: FloatArray | None
     high: FloatArray | None
-    rival: float | None  # what the best other arm, not shown yet, is believed to be worth
-    cap: int | None  # showings after which that is more than the arm itself; None if it never is
+    cap: Cap | None  # when, by what is believed of all arms, play turns to another one
 
 
 def final_state(
@@ -105,28 +105,11 @@ def curves_of(final: Final, showings: int | None = None) -> list[Curve]:
     numbers = np.arange(1, showings + 1)
     truth = np.array([arm.mean(numbers) for arm in final.arms])
     beliefs = [_beliefs(final, arm, showings) for arm in range(len(final.arms))]
-    fresh = [None if estimate is None else float(estimate[0]) for estimate, _, _ in beliefs]
-    found = []
-    for arm, (estimate, low, high) in enumerate(beliefs):
-        others = [worth for k, worth in enumerate(fresh) if k != arm and worth is not None]
-        rival = max(others, default=None)
-        cap = None if estimate is None else learnt_cap(estimate, rival)
-        found.append(Curve(arm, truth[arm], estimate, low, high, rival, cap))
-    return found
-
-
-def learnt_cap(values: FloatArray, rival: float | None) -> int | None:
-    """After how many showings of an arm another one, the rival, is worth more.
-
-    `values` are what its showings are worth, from the first. None where that does not happen as far
-    as these go, 0 where the rival is better from the start.
-
-    >>> curve = np.array([0.9, 0.7, 0.4, 0.2])
-    >>> learnt_cap(curve, rival=0.5), learnt_cap(curve, rival=0.1), learnt_cap(curve, rival=1.0)
-    (2, None, 0)
-    """
-    below = np.flatnonzero(values < (-np.inf if rival is None else rival))
-    return int(below[0]) if below.size else None
+    estimates = [estimate for estimate, _, _ in beliefs if estimate is not None]
+    caps: Sequence[Cap | None] = [None] * len(beliefs)
+    if len(estimates) == len(beliefs):
+        caps = caps_of(np.array(estimates))
+    return [Curve(arm, truth[arm], *beliefs[arm], caps[arm]) for arm in range(len(beliefs))]
 
 
 _Band = tuple[FloatArray | None, FloatArray | None, FloatArray | None]

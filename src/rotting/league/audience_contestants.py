@@ -13,6 +13,7 @@ from rotting.policies import POLICIES, Policy
 
 CAPS = (1, 2, 3, 5, 8, 13)  # frequency caps that people use
 _UNCAPPED, _CAPPED = "thompson", "capped"
+_CLICKS_ONLY = "mixture"  # for rewards in [0, 1]
 
 
 def recommended_for(scenario: Scenario) -> Policy:
@@ -26,7 +27,7 @@ def recommended_for(scenario: Scenario) -> Policy:
 
 def usual(scenario: Scenario) -> dict[str, Policy]:
     """Who plays unless others are named: uniform, pooled bandits, caps, and ours, by name."""
-    others = ("uniform", "ucb1", "steadyucb", _UNCAPPED, _CAPPED, "mixture")
+    others = ("uniform", "ucb1", "steadyucb", _UNCAPPED, _CAPPED, _CLICKS_ONLY)
     found = {name: policy for key in others for name, policy in _made(key, scenario).items()}
     ours = recommended_for(scenario)
     return {**found, ours.title: ours}
@@ -40,7 +41,7 @@ def contestants(entry: Entry) -> dict[str, Policy]:
     """
     scenario, ours = entry.scenario, recommended_for(entry.scenario)
     found = {ours.title: ours}
-    for key in ("mixture", "steadyucb", _UNCAPPED, _CAPPED, "uniform"):
+    for key in (_CLICKS_ONLY, "steadyucb", _UNCAPPED, _CAPPED, "uniform"):
         found |= _made(key, scenario)
     rest = None if scenario.audience is None else scenario.audience.rest
     if rest is not None:
@@ -63,7 +64,7 @@ def capped_names(named: dict[str, Policy]) -> list[str]:
 def _made(key: str, scenario: Scenario) -> dict[str, Policy]:
     """A policy of that key by its title, capped ones once for each cap; none if it is not there."""
     kind: Any = POLICIES.get(key)
-    if kind is None:
+    if kind is None or (key == _CLICKS_ONLY and isinstance(scenario.noise, Gaussian)):
         return {}
     if key != _CAPPED:
         return {kind.title: kind(**_known(kind, scenario))}

@@ -120,8 +120,9 @@ def _curve_section(curves: Sequence[Curve], believer: str) -> list[str]:
         words = (
             f"The dashed line is what {believer} believes when the run is over, and the band holds "
             "95 % of what it thinks possible, if it says so. The learnt cap is the number of "
-            "showings to one user after which another arm, not shown yet, is believed to be worth "
-            "more (the dotted line): 0 if that is so from the start."
+            "showings to one user after which another arm is believed to be worth more (the dotted "
+            "line), if each user is shown the best next arm from the beginning; an arm with none "
+            "is not left, one with 0 never has its turn, as far as these curves go."
         )
     return [
         f"<h2>The curves{fewer} in the first run</h2>",
@@ -131,15 +132,16 @@ def _curve_section(curves: Sequence[Curve], believer: str) -> list[str]:
 
 
 def _curve_title(curve: Curve) -> str:
-    if curve.estimate is None:
+    if curve.cap is None:
         return f"arm {curve.arm}"
-    return f"arm {curve.arm}, learnt cap: {'none' if curve.cap is None else curve.cap}"
+    showings = curve.cap.showings
+    return f"arm {curve.arm}, learnt cap: {'none' if showings is None else showings}"
 
 
 def _curve_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
     shown = sorted(curves, key=lambda curve: -float(curve.truth[0]))[:_CURVES]
-    lines = [line for c in shown for line in (c.truth, c.estimate, c.high) if line is not None]
-    top = 1.05 * max(float(line.max()) for line in lines)
+    lines = [line for c in shown for line in (c.truth, c.estimate) if line is not None]
+    top = 1.25 * max(float(line.max()) for line in lines)  # bands may be far wider
     return [
         (
             _svg(curve_panel(curve, top=top, title=_curve_title(curve))),

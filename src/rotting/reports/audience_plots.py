@@ -62,7 +62,7 @@ def curve_panel(
 ) -> Axes:
     """Draw an arm's curve over its showings, what is believed of it, and the learnt cap.
 
-    The cap is a line where the curve falls below what the best other arm is worth when it is fresh.
+    The cap is a line where the curve falls below what another arm is worth by then.
     `top` is where the vertical axis ends, the same for all arms that are to be compared.
     """
     with drawing(path, axes, 3.6, 2.7) as panel:
@@ -74,12 +74,11 @@ def curve_panel(
             panel.fill_between(
                 numbers, curve.low, curve.high, color=COLOURS[0], alpha=0.2, linewidth=0
             )
-        if curve.rival is not None:
+        if curve.cap is not None and curve.cap.rival is not None and curve.cap.showings:
             panel.axhline(
-                curve.rival, color=COLOURS[3], linestyle=":", linewidth=1, label="best other, fresh"
+                curve.cap.rival, color=COLOURS[3], linestyle=":", linewidth=1, label="the next arm"
             )
-        if curve.cap:
-            panel.axvline(curve.cap + 0.5, color=COLOURS[3], linewidth=1)
+            panel.axvline(curve.cap.showings + 0.5, color=COLOURS[3], linewidth=1)
         panel.set_xlabel("showing to one user")
         panel.set_ylabel("mean reward")
         panel.set_title(title, fontsize=9)
