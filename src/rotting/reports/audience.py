@@ -141,7 +141,8 @@ def _curve_title(curve: Curve) -> str:
 def _curve_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
     shown = sorted(curves, key=lambda curve: -float(curve.truth[0]))[:_CURVES]
     lines = [line for c in shown for line in (c.truth, c.estimate) if line is not None]
-    top = 1.25 * max(float(line.max()) for line in lines)  # bands may be far wider
+    # where nobody was shown an arm what is believed may be anything, and is cut off
+    top = 1.25 * max(float(line[0]) for line in lines)
     return [
         (
             _svg(curve_panel(curve, top=top, title=_curve_title(curve))),

@@ -14,7 +14,7 @@ from rotting.reports.plots import BAND, COLOURS, drawing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ROW = 0.3  # inches of height a policy
+_ROW, _LEAST = 0.3, 2.6  # inches of height a policy, and of the whole
 
 
 def share_dots(
@@ -29,7 +29,7 @@ def share_dots(
     and `axes` are those of `plots.regret_curves`.
     """
     found, reference = standing.shares, standing.reference
-    with drawing(path, axes, 6.5, _ROW * len(found) + 1.1) as panel:
+    with drawing(path, axes, 6.5, max(_LEAST, _ROW * len(found) + 1.1)) as panel:
         for place, (name, each) in enumerate(found.items()):
             colour = COLOURS[0] if name == reference else COLOURS[6]
             panel.errorbar(
@@ -45,7 +45,7 @@ def share_dots(
             )
         panel.axvline(found[reference].share, color=COLOURS[0], linewidth=0.8, alpha=0.5)
         panel.set_yticks(range(len(found)), list(found))
-        panel.invert_yaxis()
+        panel.set_ylim(len(found) - 0.5, -0.5)
         panel.set_xlabel("share of pi_max's reward (hollow: keys ignored)")
         panel.grid(axis="x", color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)
