@@ -110,7 +110,8 @@ def _regret(standing: Standing) -> Axes:
     first, shares = standing.reference, standing.shares
     others = sorted((n for n in shares if n != first), key=lambda name: -shares[name].share)
     shown = [first, *others[: _LINES - 1]]
-    return plots.regret_curves({name: standing.results[name] for name in shown})
+    axes = plots.new_figure(5.4, 3.8)[1][0]  # small: letters are then large enough on a phone
+    return plots.regret_curves({name: standing.results[name] for name in shown}, axes=axes)
 
 
 def _curve_section(curves: Sequence[Curve], believer: str) -> list[str]:

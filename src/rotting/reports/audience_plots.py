@@ -29,7 +29,7 @@ def share_dots(
     and `axes` are those of `plots.regret_curves`.
     """
     found, reference = standing.shares, standing.reference
-    with drawing(path, axes, 6.5, max(_LEAST, _ROW * len(found) + 1.1)) as panel:
+    with drawing(path, axes, 5.4, max(_LEAST, _ROW * len(found) + 1.1)) as panel:
         for place, (name, each) in enumerate(found.items()):
             colour = COLOURS[0] if name == reference else COLOURS[6]
             panel.errorbar(
