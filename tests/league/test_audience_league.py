@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from rotting import policies
 from rotting.bandits import Bernoulli, DrawnArms, HalfLife, Scenario, Window
 from rotting.cli import app
-from rotting.league import AUDIENCES
+from rotting.league import AUDIENCES, audience_contestants
 from rotting.league import audience_playing as playing
 from rotting.league import audience_report as report
 from rotting.league.audience_contestants import capped_names, contestants, recommended_for, usual
@@ -88,6 +88,45 @@ def test_who_plays() -> None:
     assert usual(gaussian)["UCB1"] == policies.UCB1()
     for name in capped_names(named):
         assert name in named
+
+
+@dataclasses.dataclass(frozen=True)
+class Pooled:
+    """A stand-in for the policy that is capped."""
+
+    sigma: float | None = None
+    key: ClassVar[str] = "thompson"
+    title: ClassVar[str] = "Thompson"
+
+
+@dataclasses.dataclass(frozen=True)
+class Frequency:
+    """A stand-in for a cap."""
+
+    inner: Any
+    cap: int
+    rest: Any = None
+    key: ClassVar[str] = "capped"
+    title: ClassVar[str] = "Capped"
+
+
+def test_caps_and_counts_that_fade(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A policy for each cap, and where arms recover once more with counts that are forgotten."""
+    kinds = {"thompson": Pooled, "capped": Frequency}
+    monkeypatch.setattr(audience_contestants, "POLICIES", kinds)
+    daily = AUDIENCE["audience_daily"]
+    assert daily.scenario.audience is not None
+    named: dict[str, Any] = dict(contestants(daily))
+    names = [f"Capped(cap={cap})" for cap in (1, 2, 3, 5, 8, 13)]
+    for name in names:
+        assert named[name].rest is None
+        assert named[f"{name}, resting"].rest == daily.scenario.audience.rest
+        assert named[f"{name}, resting"].cap == named[name].cap
+    assert set(capped_names(named)) == {"Thompson", *names, *(f"{n}, resting" for n in names)}
+    assert capped_names({"Thompson": named["Thompson"]}) == []  # nothing to choose among
+    noisy: dict[str, Any] = dict(contestants(AUDIENCE["audience_gaussian"]))
+    assert (noisy["Thompson"].sigma, noisy["Capped(cap=3)"].inner.sigma) == (10.0, 10.0)
+    assert not any("resting" in name for name in noisy)
 
 
 def cell(difference: float, low: float, high: float, share: float = 0.9) -> dict[str, Any]:

@@ -84,10 +84,10 @@ def size_of(scenario: Scenario) -> str:
     """How large a scenario is, in words.
 
     >>> size_of(parse_scenario("av")), size_of(parse_scenario("power_2k_10"))
-    ('K = 10, T = 30000', 'K = 10, T = 200000, 2000 users')
+    ('K = 10, T = 30000', 'K = 10, T = 200000, 2000 keys')
     """
-    users = "" if scenario.audience is None else f", {scenario.audience.keys} users"
-    return f"K = {scenario.arm_count}, T = {scenario.horizon}{users}"
+    keys = "" if scenario.audience is None else f", {scenario.audience.keys} keys"
+    return f"K = {scenario.arm_count}, T = {scenario.horizon}{keys}"
 
 
 def describe_scenarios() -> list[dict[str, str]]:
