@@ -11,10 +11,10 @@ import numpy as np
 from rotting.engines.compiled.compiling import compiled, explained, first_call
 from rotting.engines.events import NoEvents
 from rotting.engines.loop import INTERRUPTED, Outcome
-from rotting.engines.plan import CHUNK_TABLES, Plan, loops_of, run_chunk
+from rotting.engines.plan import CHUNK_TABLES, MOST_DECISIONS, Plan, loops_of, run_chunk
 from rotting.progress import Progress
 
-_DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
+_DECISIONS_A_CHUNK = MOST_DECISIONS  # small enough for smooth progress
 _CHUNKS_A_THREAD = 4  # at least, so that threads end at about the same time
 
 

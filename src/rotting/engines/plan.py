@@ -23,7 +23,8 @@ from rotting.policies.parts.exposures import by_key
 from rotting.policies.parts.openings import closable
 from rotting.state import is_part, kinds
 
-CHUNK_TABLES = 1 << 28  # bytes of tables that a chunk may have where each run has its own
+CHUNK_TABLES = 1 << 28  # bytes of tables and factors that a chunk may have of its runs' own
+MOST_DECISIONS = 2_000_000  # a chunk of several runs: some 50 ms, no overhead to speak of
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,10 @@ def prepare(request: Request) -> Plan:
         audience = scenario.crowd
         oracle_fresh = by_key(oracle_fresh, audience.keys, audience.rest)
         if counts_by_key(policy, fresh):
-            fresh = by_key(fresh, audience.keys, getattr(policy, "rest", None))
+            # pi_max is told how arms recover, too; others count as they are made to
+            told = isinstance(policy, Oracle)
+            rest = audience.rest if told else getattr(policy, "rest", None)
+            fresh = by_key(fresh, audience.keys, rest)
     return Plan(
         request=request,
         params=params,
