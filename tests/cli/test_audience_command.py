@@ -64,7 +64,8 @@ def test_no_line_is_wider_than_the_terminal(width: int, monkeypatch: pytest.Monk
 
 
 def test_the_usual_policies_play_where_none_is_named() -> None:
-    done = rotting(*SHORT, "--json")
+    shorter = ["--scenario", "power_2k_10:horizon=30", "--runs", "1", "--engine", "reference"]
+    done = rotting(*shorter, "--json")
     assert done.exit_code == 0, done.stderr
     scenario = names.parse_scenario("power_2k_10")
     assert list(json.loads(done.stdout)["policies"]) == list(usual(scenario))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from rotting import policies
 from rotting.bandits import Bernoulli, DrawnArms, HalfLife, Scenario, Window
 from rotting.cli import app
-from rotting.league import AUDIENCES, audience_contestants
+from rotting.league import AUDIENCES
 from rotting.league import audience_playing as playing
 from rotting.league import audience_report as report
 from rotting.league.audience_contestants import capped_names, contestants, recommended_for, usual
@@ -76,7 +76,7 @@ def test_drawn_scenarios_follow_from_the_seed_alone() -> None:
 def test_who_plays() -> None:
     entry = SETTINGS["power_2k_10"]
     named = contestants(entry)
-    assert next(iter(named)) == recommended_for(entry.scenario).title
+    assert next(iter(named)) == recommended_for(entry.scenario).title == "Fatigue"
     assert named["Uniform"] == policies.Uniform()
     assert named["SteadyUCB"] == policies.SteadyUCB(None)
     posterior = named["Posterior"]
@@ -86,46 +86,27 @@ def test_who_plays() -> None:
     assert recommended_for(entry.scenario).title in usual(entry.scenario)
     gaussian = AUDIENCE["audience_gaussian"].scenario
     assert usual(gaussian)["UCB1"] == policies.UCB1()
-    for name in capped_names(named):
-        assert name in named
 
 
-@dataclasses.dataclass(frozen=True)
-class Pooled:
-    """A stand-in for the policy that is capped."""
-
-    sigma: float | None = None
-    key: ClassVar[str] = "thompson"
-    title: ClassVar[str] = "Thompson"
-
-
-@dataclasses.dataclass(frozen=True)
-class Frequency:
-    """A stand-in for a cap."""
-
-    inner: Any
-    cap: int
-    rest: Any = None
-    key: ClassVar[str] = "capped"
-    title: ClassVar[str] = "Capped"
-
-
-def test_caps_and_counts_that_fade(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_caps_and_counts_that_fade() -> None:
     """A policy for each cap, and where arms recover once more with counts that are forgotten."""
-    kinds = {"thompson": Pooled, "capped": Frequency}
-    monkeypatch.setattr(audience_contestants, "POLICIES", kinds)
     daily = AUDIENCE["audience_daily"]
     assert daily.scenario.audience is not None
-    named: dict[str, Any] = dict(contestants(daily))
+    rest = daily.scenario.audience.rest
+    named = contestants(daily)
     names = [f"Capped(cap={cap})" for cap in (1, 2, 3, 5, 8, 13)]
     for name in names:
-        assert named[name].rest is None
-        assert named[f"{name}, resting"].rest == daily.scenario.audience.rest
-        assert named[f"{name}, resting"].cap == named[name].cap
+        capped, resting = named[name], named[f"{name}, resting"]
+        assert capped == policies.Capped(policies.Thompson(), int(name[11:-1]))
+        assert resting == dataclasses.replace(capped, rest=rest)
+    assert named["Fatigue, resting"] == policies.Fatigue(rest=rest)
     assert set(capped_names(named)) == {"Thompson", *names, *(f"{n}, resting" for n in names)}
     assert capped_names({"Thompson": named["Thompson"]}) == []  # nothing to choose among
-    noisy: dict[str, Any] = dict(contestants(AUDIENCE["audience_gaussian"]))
-    assert (noisy["Thompson"].sigma, noisy["Capped(cap=3)"].inner.sigma) == (10.0, 10.0)
+    noisy = contestants(AUDIENCE["audience_gaussian"])
+    assert noisy["Fatigue"] == policies.Fatigue("gaussian")
+    assert noisy["Capped(cap=3)"] == policies.Capped(policies.Thompson(10.0), 3)
+    assert noisy["CellUCB"] == policies.CellUCB(10.0)
+    assert "Mixture" not in noisy  # its rewards lie in [0, 1]
     assert not any("resting" in name for name in noisy)
 
 

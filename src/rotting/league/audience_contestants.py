@@ -3,34 +3,58 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from rotting import policies
 from rotting.bandits import Gaussian, Scenario
 from rotting.league.entry import Entry
-from rotting.policies import POLICIES, Policy
+from rotting.policies import Capped, Policy, Thompson
 
 CAPS = (1, 2, 3, 5, 8, 13)  # frequency caps that people use
-_UNCAPPED, _CAPPED = "thompson", "capped"
-_CLICKS_ONLY = "mixture"  # for rewards in [0, 1]
+Maker = Callable[[Scenario], Policy]
+
+
+def _sigma(scenario: Scenario) -> float | None:
+    """What users know of the noise: the sigma of Gaussian rewards."""
+    noise = scenario.noise
+    return noise.sigma if isinstance(noise, Gaussian) and not callable(noise.sigma) else None
+
+
+def _thompson(scenario: Scenario) -> Policy:
+    return Thompson(_sigma(scenario))
+
+
+def _capped(cap: int) -> Maker:
+    return lambda scenario: Capped(_thompson(scenario), cap)
+
+
+# played by all who compare; the names are those of policies by words
+POOLED: dict[str, Maker] = {
+    "UCB1": lambda s: policies.UCB1(),
+    "SteadyUCB": lambda s: policies.SteadyUCB(_sigma(s)),
+    "Thompson": _thompson,
+}
+CAPPED: dict[str, Maker] = {f"Capped(cap={cap})": _capped(cap) for cap in CAPS}
+CLICKS: dict[str, Maker] = {"Mixture": lambda s: policies.Mixture()}  # for rewards in [0, 1]
+# of the league alone
+FURTHER: dict[str, Maker] = {
+    "PerKey": lambda s: policies.PerKey(_thompson(s)),
+    "CellUCB": lambda s: policies.CellUCB(_sigma(s) or 0.5),  # 1/2 is enough for clicks
+}
 
 
 def recommended_for(scenario: Scenario) -> Policy:
     """The policy that is recommended for the scenario's audience."""
-    noise = scenario.noise
-    known: dict[str, Any] = {"rewards": "gaussian" if isinstance(noise, Gaussian) else "bernoulli"}
-    if "audience" in inspect.signature(policies.recommended).parameters:
-        known["audience"] = True
-    return policies.recommended(**known)
+    rewards = "gaussian" if isinstance(scenario.noise, Gaussian) else "bernoulli"
+    return policies.recommended(audience=True, rewards=rewards)
 
 
 def usual(scenario: Scenario) -> dict[str, Policy]:
     """Who plays unless others are named: uniform, pooled bandits, caps, and ours, by name."""
-    others = ("uniform", "ucb1", "steadyucb", _UNCAPPED, _CAPPED, _CLICKS_ONLY)
-    found = {name: policy for key in others for name, policy in _made(key, scenario).items()}
     ours = recommended_for(scenario)
-    return {**found, ours.title: ours}
+    makers = {**POOLED, **CAPPED, **_for_clicks(scenario)}
+    found = {name: make(scenario) for name, make in makers.items()}
+    return {"Uniform": policies.Uniform(), **found, ours.title: ours}
 
 
 def contestants(entry: Entry) -> dict[str, Policy]:
@@ -40,12 +64,12 @@ def contestants(entry: Entry) -> dict[str, Policy]:
     fade as they do; where the curves are of a known family there is one that is told so.
     """
     scenario, ours = entry.scenario, recommended_for(entry.scenario)
-    found = {ours.title: ours}
-    for key in (_CLICKS_ONLY, "steadyucb", _UNCAPPED, _CAPPED, "uniform"):
-        found |= _made(key, scenario)
+    makers = {**_for_clicks(scenario), **POOLED, **CAPPED, **FURTHER}
+    found = {ours.title: ours, **{name: make(scenario) for name, make in makers.items()}}
+    found["Uniform"] = policies.Uniform()
     rest = None if scenario.audience is None else scenario.audience.rest
     if rest is not None:
-        fading = {name: policy for name, policy in found.items() if _has(type(policy), "rest")}
+        fading = {name: policy for name, policy in found.items() if hasattr(policy, "rest")}
         for name, policy in fading.items():
             found[f"{name}, resting"] = dataclasses.replace(policy, rest=rest)  # type: ignore[type-var]
     if entry.family is not None:
@@ -53,33 +77,12 @@ def contestants(entry: Entry) -> dict[str, Policy]:
     return found
 
 
-def capped_names(named: dict[str, Policy]) -> list[str]:
+def capped_names(named: Mapping[str, Policy]) -> list[str]:
     """The policies among which a cap is chosen in hindsight: every cap, and none; [] if no caps."""
-    keys = {name: type(policy).key for name, policy in named.items()}
-    if _CAPPED not in keys.values():
+    if not any(isinstance(policy, Capped) for policy in named.values()):
         return []
-    return [name for name, key in keys.items() if key in (_CAPPED, _UNCAPPED)]
+    return [name for name, policy in named.items() if isinstance(policy, (Capped, Thompson))]
 
 
-def _made(key: str, scenario: Scenario) -> dict[str, Policy]:
-    """A policy of that key by its title, capped ones once for each cap; none if it is not there."""
-    kind: Any = POLICIES.get(key)
-    if kind is None or (key == _CLICKS_ONLY and isinstance(scenario.noise, Gaussian)):
-        return {}
-    if key != _CAPPED:
-        return {kind.title: kind(**_known(kind, scenario))}
-    inner: Any = POLICIES[_UNCAPPED]
-    held = inner(**_known(inner, scenario))
-    return {f"{kind.title}(cap={cap})": kind(held, cap) for cap in CAPS}
-
-
-def _known(kind: Any, scenario: Scenario) -> dict[str, Any]:
-    """The sigma of Gaussian rewards, for policies that take one; else it is not known."""
-    noise = scenario.noise
-    if not _has(kind, "sigma"):
-        return {}
-    return {"sigma": noise.sigma if isinstance(noise, Gaussian) else None}
-
-
-def _has(kind: Any, parameter: str) -> bool:
-    return any(field.name == parameter for field in dataclasses.fields(kind))
+def _for_clicks(scenario: Scenario) -> dict[str, Maker]:
+    return {} if isinstance(scenario.noise, Gaussian) else CLICKS
