@@ -17,22 +17,20 @@ from rotting.bandits import (
 )
 from rotting.catalogue import names
 from rotting.catalogue.scenarios import scenarios, typeable
-from rotting.league import GROUPS
+from rotting.league import AUDIENCES, GROUPS
 from rotting.models import Constant, Exponential
 from rotting.papers import levine2017
 
-ENTRIES = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+ALL = {**GROUPS, **AUDIENCES}
+ENTRIES = {name: entry for group in ALL.values() for name, entry in group.items()}
 
 
 def test_every_scenario_of_the_league_has_a_name() -> None:
-    assert sum(map(len, GROUPS.values())) == len(ENTRIES) >= 38
+    assert sum(map(len, ALL.values())) == len(ENTRIES) >= 71
     for name, entry in ENTRIES.items():
         found = names.parse_scenario(name)
-        assert (found.arms, found.noise, found.horizon) == (
-            entry.scenario.arms,
-            entry.scenario.noise,
-            entry.scenario.horizon,
-        )
+        for part in ("arms", "noise", "horizon", "audience"):
+            assert getattr(found, part) == getattr(entry.scenario, part)
         assert found.name
         assert names.parse_scenario(f"{typeable(name)}:horizon=7").horizon == 7
         assert not set(typeable(name)) & set(" :,=")

@@ -197,11 +197,11 @@ def run_chunk(
     outcome: Outcome,
     stop: IntArray,
     clear_all: bool = False,
-) -> None:
+) -> Any:
     """Play rows first..last-1 of the outcome with the given forms of the loops (`loops_of`).
 
     `clear_all` starts every run from cleared arrays, also those that a policy need not have
-    cleared (`state.Uncleared`).
+    cleared (`state.Uncleared`). Returns the policy's state at the end of the last of the runs.
 
     A pure function of the plan and the range: chunks may run anywhere, in any order, again.
     """
@@ -232,6 +232,7 @@ def run_chunk(
         stop,
     )
     check_stop(int(stop[0]), plan.scenario.arm_count, plan.request.name)
+    return work
 
 
 def scratch_of(plan: Plan, first: int, last: int) -> Scratch | Crowd:
