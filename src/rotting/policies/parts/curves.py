@@ -1,7 +1,7 @@
 """The posterior of an arm's fatigue curve, by cells of exposures.
 
 An arm's curve is a level times a shape of a library (`parts.shapes`), or *free*: a new level begins
-at each cell with probability 0.15 and no shape is assumed. Given the curve, clicks are Poisson (a
+at each cell with probability 0.3 and no shape is assumed. Given the curve, clicks are Poisson (a
 click rate is small; what that overstates is scaled away, see `scaled`) and levels have a Gamma
 prior, or rewards and levels are normal. Either way what each shape makes of the sums by cell is a
 formula, and the free kind is a sum over all ways to cut the cells into segments, forward and
@@ -23,8 +23,8 @@ from rotting.compilable import shared
 from rotting.policies.parts.cells import log_gamma
 from rotting.state import Numbers, Uncleared
 
-LEVEL = 4.0  # the shape of the Gamma prior of levels: a relative standard deviation of 1/2
-_BOUNDARY = 0.15  # the chance that a free curve begins a new level at a cell
+LEVEL = 3.0  # the shape of the Gamma prior of levels: a relative standard deviation of 0.58
+_BOUNDARY = 0.3  # the chance that a free curve begins a new level at a cell
 _FRESH = 0.9  # of the first level
 _NONE = 1e-6  # a weight below which a shape is left out
 _LEAST = 1e-12  # of a variance, in squares of its mean
