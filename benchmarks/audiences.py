@@ -2,7 +2,7 @@
 
     python benchmarks/audiences.py [--runs 100] [--seed 7] [--setting NAME ...]
 
-Plays random choice, pooled Thompson, the frequency caps, Mixture and Fatigue on the same rewards, and
+Plays random choice, pooled Thompson, frequency caps, Mixture and Fatigue on the same rewards, and
 says for each setting: shares with standard errors; Fatigue less Mixture with its 95 % interval, and
 which part of Mixture's distance to pi_max that closes; Fatigue less pooled Thompson; Fatigue less
 the best of all caps and none, chosen in hindsight; and the worst run. Seeds below 7 were used to
