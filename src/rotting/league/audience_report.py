@@ -6,7 +6,7 @@ All of it is made from the data that audience_league.json holds, so that a page 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 
 TITLE = "The audience league"
 BEST_CAP = "best cap"
+FAR_BELOW = ("UCB1", "PerKey", "CellUCB", "Uniform")  # left out where they would hide the others
 Data = Mapping[str, Any]
 
 
-def columns(data: Data) -> list[str]:
+def columns(data: Data, without: Sequence[str] = ()) -> list[str]:
     """The policies of a league, in the order in which they played; caps are one."""
     found: dict[str, None] = {}
     for each in data["scenarios"].values():
         for name in each["policies"]:
             found[BEST_CAP if is_cap(name) else name] = None
-    return list(found)
+    return [name for name in found if name not in without]
 
 
 def cell_of(scenario: Data, column: str) -> tuple[str, Data] | None:
@@ -40,9 +41,9 @@ def cell_of(scenario: Data, column: str) -> tuple[str, Data] | None:
     return (name, policies[name]) if name in policies else None
 
 
-def standing_rows(data: Data) -> tuple[list[str], list[list[str]]]:
+def standing_rows(data: Data, without: Sequence[str] = ()) -> tuple[list[str], list[list[str]]]:
     """One row a scenario: the recommended policy's share, and what others have more or less."""
-    names = columns(data)
+    names = columns(data, without)
     rows = []
     for title, scenario in data["scenarios"].items():
         row = [title]
@@ -90,9 +91,9 @@ def cost_rows(data: Data) -> tuple[list[str], list[list[str]]]:
 
 
 def figure(data: Data) -> Axes:
-    """Shares of pi_max with 95 % intervals on every scenario; Uniform, far below, is left out."""
+    """Shares of pi_max with 95 % intervals on every scenario, without those far below."""
     scenarios = data["scenarios"]
-    names = [name for name in columns(data) if name != "Uniform"]
+    names = columns(data, FAR_BELOW)
     with plots.drawing(None, None, 8.0, 0.34 * len(scenarios) + 1.6) as axes:
         for place, column in enumerate(names):
             cells = [cell_of(scenario, column) for scenario in scenarios.values()]
@@ -109,7 +110,7 @@ def figure(data: Data) -> Axes:
                 linewidth=1,
             )
         axes.set_yticks(range(len(scenarios)), list(scenarios), fontsize=8)
-        axes.invert_yaxis()
+        axes.set_ylim(len(scenarios) - 0.3, -0.7)
         axes.grid(axis="x", color="#dddddd", linewidth=0.6)
         axes.set_xlabel("share of pi_max's reward")
         axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -152,7 +153,8 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
     """A page in Markdown with the tables of these groups made anew, all else as it was.
 
     A table stands between `<!-- shares of GROUP -->`, or `<!-- beaten in GROUP -->`, and
-    `<!-- end -->`. A group that was not played has none.
+    `<!-- end -->`. A group that was not played has none. Above shares stands a picture,
+    images/GROUP_league.svg.
 
     >>> renewed("<!-- shares of audience -->old<!-- end -->, and words", {})
     '<!-- shares of audience --><!-- end -->, and words'
@@ -162,8 +164,11 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
         what, group = mark.groups()
         text = ""
         if group in groups:
-            rows = standing_rows if what == "shares of" else beaten_rows
-            text = f"\n{_markdown(*rows(groups[group]))}\n"
+            data = groups[group]
+            text = f"\n{_markdown(*beaten_rows(data))}\n"
+            if what == "shares of":
+                shown = f"![Shares of pi_max by scenario and policy](images/{group}_league.svg)"
+                text = f"\n{shown}\n\n{_markdown(*standing_rows(data, FAR_BELOW))}\n"
         return f"<!-- {what} {group} -->{text}<!-- end -->"
 
     marks = r"<!-- (shares of|beaten in) (\w+) -->.*?<!-- end -->"
