@@ -1,6 +1,6 @@
 """The twelve settings of audiences: who takes how much of what pi_max takes, paired by run.
 
-    python benchmarks/audiences.py [--runs 100] [--seed 7] [--setting NAME ...]
+    python benchmarks/audience_twelve.py [--runs 100] [--seed 7] [--setting NAME ...]
 
 Plays random choice, pooled Thompson, frequency caps, Mixture and Fatigue on the same rewards, and
 says for each setting: shares with standard errors; Fatigue less Mixture with its 95 % interval, and
@@ -106,7 +106,7 @@ def main() -> None:
         )
     Console(width=160).print(table)
     if not asked.setting:
-        record("audiences", rows, runs=asked.runs, seed=asked.seed)
+        record("audience_twelve", rows, runs=asked.runs, seed=asked.seed)
 
 
 if __name__ == "__main__":
