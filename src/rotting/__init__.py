@@ -17,7 +17,15 @@ from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.experiments.tuning import Tuning, tune
-from rotting.online.decisions import Assigned, Decision, Decisions
+from rotting.online.audience import AudiencePlayer
+from rotting.online.decisions import (
+    Assigned,
+    AssignedShowing,
+    Decision,
+    Decisions,
+    Showing,
+    Showings,
+)
 from rotting.online.lift import Lift
 from rotting.online.player import Player
 
@@ -26,7 +34,9 @@ __version__ = provenance.VERSION
 __all__ = [
     "Arm",
     "Assigned",
+    "AssignedShowing",
     "Audience",
+    "AudiencePlayer",
     "Bernoulli",
     "Comparison",
     "Decision",
@@ -39,6 +49,8 @@ __all__ = [
     "RandomArms",
     "Result",
     "Scenario",
+    "Showing",
+    "Showings",
     "Tuning",
     "Window",
     "bandits",

@@ -1,9 +1,12 @@
-"""The decisions whose rewards have not come: found by arm and pull, and kept in order.
+"""The decisions whose rewards have not come: found by key, arm and pull, and kept in order.
 
 Entries form a doubly linked list, the oldest decision first, so that those which have waited too
-long are at its head. A hash table (open addressing, linear probing) finds an entry by its arm and
-pull; free entries are linked as well. All of it is O(1) a decision and needs memory only for what
-waits. The table is at most half full; it is grown from outside, when `is_full` says so.
+long are at its head. A hash table (open addressing, linear probing) finds an entry by its key, arm
+and pull; free entries are linked as well. All of it is O(1) a decision and needs memory only for
+what waits. The table is at most half full; it is grown from outside, when `is_full` says so.
+
+The key is zero where there is no audience. In one, `pull` is the key's own number, while the policy
+may have been told another: all keys are one to a policy that plays pooled, and exposures may fade.
 """
 
 from __future__ import annotations
@@ -18,25 +21,31 @@ from rotting.compilable import seldom, shared
 SMALLEST = 2  # entries of a new table
 NONE = -1
 # columns of an entry
-ARM, PULL, MADE, BEFORE, AFTER = 0, 1, 2, 3, 4
+ARM, PULL, MADE, BEFORE, AFTER, KEY, TOLD = 0, 1, 2, 3, 4, 5, 6
+COLUMNS = 7
 AT, WEIGHT, CENTRE = 0, 1, 2
 # places among the ends
 FIRST, LAST, FREE, COUNT = 0, 1, 2, 3
-_SPREAD, _APART = 40_503, 30_011  # odd: pulls in a row go to places far from each other
+# odd: pulls in a row go to places far from each other
+_SPREAD, _APART, _ASIDE = 40_503, 30_011, 48_271
+
+
+# arm, pull, decision, time, weight, centre, key and the pull that the policy was told
+Row = tuple[int, int, int, float, float, float, int, int]
 
 
 class Waiting(NamedTuple):
     """Entries, and how to find them."""
 
     table: IntArray  # a hash's entry plus one, or zero
-    entries: IntArray  # [entry, column]: arm, pull, number of the decision, links
+    entries: IntArray  # [entry, column]: arm, pull, number of the decision, links, key, pull told
     notes: FloatArray  # [entry, column]: the user's time; weight and centre, see `engines.desk`
     ends: IntArray  # the first and the last entry, the first free one, and how many wait
 
 
 def nobody_waits(size: int = SMALLEST) -> Waiting:
     """Space for so many decisions (a power of two); none waits."""
-    entries = np.zeros((size, 5), dtype=np.int64)
+    entries = np.zeros((size, COLUMNS), dtype=np.int64)
     entries[:, AFTER] = np.arange(1, size + 1)
     entries[-1, AFTER] = NONE
     return Waiting(
@@ -54,14 +63,28 @@ def is_full(waiting: Waiting) -> Any:
 
 
 @shared
-def _home(waiting: Waiting, arm: Any, pull: Any) -> Any:
+def _home(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
     """Where the search for an arm's pull begins."""
-    return (pull * _SPREAD + arm * _APART) & (waiting.table.size - 1)
+    return (pull * _SPREAD + arm * _APART + key * _ASIDE) & (waiting.table.size - 1)
+
+
+@shared
+def _home_of(waiting: Waiting, entry: Any) -> Any:
+    entries = waiting.entries
+    return _home(waiting, entries[entry, ARM], entries[entry, PULL], entries[entry, KEY])
 
 
 @shared
 def wait(
-    waiting: Waiting, arm: Any, pull: Any, made: Any, at: Any, weight: Any, centre: Any
+    waiting: Waiting,
+    arm: Any,
+    pull: Any,
+    made: Any,
+    at: Any,
+    weight: Any,
+    centre: Any,
+    key: Any,
+    told: Any,
 ) -> None:
     """A decision waits from now on; there is space for it."""
     ends, entries = waiting.ends, waiting.entries
@@ -70,6 +93,8 @@ def wait(
     entries[entry, ARM] = arm
     entries[entry, PULL] = pull
     entries[entry, MADE] = made
+    entries[entry, KEY] = key
+    entries[entry, TOLD] = told
     last = ends[LAST]
     entries[entry, BEFORE] = last
     entries[entry, AFTER] = NONE
@@ -88,7 +113,7 @@ def wait(
 @shared
 def _enter(waiting: Waiting, entry: Any) -> None:
     """Let an entry be found."""
-    place = _home(waiting, waiting.entries[entry, ARM], waiting.entries[entry, PULL])
+    place = _home_of(waiting, entry)
     while waiting.table[place] != 0:
         place = (place + 1) & (waiting.table.size - 1)
     waiting.table[place] = entry + 1
@@ -96,12 +121,17 @@ def _enter(waiting: Waiting, entry: Any) -> None:
 
 @shared
 @seldom
-def find(waiting: Waiting, arm: Any, pull: Any) -> Any:
-    """The place in the table of an arm's pull, or NONE if that does not wait."""
-    place = _home(waiting, arm, pull)
+def find(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
+    """The place in the table of an arm's pull by a key, or NONE if that does not wait."""
+    place = _home(waiting, arm, pull, key)
+    entries = waiting.entries
     while waiting.table[place] != 0:
         entry = waiting.table[place] - 1
-        if waiting.entries[entry, ARM] == arm and waiting.entries[entry, PULL] == pull:
+        if (
+            entries[entry, ARM] == arm
+            and entries[entry, PULL] == pull
+            and entries[entry, KEY] == key
+        ):
             return place
         place = (place + 1) & (waiting.table.size - 1)
     return NONE
@@ -132,7 +162,7 @@ def forget(waiting: Waiting, place: Any) -> None:
     place = (place + 1) & mask
     while table[place] != 0:
         other = table[place] - 1
-        home = _home(waiting, entries[other, ARM], entries[other, PULL])
+        home = _home_of(waiting, other)
         if ((place - home) & mask) >= ((place - gap) & mask):
             table[gap] = table[place]
             table[place] = 0
@@ -163,19 +193,20 @@ def with_space(waiting: Waiting) -> Waiting:
     return larger
 
 
-def listed(waiting: Waiting) -> list[tuple[int, int, int, float, float, float]]:
-    """Arm, pull, decision, time, weight and centre of all that wait, the oldest first."""
+def listed(waiting: Waiting) -> list[Row]:
+    """All that wait, the oldest first."""
     found = []
     entry = int(waiting.ends[FIRST])
     while entry != NONE:
         arm, pull, made = (int(x) for x in waiting.entries[entry, :3])
         at, weight, centre = (float(x) for x in waiting.notes[entry])
-        found.append((arm, pull, made, at, weight, centre))
+        key, told = (int(x) for x in waiting.entries[entry, [KEY, TOLD]])
+        found.append((arm, pull, made, at, weight, centre, key, told))
         entry = int(waiting.entries[entry, AFTER])
     return found
 
 
-def lined_up(rows: list[tuple[int, int, int, float, float, float]], size: int = 0) -> Waiting:
+def lined_up(rows: list[Row], size: int = 0) -> Waiting:
     """A table with these decisions, as `listed` gives them, and space for `size` or more."""
     space = SMALLEST
     while space < max(size, len(rows) + 1):

@@ -90,7 +90,7 @@ def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
     places = [(KINDS, kind, KINDS[kind]) for kind in held]
     bodies = (  # of what is found by types
         *(image.copy_words, events.reopen_on_time, set_flags, next_of_key),
-        *(attending.turn_and_judge, attending.present_again, attending.of_key, *exposures.BODIES),
+        *(*attending.BODIES, *exposures.BODIES),
     )
     return view([loop, *bodies, *verbs], [*fields, layout, _machinery()], places)
 

@@ -209,6 +209,18 @@ def _register_exposures() -> None:
     def nobody_to_recall(state: Any, key: Any) -> Any:
         return None
 
+    def no_key(state: Any, desk: Any, rows: Any, k: Any) -> Any:
+        return 0
+
+    def by_all(state: Any, desk: Any, key: Any, arm: Any) -> Any:
+        return desk.pulls[arm]
+
+    def as_named(state: Any, desk: Any, place: Any, pull: Any) -> Any:
+        return pull
+
+    def nobody_to_call(state: Any, desk: Any, key: Any, time: Any) -> Any:
+        return None
+
     def kind(exposure: Any) -> Any:
         return exposure.instance_class
 
@@ -264,6 +276,32 @@ def _register_exposures() -> None:
     known(
         attending.told,
         lambda state, pulls, arm: attending.of_key if keyed(state) else of_all,
+    )
+
+    def three(state: Any, desk: Any, nobody: Any, by_state: Any, by_desk: Any) -> Any:
+        """By who counts for each key: nobody, the policy in its state, or the desk."""
+        if keyed(state):
+            return by_state
+        pooled = kind(desk.types[desk.fields.index("exposure")]) is not exposures.Everybody
+        return by_desk if pooled else nobody
+
+    of_row, of_entry = attending.key_of_row, attending.told_in_entry
+    known(attending.whose, lambda state, desk, rows, k: three(state, desk, no_key, of_row, of_row))
+    known(
+        attending.told_then,
+        lambda state, desk, place, pull: three(state, desk, as_named, of_entry, of_entry),
+    )
+    known(
+        attending.showings,
+        lambda state, desk, key, arm: three(
+            state, desk, by_all, attending.shown_by_state, attending.shown_by_desk
+        ),
+    )
+    known(
+        attending.call,
+        lambda state, desk, key, time: three(
+            state, desk, nobody_to_call, attending.call_to_state, attending.call_to_desk
+        ),
     )
 
 
