@@ -56,6 +56,7 @@ FLOORS = (
 ENTRANCES = {
     ("rotting.policies.base", "online", "rotting.online.player"),
     ("rotting.policies.base", "audience", "rotting.online.audience"),
+    ("rotting.online.curves", "plot", "rotting.reports.curves"),
 }
 
 BESIDE_POLICIES = {"__init__", "base", "recommend"}  # the rest of policies/ defines policies

@@ -18,6 +18,7 @@ from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.experiments.tuning import Tuning, tune
 from rotting.online.audience import AudiencePlayer
+from rotting.online.curves import Curves
 from rotting.online.decisions import (
     Assigned,
     AssignedShowing,
@@ -39,6 +40,7 @@ __all__ = [
     "AudiencePlayer",
     "Bernoulli",
     "Comparison",
+    "Curves",
     "Decision",
     "Decisions",
     "Gaussian",

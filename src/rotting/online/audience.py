@@ -12,7 +12,8 @@ from rotting.arrays import IntArray
 from rotting.bandits.audience import HalfLife, Window
 from rotting.checks import HUGE
 from rotting.engines import desk as at_
-from rotting.engines.desk import Desk
+from rotting.engines.attending import exposure_of
+from rotting.engines.desk import NOBODY, Desk
 from rotting.engines.plan import check_audience
 from rotting.engines.waiting import listed
 from rotting.online import saving
@@ -20,10 +21,13 @@ from rotting.online.answering import some
 from rotting.online.batching import MOST
 from rotting.online.columns import columns_of
 from rotting.online.columns import listed as as_list
+from rotting.online.curves import USUAL, Curves, curves_of
 from rotting.online.decisions import AssignedShowing, Showing, Showings
-from rotting.online.keys import Keyed
+from rotting.online.keys import NEW, Keyed
+from rotting.online.table import Table, quoted
 from rotting.policies.base import Policy
 from rotting.policies.parts.exposures import no_exposures
+from rotting.verbs import believe
 
 _new = tuple.__new__  # half the time of a NamedTuple's own
 
@@ -88,7 +92,6 @@ class AudiencePlayer(Keyed):
         place = self._keys.get(key)
         if place is None:
             (place,) = self._admit([key])
-        clock = self._desk.clock
         try:
             if allowed is not None:
                 self._restrict(allowed)
@@ -214,6 +217,44 @@ class AudiencePlayer(Keyed):
                 f"got {decision!r}"
             ) from None
         return arm, number, pull, self._place("decision", key)
+
+    def table(self, *, key: Any = NEW) -> Table:
+        """What the player thinks of its arms, as `Player.table`, for a key: a new one if not said.
+
+        Pulls and rewards are those of everybody; estimates are of the arm's next showing to it.
+        """
+        if key is not NEW:
+            self._check_key(key)
+
+        kept = self._snapshot()
+        place = NOBODY if key is NEW else kept["_keys"].get(key, NOBODY)
+        whom = "a new key" if key is NEW else f"key {quoted(key)}"
+        said = ", keys ignored" if self._how() else f", for {whom}"
+        return self._table(self._asked_of(kept, place), f", {len(kept['_keys'])} keys{said}")
+
+    def curves(self, most: int | None = None) -> Curves:
+        """What each open arm is worth at its 1st, 2nd, ... showing to a key, as it was learnt.
+
+        `most` is how far to look, by default as often as any key was shown any arm, at most 60
+        times. Only a policy that counts by key has curves to show.
+        """
+        if self.policy.by_key is not True:
+            raise ValueError(
+                f"policy must count by key to have curves, but {self.policy.title} plays pooled, "
+                "keys ignored"
+            )
+        kept = self._snapshot()
+        if most is None:
+            shown = exposure_of(kept["_state"], kept["_desk"]).shown
+            most = min(max(1, int(shown.max(initial=0))), USUAL)
+        most = checks.integer("most", most, 1, kept["_reach"])
+        asked = self._asked_of(kept, NOBODY)
+        numbers = np.flatnonzero(asked.desk.open).tolist()
+        beliefs = [
+            [believe(asked.params, asked.state, number, n + 1) for n in range(most)]
+            for number in numbers
+        ]
+        return curves_of(self.policy.short_label, [self.arms[n] for n in numbers], beliefs)
 
     @classmethod
     def _check_kind(cls, saved: saving.Saved) -> None:

@@ -26,7 +26,7 @@ class Kept(Shared):
 
     # All there is: copies and pickles take it by these names. A look into a `__dict__` would make
     # every later access to an attribute slower.
-    _KEPT = (
+    _KEPT: tuple[str, ...] = (
         *("policy", "arms", "horizon", "seed", "compiled", "_dated", "_start"),
         *("_capacity", "_reach", "_params", "_state", "_draw", "_desk"),
     )
@@ -172,14 +172,15 @@ class Kept(Shared):
     def _snapshot(self) -> dict[str, Any]:
         """What is kept, by name, at one moment: no other thread changes these arrays."""
 
-        def take() -> dict[str, Any]:
-            kept = {name: getattr(self, name) for name in self._KEPT}
-            for name in ("_state", "_desk"):
-                arrays = (value.copy() for value in values(kept[name]))
-                kept[name] = rebuild(kept[name], arrays)
-            return {**kept, **self._copied(), "_draw": self._draw.copy()}
+        return self._alone(self._taken)
 
-        return self._alone(take)
+    def _taken(self) -> dict[str, Any]:
+        """The same, for who holds the player already."""
+        kept = {name: getattr(self, name) for name in self._KEPT}
+        for name in ("_state", "_desk"):
+            arrays = (value.copy() for value in values(kept[name]))
+            kept[name] = rebuild(kept[name], arrays)
+        return {**kept, **self._copied(), "_draw": self._draw.copy()}
 
     def _copied(self) -> dict[str, Any]:
         """Copies of what else is kept and changes in place."""

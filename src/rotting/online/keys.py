@@ -13,16 +13,28 @@ from rotting.bandits.audience import Rest
 from rotting.engines import desk as at_
 from rotting.engines import rows as batches
 from rotting.engines import steps
-from rotting.engines.attending import exposure_of
+from rotting.engines.attending import exposure_of, is_keyed, recall
 from rotting.engines.desk import NOBODY
 from rotting.engines.waiting import Row
 from rotting.online import attendance
 from rotting.online.answering import NOTHING
 from rotting.online.attendance import Attendance, places_for
+from rotting.online.explaining import Asked
 from rotting.online.keeping import Kept
 from rotting.online.loading import Loaded
 from rotting.online.playing import Playing
+from rotting.online.table import quoted
 from rotting.policies.parts.exposures import for_keys, forget_key
+
+
+class _New:
+    """Stands for a key that was not seen."""
+
+    def __repr__(self) -> str:
+        return "a new key"
+
+
+NEW = _New()
 
 
 class Keyed(Playing):
@@ -163,6 +175,28 @@ class Keyed(Playing):
     def _check_open(self, allowed: list[int] | None) -> None:
         if not self._somebody(allowed):
             self._refuse(steps.NOBODY_OPEN, 0)
+
+    def _asked(self) -> Asked:
+        """For the key of the last decision."""
+        kept = self._snapshot()
+        last = int(kept["_desk"].clock[at_.LAST_KEY])
+        labels = {place: key for key, place in kept["_keys"].items()}
+        asked = self._asked_of(kept, last)
+        return asked._replace(whom=f" for {quoted(labels[last])}") if last in labels else asked
+
+    def _asked_of(self, kept: dict[str, Any], place: int) -> Asked:
+        """A player as it was when asked, with a key present: NOBODY is one that was not seen."""
+        state = kept["_state"]
+        if is_keyed(state):
+            if place == NOBODY:
+                place = self._unused(kept)
+                state = for_keys(state, max(place + 1, state.arms.exposure.shown.shape[0]))
+            recall(state, place)
+        return Asked(kept["policy"], kept["arms"], kept["_params"], state, kept["_desk"])
+
+    def _unused(self, kept: dict[str, Any]) -> int:
+        """A place that no key has, perhaps one more than there are."""
+        return kept["_spare"][-1] if kept["_spare"] else len(kept["_keys"])
 
     def _how(self) -> str:
         """What is to be said of a policy that does not count by key."""

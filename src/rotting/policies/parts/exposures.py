@@ -160,6 +160,15 @@ def by_key(state: S, keys: int, rest: Rest | None = None) -> S:
     return found
 
 
+def take_back(exposure: Everybody | Exposures | Fading, arm: int) -> None:
+    """Undo the latest showing of an arm to the key that is present; plain Python only."""
+    if isinstance(exposure, (Exposures, Fading)):
+        key = exposure.present[KEY]
+        exposure.shown[key, arm] -= 1
+        if isinstance(exposure, Fading):
+            exposure.left[key, arm] = max(0.0, float(exposure.left[key, arm]) - 1.0)
+
+
 def most_fresh(exposure: Exposures | Fading) -> int:
     """How often any key was shown any arm, less what has faded, in whole pulls."""
     if isinstance(exposure, Fading):
