@@ -66,8 +66,8 @@ def load(
         policy = policy_of(saved, policy)
         labels = matched(saved.arms, saved.arm_count, arms)
         keys = None if saved.audience is None else attendance.from_plain(saved.audience)
-        if keys is not None and not trusted:
-            _check_keys(saved, policy, keys)
+        if keys is not None:
+            _check_audience(saved, policy, keys, trusted)
         desk = restored_desk(saved, keys, policy.by_key is not True)
         _check_sizes(saved, policy, desk)
         saved = _of_one_size(saved, policy)
@@ -85,9 +85,13 @@ def load(
         return Loaded(policy, labels, params, state, _draw(saved), desk, waiting, space, keys)
 
 
-def _check_keys(saved: saving.Saved, policy: Policy, keys: Attendance) -> None:
-    """Refuse an audience that needs more memory than a file may ask for."""
+def _check_audience(saved: saving.Saved, policy: Policy, keys: Attendance, trusted: bool) -> None:
+    """Refuse what cannot play an audience, and one that needs more memory than a file may ask."""
     check_audience(policy)
+    if keys.rest is not None and policy.by_key is not True:
+        raise ValueError(f"saved state is damaged: {policy.title} counts nothing that could rest")
+    if trusted:
+        return
     few = min(saved.arm_count, _FEW)
     params = policy.prepare(max(1, saved.start), saved.horizon, _SMALL)
     fresh = policy.verbs.init(params, few, capacity_of(few, 0) if policy.grows else UNLIMITED)

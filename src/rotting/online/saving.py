@@ -117,7 +117,7 @@ def _states_of(content: Any, state: Any, pulls: Any) -> Any:
 def _from_4(content: dict[str, Any]) -> dict[str, Any]:
     """Format 5: a player may have an audience; there are two more numbers on the clock."""
     desk = content.get("desk")
-    content = {**content, "format": 5, "audience": None}
+    content = {**content, "format": 5}
     if not isinstance(desk, dict) or "clock" not in desk:
         return content  # which is refused as any other
     before = unpack("clock", desk["clock"], np.zeros(_CLOCK_4, dtype=np.int64))
@@ -171,6 +171,8 @@ def write_json(saved: Saved) -> str:
     content["draw"] = _pack(saved.draw)
     content["desk"] = {name: _pack(array) for name, array in saved.desk.items()}
     content["state"] = {path: _pack(array) for path, array in saved.state.items()}
+    if saved.audience is None:
+        del content["audience"]
     content = {"format": FORMAT, "rotting": VERSION, **content}
     return json.dumps({"checksum": _checksum(content), **content})
 
@@ -197,6 +199,7 @@ def read_json(text: str | bytes) -> Saved:
         unknown = f"saved state has format {form!r}, written by rotting {writer}; this reads "
         refused = _REFUSED.get(form) if type(form) is int else None
         raise ValueError(refused or f"{unknown}{FORMAT}")
+    content.setdefault("audience", None)
     missing = [name for name in Saved._fields if name not in content]
     if missing:
         raise ValueError(f"saved state is damaged: it has no {missing[0]}")
