@@ -144,7 +144,7 @@ class Episode:
                 books.waiting, key=lambda name: books.waiting[name]
             )
             for key in [*books.shown, "nobody"]:
-                counts = books.shown.get(key, {})
+                counts: Any = books.shown.get(key, {})
                 assert player.shown(key) == {arm: counts.get(arm, 0) for arm in books.arms}
             table = player.table()
             for row in table:

@@ -29,7 +29,7 @@ class Books:
         self.decided = 0
         self.waiting: dict[Name, int] = {}  # the number of the decision
         self.rewards: Counter[Any] = Counter()  # how many have come, by arm
-        self.total: Counter[Any] = Counter()
+        self.total: dict[Any, float] = {}  # of those rewards, by arm
 
     def open(self, among: Iterable[Any] | None = None) -> set[Any]:
         """The arms that may be chosen; what has waited too long is given up before."""
@@ -70,7 +70,7 @@ class Books:
             raise RefusedError("it does not wait")
         del self.waiting[name]
         self.rewards[name[1]] += 1
-        self.total[name[1]] += float(reward)
+        self.total[name[1]] = self.total.get(name[1], 0.0) + float(reward)
 
     def update_many(self, names: Sequence[Name], rewards: Sequence[float]) -> None:
         if len(set(names)) < len(names) or not set(names) <= self.waiting.keys():

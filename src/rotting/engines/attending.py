@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from rotting.compilable import dispatched
-from rotting.engines.waiting import TOLD
 from rotting.policies.parts.arms import Arms, next_pull
 from rotting.policies.parts.exposures import (
     JUDGED,
@@ -126,18 +125,6 @@ def showings(state: Any, desk: Any, key: Any, arm: Any) -> Any:
     return desk.pulls[arm]
 
 
-def told_in_entry(state: Any, desk: Any, place: Any, pull: Any) -> Any:
-    """`told_then` in an audience."""
-    waiting = desk.waiting
-    return waiting.entries[waiting.table[place] - 1, TOLD]
-
-
-@dispatched
-def told_then(state: Any, desk: Any, place: Any, pull: Any) -> Any:
-    """Which pull the policy was told of; `place` is the decision's among those that wait."""
-    return told_in_entry(state, desk, place, pull) if has_keys(state, desk) else pull
-
-
 def call_to_state(state: Any, desk: Any, key: Any, time: Any) -> None:
     """`call` for a policy that counts by key."""
     recall(state, key)
@@ -161,5 +148,5 @@ def call(state: Any, desk: Any, key: Any, time: Any) -> Any:
 # what is found by types: compiled code depends on all of it
 BODIES = (
     *(turn_and_judge, present_again, of_key, key_of_row, shown_by_state, shown_by_desk),
-    *(told_in_entry, call_to_state, call_to_desk),
+    *(call_to_state, call_to_desk),
 )

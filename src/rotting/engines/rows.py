@@ -25,14 +25,15 @@ from rotting.engines.waiting import (
     AFTER,
     ARM,
     FIRST,
-    KEY,
     LAST,
     MADE,
     NONE,
     PULL,
-    TOLD,
     find,
     is_full,
+    is_of,
+    key_at,
+    told_at,
 )
 from rotting.engines.waiting import forget as forget_entry
 from rotting.verbs import chosen, rejudge
@@ -135,7 +136,8 @@ def record_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any, cha
                 continue
             if chances[done] == chances[done]:
                 last = desk.waiting.ends[LAST]
-                chosen(params, state, arm, desk.waiting.entries[last, TOLD], chances[done])
+                pull_told = told_at(desk.waiting.whose, last, pull)
+                chosen(params, state, arm, pull_told, chances[done])
         learn(params, state, desk, arm, pull, rewards[done], key)
         done += 1
     numbers[EXPLORE] = share
@@ -151,7 +153,7 @@ def give_up_since(desk: Any, made: Any) -> None:
         entry = waiting.ends[LAST]
         if waiting.entries[entry, MADE] <= made:
             return
-        key = waiting.entries[entry, KEY]
+        key = key_at(waiting.whose, entry)
         arm, pull = waiting.entries[entry, ARM], waiting.entries[entry, PULL]
         forget_entry(waiting, find(waiting, arm, pull, key))
 
@@ -164,7 +166,7 @@ def give_up_key(params: Any, state: Any, desk: Any, key: Any) -> None:
     entry = waiting.ends[FIRST]
     while entry != NONE:
         after = waiting.entries[entry, AFTER]
-        if waiting.entries[entry, KEY] == key:
+        if is_of(waiting.whose, entry, key):
             give_up(params, state, desk, entry)
         entry = after
 

@@ -18,7 +18,7 @@ import math
 from typing import Any
 
 from rotting.compilable import seldom, shared
-from rotting.engines.attending import attend, recall, showings, told, told_then
+from rotting.engines.attending import attend, recall, showings, told
 from rotting.engines.control import compare, controlled, mean, tally
 from rotting.engines.desk import (
     CHANCE,
@@ -56,7 +56,6 @@ from rotting.engines.waiting import (
     ARM,
     AT,
     FIRST,
-    KEY,
     MADE,
     NONE,
     PULL,
@@ -64,6 +63,8 @@ from rotting.engines.waiting import (
     forget,
     hash_again,
     is_full,
+    key_at,
+    told_at,
     wait,
 )
 from rotting.policies.parts.exposures import expose, turn_to
@@ -210,10 +211,11 @@ def _learn(
 ) -> None:
     """Take in the reward of the decision at a place of the table of those that wait."""
     numbers, clock = desk.numbers, desk.clock
-    pull_told = told_then(state, desk, place, pull)
+    waiting = desk.waiting
+    pull_told = told_at(waiting.whose, waiting.table[place] - 1, pull)
     if numbers[EXPLORE] > 0.0:
-        compare(desk, desk.waiting.table[place] - 1, reward)
-    forget(desk.waiting, place)
+        compare(desk, waiting.table[place] - 1, reward)
+    forget(waiting, place)
     recall(state, key)
     update(params, state, arm, pull_told, reward)
     if clock[LATE] == arm:
@@ -254,7 +256,8 @@ def expire(params: Any, state: Any, desk: Any) -> None:
 def give_up(params: Any, state: Any, desk: Any, entry: Any) -> None:
     """Wait no longer for the reward of one decision."""
     entries = desk.waiting.entries
-    arm, pull, key = entries[entry, ARM], entries[entry, PULL], entries[entry, KEY]
+    arm, pull = entries[entry, ARM], entries[entry, PULL]
+    key = key_at(desk.waiting.whose, entry)
     place = find(desk.waiting, arm, pull, key)
     desk.clock[EXPIRED] += 1
     default = desk.numbers[DEFAULT]

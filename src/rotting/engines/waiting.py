@@ -5,8 +5,9 @@ long are at its head. A hash table (open addressing, linear probing) finds an en
 and pull; free entries are linked as well. All of it is O(1) a decision and needs memory only for
 what waits. The table is at most half full; it is grown from outside, when `is_full` says so.
 
-The key is zero where there is no audience. In one, `pull` is the key's own number, while the policy
-may have been told another: all keys are one to a policy that plays pooled, and exposures may fade.
+In an audience `pull` is the key's own number, while the policy may have been told another: all keys
+are one to a policy that plays pooled, and exposures may fade. A player without an audience has
+`NoKeys`, and the compiler leaves out what is about them; its key is always zero.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import seldom, shared
+from rotting.compilable import dispatched, seldom, shared
 
 SMALLEST = 2  # entries of a new table
 NONE = -1
 # columns of an entry
-ARM, PULL, MADE, BEFORE, AFTER, KEY, TOLD = 0, 1, 2, 3, 4, 5, 6
-COLUMNS = 7
+ARM, PULL, MADE, BEFORE, AFTER = 0, 1, 2, 3, 4
+KEY, TOLD = 0, 1
 AT, WEIGHT, CENTRE = 0, 1, 2
 # places among the ends
 FIRST, LAST, FREE, COUNT = 0, 1, 2, 3
@@ -34,18 +35,84 @@ _SPREAD, _APART, _ASIDE = 40_503, 30_011, 48_271
 Row = tuple[int, int, int, float, float, float, int, int]
 
 
+class NoKeys(NamedTuple):
+    """There is no audience."""
+
+
+class Whose(NamedTuple):
+    """Whose decisions they are."""
+
+    columns: IntArray  # [entry, column]: the key's number, and the pull that the policy was told
+
+
 class Waiting(NamedTuple):
     """Entries, and how to find them."""
 
     table: IntArray  # a hash's entry plus one, or zero
-    entries: IntArray  # [entry, column]: arm, pull, number of the decision, links, key, pull told
+    entries: IntArray  # [entry, column]: arm, pull, number of the decision, links
     notes: FloatArray  # [entry, column]: the user's time; weight and centre, see `engines.desk`
     ends: IntArray  # the first and the last entry, the first free one, and how many wait
+    whose: NoKeys | Whose = NoKeys()
+
+    @property
+    def keyed(self) -> bool:
+        """Whether they are those of an audience."""
+        return isinstance(self.whose, Whose)
 
 
-def nobody_waits(size: int = SMALLEST) -> Waiting:
-    """Space for so many decisions (a power of two); none waits."""
-    entries = np.zeros((size, COLUMNS), dtype=np.int64)
+def note_key(whose: Any, entry: Any, key: Any, told: Any) -> None:
+    """`note` in an audience."""
+    whose.columns[entry, KEY] = key
+    whose.columns[entry, TOLD] = told
+
+
+@dispatched
+def note(whose: Any, entry: Any, key: Any, told: Any) -> Any:
+    """Write down whose entry this is, and which pull the policy was told."""
+    if isinstance(whose, Whose):
+        note_key(whose, entry, key, told)
+
+
+def found_key(whose: Any, entry: Any) -> Any:
+    """`key_at` in an audience."""
+    return whose.columns[entry, KEY]
+
+
+@dispatched
+def key_at(whose: Any, entry: Any) -> Any:
+    """Whose entry this is."""
+    return found_key(whose, entry) if isinstance(whose, Whose) else 0
+
+
+def found_told(whose: Any, entry: Any, pull: Any) -> Any:
+    """`told_at` in an audience."""
+    return whose.columns[entry, TOLD]
+
+
+@dispatched
+def told_at(whose: Any, entry: Any, pull: Any) -> Any:
+    """Which pull the policy was told; `pull` is that of the decision."""
+    return found_told(whose, entry, pull) if isinstance(whose, Whose) else pull
+
+
+def same_key(whose: Any, entry: Any, key: Any) -> Any:
+    """`is_of` in an audience."""
+    return whose.columns[entry, KEY] == key
+
+
+@dispatched
+def is_of(whose: Any, entry: Any, key: Any) -> Any:
+    """Whether it is this key's entry."""
+    return same_key(whose, entry, key) if isinstance(whose, Whose) else True
+
+
+# what is found by types: compiled code depends on all of it
+BODIES = (note_key, found_key, found_told, same_key)
+
+
+def nobody_waits(size: int = SMALLEST, *, keyed: bool = False) -> Waiting:
+    """Space for so many decisions (a power of two), of keys or not; none waits."""
+    entries = np.zeros((size, 5), dtype=np.int64)
     entries[:, AFTER] = np.arange(1, size + 1)
     entries[-1, AFTER] = NONE
     return Waiting(
@@ -53,6 +120,7 @@ def nobody_waits(size: int = SMALLEST) -> Waiting:
         entries=entries,
         notes=np.zeros((size, 3)),
         ends=np.array([NONE, NONE, 0, 0], dtype=np.int64),
+        whose=Whose(np.zeros((size, 2), dtype=np.int64)) if keyed else NoKeys(),
     )
 
 
@@ -71,7 +139,8 @@ def _home(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
 @shared
 def _home_of(waiting: Waiting, entry: Any) -> Any:
     entries = waiting.entries
-    return _home(waiting, entries[entry, ARM], entries[entry, PULL], entries[entry, KEY])
+    key = key_at(waiting.whose, entry)
+    return _home(waiting, entries[entry, ARM], entries[entry, PULL], key)
 
 
 @shared
@@ -93,8 +162,7 @@ def wait(
     entries[entry, ARM] = arm
     entries[entry, PULL] = pull
     entries[entry, MADE] = made
-    entries[entry, KEY] = key
-    entries[entry, TOLD] = told
+    note(waiting.whose, entry, key, told)
     last = ends[LAST]
     entries[entry, BEFORE] = last
     entries[entry, AFTER] = NONE
@@ -130,7 +198,7 @@ def find(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
         if (
             entries[entry, ARM] == arm
             and entries[entry, PULL] == pull
-            and entries[entry, KEY] == key
+            and is_of(waiting.whose, entry, key)
         ):
             return place
         place = (place + 1) & (waiting.table.size - 1)
@@ -185,9 +253,11 @@ def hash_again(waiting: Waiting) -> None:
 def with_space(waiting: Waiting) -> Waiting:
     """The same with twice the space; the table is left to `hash_again`, which compiled is fast."""
     size = waiting.entries.shape[0]
-    larger = nobody_waits(2 * size)
+    larger = nobody_waits(2 * size, keyed=waiting.keyed)
     larger.entries[:size] = waiting.entries
     larger.notes[:size] = waiting.notes
+    for old, new in zip(waiting.whose, larger.whose, strict=True):
+        new[:size] = old
     larger.ends[:] = waiting.ends
     larger.ends[FREE] = size  # those before are all taken
     return larger
@@ -200,18 +270,19 @@ def listed(waiting: Waiting) -> list[Row]:
     while entry != NONE:
         arm, pull, made = (int(x) for x in waiting.entries[entry, :3])
         at, weight, centre = (float(x) for x in waiting.notes[entry])
-        key, told = (int(x) for x in waiting.entries[entry, [KEY, TOLD]])
+        key = int(key_at(waiting.whose, entry))
+        told = int(told_at(waiting.whose, entry, pull))
         found.append((arm, pull, made, at, weight, centre, key, told))
         entry = int(waiting.entries[entry, AFTER])
     return found
 
 
-def lined_up(rows: list[Row], size: int = 0) -> Waiting:
+def lined_up(rows: list[Row], size: int = 0, *, keyed: bool = False) -> Waiting:
     """A table with these decisions, as `listed` gives them, and space for `size` or more."""
     space = SMALLEST
     while space < max(size, len(rows) + 1):
         space *= 2
-    waiting = nobody_waits(space)
+    waiting = nobody_waits(space, keyed=keyed)
     for row in rows:
         wait(waiting, *row)
     return waiting

@@ -15,7 +15,7 @@ from rotting.engines import desk as at_
 from rotting.engines.attending import exposure_of
 from rotting.engines.desk import NOBODY, Desk
 from rotting.engines.plan import check_audience
-from rotting.engines.waiting import listed
+from rotting.engines.waiting import listed, nobody_waits
 from rotting.online import saving
 from rotting.online.answering import some
 from rotting.online.batching import MOST
@@ -74,6 +74,7 @@ class AudiencePlayer(Keyed):
 
     def _new_desk(self) -> Desk:
         desk = super()._new_desk()
+        desk = desk._replace(waiting=nobody_waits(keyed=True))
         if self.policy.by_key is True:
             return desk
         return desk._replace(exposure=no_exposures(self._places, len(self.arms)))

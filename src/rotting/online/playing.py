@@ -164,7 +164,7 @@ class Playing(Viewing, Measuring):
         player.compiled, player._dated = saved.compiled, saved.dated
         player._start = saved.start
         player._capacity, player._reach = found.space
-        desk = found.desk._replace(waiting=lined_up(found.waiting))
+        desk = found.desk._replace(waiting=lined_up(found.waiting, keyed=found.keys is not None))
         player._restore(found)
         player._begin(found.params, found.state, found.draw, desk)
         return player

@@ -118,7 +118,8 @@ class Roster(Batching):
         finally:  # after Ctrl-C, too: the first rows are learnt then, and nothing waits
             self._work(batches.GIVE_UP_SINCE, np.full((1, 4), before), np.zeros(0), np.zeros(0))
         if len(self._desk.waiting.entries) > space:  # for pulls left out, which wait no longer
-            fewer = lined_up(listed(self._desk.waiting), space)
+            waiting = self._desk.waiting
+            fewer = lined_up(listed(waiting), space, keyed=waiting.keyed)
             desk = self._desk._replace(waiting=fewer)
             self._begin(self._params, self._state, self._draw, desk)
         counted = int(self._desk.clock[at.DECIDED]) - before

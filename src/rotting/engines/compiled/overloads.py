@@ -18,7 +18,7 @@ from typing import Any
 
 from rotting import verbs
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
-from rotting.engines import attending
+from rotting.engines import attending, waiting
 from rotting.engines import events as happening
 from rotting.engines.image import Image, copy_words, restart
 from rotting.policies.parts import arms, exposures, openings
@@ -215,9 +215,6 @@ def _register_exposures() -> None:
     def by_all(state: Any, desk: Any, key: Any, arm: Any) -> Any:
         return desk.pulls[arm]
 
-    def as_named(state: Any, desk: Any, place: Any, pull: Any) -> Any:
-        return pull
-
     def nobody_to_call(state: Any, desk: Any, key: Any, time: Any) -> Any:
         return None
 
@@ -285,12 +282,8 @@ def _register_exposures() -> None:
         pooled = kind(desk.types[desk.fields.index("exposure")]) is not exposures.Everybody
         return by_desk if pooled else nobody
 
-    of_row, of_entry = attending.key_of_row, attending.told_in_entry
+    of_row = attending.key_of_row
     known(attending.whose, lambda state, desk, rows, k: three(state, desk, no_key, of_row, of_row))
-    known(
-        attending.told_then,
-        lambda state, desk, place, pull: three(state, desk, as_named, of_entry, of_entry),
-    )
     known(
         attending.showings,
         lambda state, desk, key, arm: three(
@@ -303,6 +296,37 @@ def _register_exposures() -> None:
             state, desk, nobody_to_call, attending.call_to_state, attending.call_to_desk
         ),
     )
+
+
+@functools.cache
+def _register_waiting() -> None:
+    """Where there are no keys, nothing is written down of them."""
+
+    def nothing_to_note(whose: Any, entry: Any, key: Any, told: Any) -> Any:
+        return None
+
+    def no_key(whose: Any, entry: Any) -> Any:
+        return 0
+
+    def as_named(whose: Any, entry: Any, pull: Any) -> Any:
+        return pull
+
+    def yes(whose: Any, entry: Any, key: Any) -> Any:
+        return True
+
+    def none(whose: Any) -> bool:
+        return whose.instance_class is waiting.NoKeys
+
+    known = functools.partial(make_known, jit_options=_INLINED)
+    known(
+        waiting.note,
+        lambda whose, entry, key, told: nothing_to_note if none(whose) else waiting.note_key,
+    )
+    known(waiting.key_at, lambda whose, entry: no_key if none(whose) else waiting.found_key)
+    known(
+        waiting.told_at, lambda whose, entry, pull: as_named if none(whose) else waiting.found_told
+    )
+    known(waiting.is_of, lambda whose, entry, key: yes if none(whose) else waiting.same_key)
 
 
 @functools.cache
@@ -337,6 +361,7 @@ def register() -> None:
         _register_verbs()
         _register_openings()
         _register_exposures()
+        _register_waiting()
         _register_events()
         while PENDING:
             outer, body = PENDING.pop()
