@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rotting.compilable import dispatched
+from rotting.engines.desk import FURTHEST, LAST_KEY
 from rotting.policies.parts.arms import Arms, next_pull
 from rotting.policies.parts.exposures import (
     JUDGED,
@@ -125,6 +126,21 @@ def showings(state: Any, desk: Any, key: Any, arm: Any) -> Any:
     return desk.pulls[arm]
 
 
+def write_down_key(state: Any, desk: Any, key: Any, pull: Any) -> None:
+    """`write_down` in an audience."""
+    clock = desk.clock
+    clock[LAST_KEY] = key
+    if pull > clock[FURTHEST]:
+        clock[FURTHEST] = pull
+
+
+@dispatched
+def write_down(state: Any, desk: Any, key: Any, pull: Any) -> Any:
+    """Whose the latest decision is, and how far the pulls reach that the policy is told of."""
+    if has_keys(state, desk):
+        write_down_key(state, desk, key, pull)
+
+
 def call_to_state(state: Any, desk: Any, key: Any, time: Any) -> None:
     """`call` for a policy that counts by key."""
     recall(state, key)
@@ -148,5 +164,5 @@ def call(state: Any, desk: Any, key: Any, time: Any) -> Any:
 # what is found by types: compiled code depends on all of it
 BODIES = (
     *(turn_and_judge, present_again, of_key, key_of_row, shown_by_state, shown_by_desk),
-    *(call_to_state, call_to_desk),
+    *(write_down_key, call_to_state, call_to_desk),
 )

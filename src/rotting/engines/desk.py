@@ -50,8 +50,9 @@ LEARNT = 12  # rewards that have come since
 OPEN = 13  # how many arms are not retired
 UNHASHED = 14  # whether the table of those that wait has to be made anew
 SILENT = 15  # arms without a reward, open or not
+# and of an audience
 FURTHEST = 16  # the highest pull that the policy was told of: its tables must reach that far
-LAST_KEY = 17  # whose decision the latest was; 0 without an audience, NOBODY if it was forgotten
+LAST_KEY = 17  # whose decision the latest was, or NOBODY if that was forgotten
 CLOCK = 18
 NOBODY = -1
 
@@ -87,6 +88,11 @@ class Desk(NamedTuple):
     draw: random.Draw  # where the control group's random numbers stand
     waiting: Waiting  # decisions without a reward
     exposure: Everybody | Exposures | Fading = Everybody()  # by key, unless the state counts so
+
+
+def furthest(desk: Desk) -> int:
+    """The highest pull that the policy was told of."""
+    return int(desk.clock[FURTHEST] if desk.waiting.keyed else desk.pulls.max())
 
 
 def new_desk(arms: int, seed: int) -> Desk:

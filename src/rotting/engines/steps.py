@@ -18,7 +18,7 @@ import math
 from typing import Any
 
 from rotting.compilable import seldom, shared
-from rotting.engines.attending import attend, recall, showings, told
+from rotting.engines.attending import attend, recall, showings, told, write_down
 from rotting.engines.control import compare, controlled, mean, tally
 from rotting.engines.desk import (
     CHANCE,
@@ -26,13 +26,11 @@ from rotting.engines.desk import (
     DEFAULT,
     EXPIRED,
     EXPLORE,
-    FURTHEST,
     GROW_AT,
     GROW_AT_PULL,
     LAST_ALLOWED,
     LAST_ARM,
     LAST_CONTROL,
-    LAST_KEY,
     LAST_PULL,
     LAST_SEEN,
     LATE,
@@ -176,8 +174,7 @@ def count(params: Any, state: Any, desk: Any, arm: Any, key: Any = 0) -> Any:
                 numbers[LIFT_CONTROL] += clock[LAST_CONTROL]
                 if numbers[DEFAULT] == numbers[DEFAULT]:
                     tally(desk, weight, centre, numbers[DEFAULT], 1.0)
-    if pull_told > clock[FURTHEST]:
-        clock[FURTHEST] = pull_told
+    write_down(state, desk, key, pull_told)
     if pull_told >= clock[GROW_AT_PULL]:
         clock[GROW_AT] = 0  # the tables have to reach further before the next decision
     made = clock[DECIDED] + 1
@@ -185,7 +182,6 @@ def count(params: Any, state: Any, desk: Any, arm: Any, key: Any = 0) -> Any:
     clock[LATE] = arm
     clock[LAST_ARM] = arm
     clock[LAST_PULL] = pull
-    clock[LAST_KEY] = key
     clock[LAST_SEEN] = desk.seen[arm]
     clock[LEARNT] = 0
     desk.chosen[arm] = made

@@ -69,8 +69,8 @@ def _check_clock(desk: Desk, keys: Attendance | None, pooled: bool) -> None:
             raise ValueError(f"saved state is damaged: nobody can wait for arm {clock[place]}")
     clock[[at.RESTRICTED, at.UNHASHED]] = 0
     if keys is None:
-        clock[at.LAST_KEY] = 0
-    if keys is None or pooled:
+        clock[[at.LAST_KEY, at.FURTHEST]] = 0
+    elif pooled:
         clock[at.FURTHEST] = desk.pulls.max()
     if clock[at.FURTHEST] > desk.pulls.max():
         raise ValueError("saved state is damaged: the policy was told of pulls that nobody made")
@@ -118,7 +118,7 @@ def waiting_rows(saved: saving.Saved, desk: Desk, keys: Attendance | None, shown
         if not made < number <= clock[at.DECIDED]:
             raise ValueError("saved state is damaged: pulls must wait in the order of decisions")
         made = number
-        if not 1 <= told <= min(pulls[arm], clock[at.FURTHEST]):
+        if keys is not None and not 1 <= told <= min(pulls[arm], clock[at.FURTHEST]):
             raise ValueError(f"saved state is damaged: no policy was told of pull {told}")
         if not all(math.isfinite(x) for x in notes[1:]) or math.isinf(notes[0]):
             raise ValueError("saved state is damaged: notes of a pull must be finite")

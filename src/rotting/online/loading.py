@@ -69,7 +69,8 @@ def load(
         if keys is not None:
             _check_audience(saved, policy, keys, trusted)
         desk = restored_desk(saved, keys, policy.by_key is not True)
-        _check_sizes(saved, policy, desk)
+        most = int(desk.pulls.max() if keys is None else desk.clock[at.FURTHEST])
+        _check_sizes(saved, policy, int(desk.clock[at.DECIDED]), most)
         saved = _of_one_size(saved, policy)
         params, fresh = _prepared(saved, policy, keys, trusted)
         state = _state(saved, policy, fresh, trusted)
@@ -183,9 +184,8 @@ def policy_of(saved: saving.Saved, policy: Policy | None) -> Policy:
     return made
 
 
-def _check_sizes(saved: saving.Saved, policy: Policy, desk: Desk) -> None:
-    """Refuse sizes that do not follow from the pulls."""
-    decided, most = int(desk.clock[at.DECIDED]), int(desk.clock[at.FURTHEST])
+def _check_sizes(saved: saving.Saved, policy: Policy, decided: int, most: int) -> None:
+    """Refuse sizes that do not follow from the decisions, and the highest pull a policy knows."""
     if not 1 <= saved.start <= saved.arm_count:
         raise ValueError(
             f"saved state is damaged: start must be 1 to {saved.arm_count} arms, "

@@ -215,6 +215,9 @@ def _register_exposures() -> None:
     def by_all(state: Any, desk: Any, key: Any, arm: Any) -> Any:
         return desk.pulls[arm]
 
+    def nothing_to_write(state: Any, desk: Any, key: Any, pull: Any) -> Any:
+        return None
+
     def nobody_to_call(state: Any, desk: Any, key: Any, time: Any) -> Any:
         return None
 
@@ -289,6 +292,11 @@ def _register_exposures() -> None:
         lambda state, desk, key, arm: three(
             state, desk, by_all, attending.shown_by_state, attending.shown_by_desk
         ),
+    )
+    noted = attending.write_down_key
+    known(
+        attending.write_down,
+        lambda state, desk, key, pull: three(state, desk, nothing_to_write, noted, noted),
     )
     known(
         attending.call,
