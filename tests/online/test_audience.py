@@ -25,6 +25,8 @@ from rotting import (
 )
 from rotting.engines.desk import FURTHEST
 from rotting.policies import Policy
+from rotting.policies.parts.exposures import present_key
+from rotting.verbs import KINDS, judge
 
 FAMILY = models.Plateau(length=2).over([0.1, 0.3, 0.45])
 CTO = policies.CTO(FAMILY)
@@ -56,6 +58,85 @@ def test_one_key_is_the_plain_player(policy: Policy) -> None:
                 reward = rng.gauss(0.5 / late.pull**0.3, 0.3)
                 plain.update(late, reward)
                 single.update(("only", *late), reward)
+
+
+@pytest.mark.parametrize(
+    ("policy", "settings"),
+    [
+        (CTO, {}),
+        (CTO, {"reward_window": 6, "default_reward": 0.2}),
+        (CTO, {"rest": HalfLife(4.0)}),
+        (policies.LCTO(models.Polynomial().over([0.1, 0.3, 0.9])), {}),
+    ],
+    ids=["CTO", "expiring", "fading", "L-CTO"],
+)
+def test_the_arm_is_the_best_for_the_key_whoever_was_rewarded_last(
+    policy: Policy, settings: Any
+) -> None:
+    """Rewards of other keys come in between, late; what is kept of each arm is judged anew."""
+    player = audience(policy, **settings)
+    rng, waiting, compared = random.Random(5), [], 0
+    for _ in range(400):
+        key = rng.choice((1, 1, 1, *range(12)))
+        among = rng.sample("abc", 2) if rng.random() < 0.2 else None
+        player.expire()
+        tried = all(row.observed for row in player.table())
+        decision = player.select(key, among)
+        if tried:
+            place = player._keys[key]
+            after = player._state.arms.exposure
+            fresh = np.array(after.left if hasattr(after, "left") else after.shown, dtype=float)
+            # a little more than was added, which was rounded to 32 bits
+            fresh[place, player.arms.index(decision.arm)] -= 1.000001
+            worth = {
+                arm: judge(player._params, player._state, n, int(fresh[place, n] + 0.5) + 1)
+                for n, arm in enumerate(player.arms)
+                if among is None or arm in among
+            }
+            assert worth[decision.arm] == max(worth.values())
+            compared += len(set(worth.values())) > 1
+        waiting.append(decision)
+        while len(waiting) > 4 and rng.random() < 0.8:
+            late = waiting.pop(rng.randrange(len(waiting)))
+            if late in player.outstanding:
+                player.update(late, {"a": 0.9, "b": 0.6, "c": 0.5}[late.arm] + rng.gauss(0.0, 0.2))
+    assert compared > 200
+
+
+def test_a_policy_knows_whose_reward_it_is_told() -> None:
+    """Late, by the default, in a batch or from history."""
+    player = audience(reward_window=3, default_reward=0.0)
+    told = []
+
+    def update(params: Any, state: Any, arm: int, pull: int, reward: float) -> None:
+        told.append((int(present_key(state.arms.exposure)), pull))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(KINDS, CTO.verbs.params, CTO.verbs._replace(update=update))
+        ann, bob = player.select("ann"), player.select("bob")
+        player.update(ann, 1.0)
+        player.update(bob, 1.0)
+        player.select("ann", among=[ann.arm])
+        player.select_many(["cat"] * 3)  # by the fourth, ann's second is given up
+        player.select("cat")
+        assert told == [(0, 1), (1, 1), (0, 2)]
+        del told[:]
+        player.learn(["a", "b"], [0.0, 1.0], keys=["bob", "dan"], pulls=[7, 9])
+        assert told == [(1, 7), (3, 9)]
+
+
+def test_who_hears_of_clicks_only_is_warned_where_it_is_called() -> None:
+    player = audience(policies.UCB1())
+
+    def clicks_only() -> None:
+        for n in range(3000):
+            decision = player.select(n % 9)
+            if n % 10 == 0:
+                player.update(decision, 1.0)
+
+    with pytest.warns(UserWarning, match="No click is a reward of 0") as told:
+        clicks_only()
+    assert told[0].filename == __file__
 
 
 @pytest.mark.parametrize("policy", REFUSING.values(), ids=name_of)

@@ -99,7 +99,7 @@ class AudiencePlayer(Keyed):
             number, pull = self._decide(self._block, place)
             if number < 0:
                 number, pull = self._decide_again(
-                    number, pull, lambda: self._decide(self._block, place), user=6
+                    number, pull, lambda: self._decide(self._block, place), user=7
                 )
         finally:
             if allowed is not None:
