@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rotting import AudiencePlayer, HalfLife, Window, models, policies
-from twins.audience import Books
+from twins.books import Books
 from twins.desk import RefusedError
 
 FAMILY = models.Plateau(length=2).over([0.1, 0.3, 0.45])
