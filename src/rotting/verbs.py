@@ -46,9 +46,10 @@ class Opinion(NamedTuple):
 
     `rule` is how it decides: by the "highest" index; "mostly" so, but it tries neglected arms as
     well; by the highest of the means that it was "told"; by the highest of numbers "sampled" from
-    Normal(estimate, padding^2); by "chance", the index being the probability; "uniform"; by "turn";
-    or by a filter that arms pass or not ("filtered"). An arm of which nothing is said, not even an
-    estimate, is one that ramps up, unless the rule needs no estimates.
+    posteriors of mean `estimate` and standard deviation `padding`; by "chance", the index being the
+    probability; "uniform"; by "turn"; or by a filter that arms pass or not ("filtered"). An arm of
+    which nothing is said, not even an estimate, is one that ramps up, unless the rule needs no
+    estimates.
     """
 
     estimate: float | None = None  # of the next reward

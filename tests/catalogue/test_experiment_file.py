@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rotting import models, policies
-from rotting.bandits import Arm, NoNoise, RandomArms, Scenario
+from rotting.bandits import Arm, Audience, HalfLife, NoNoise, RandomArms, Scenario, Window
 from rotting.catalogue.experiment_file import EXAMPLE, ExperimentFile, read_experiment
 from rotting.models import Amplitude, Exponential, Plateau
 
@@ -19,7 +19,7 @@ MODEL = (
     "arms = [{{model = 'constant', {}}}]\n" + GOOD[GOOD.index("[[") :]
 )
 FAMILY = GOOD.replace("ucb1", "cto") + "family = {{model = 'plateau', {}}}\n"
-
+CAPPED = GOOD.replace("ucb1", "capped") + "cap = 3\n{}\n"
 
 FILES = [
     ("runs = 'many'\n" + GOOD, "runs must be a whole number, got 'many'"),
@@ -67,6 +67,9 @@ FILES = [
     (FAMILY.format("amplitudes = [0.1]"), "Plateau needs a theta"),
     (FAMILY.format("thetas = 0.1"), "Theta must be a list of numbers, got 0.1"),
     (GOOD.replace("ucb1", "rawucb") + 'sigma = "unknown"\n', "sigma must be a number > 0"),
+    (CAPPED.format("inner = { policy = 'ucb2' }"), "policies[0]: unknown policy 'ucb2'"),
+    (CAPPED.format("inner = { policy = 'ucb1', d = 1 }"), "unknown parameter of ucb1 'd'"),
+    (CAPPED.format("rest = { window = 3 }"), "policies[0]: rest of Capped must be a HalfLife"),
 ]
 
 
@@ -226,18 +229,31 @@ def test_a_named_scenario_and_an_unknown_sigma(tmp_path: Path) -> None:
     ]
 
 
+def test_a_policy_that_holds_another(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "policies.md").read_text()
+    block = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
+    found = read('scenario = "clicks:horizon=50"\n' + block, tmp_path)
+    held = policies.Capped(policies.UCB1(c=0.5), 3, Window(86_400))
+    assert found.policies == {"Capped(inner=UCB1(c=0.5), cap=3)": held}
+    found = read(CAPPED.format(""), tmp_path)
+    assert [policy.label[:20] for policy in found.policies.values()] == ["Capped(inner=Thompso"]
+    grid = "[tune]\npolicy = 'capped'\ngrid = {{ cap = [1, 2] }}\n"
+    found = read(CAPPED.format("") + grid.format(), tmp_path)
+    assert found.tuning is not None
+    assert found.tuning[1] == {"cap": [1, 2]}
+
+
 PAGE = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text()
 
 
 def test_the_files_in_the_documentation_can_be_read(tmp_path: Path) -> None:
     blocks = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-    assert blocks
-    for block in blocks:
-        found = read(block, tmp_path)
-        first = found.scenario.arms
-        assert isinstance(first, RandomArms)
-        assert first.family == Amplitude(Exponential(0.01)).between(0.02, 0.1)
-        assert policies.SteadyUCB(None) in found.policies.values()
+    crowd, clicks = (read(block, tmp_path) for block in blocks)
+    first = clicks.scenario.arms
+    assert isinstance(first, RandomArms)
+    assert first.family == Amplitude(Exponential(0.01)).between(0.02, 0.1)
+    assert policies.SteadyUCB(None) in clicks.policies.values()
+    assert crowd.scenario.audience == Audience(2000, "uniform", (0.5, 1.5), HalfLife(20))
 
 
 def test_the_ways_to_say_a_family_in_the_documentation(tmp_path: Path) -> None:
@@ -246,3 +262,76 @@ def test_the_ways_to_say_a_family_in_the_documentation(tmp_path: Path) -> None:
     for row in rows:
         text = FAMILY.format(row).replace("plateau", "exponential").replace("cto", "posterior")
         assert read(text, tmp_path).policies
+
+
+AUDIENCE = """
+runs = 2
+[scenario]
+horizon = 60
+noise = { kind = "bernoulli" }
+arms = [{ model = "polynomial", theta = 0.4 }, { model = "constant", value = 0.3 }]
+[scenario.audience]
+keys = 5
+arrivals = "zipf:1.1"
+factors = [0.5, 1]
+rest = { half_life = 20, unit = "decisions" }
+[[policies]]
+policy = "ucb1"
+"""
+
+
+def audience_in(text: str, tmp_path: Path) -> Audience | None:
+    path = tmp_path / "experiment.toml"
+    path.write_text(text)
+    return read_experiment(path).scenario.audience
+
+
+def test_an_audience_in_a_file(tmp_path: Path) -> None:
+    full = Audience(5, "zipf:1.1", (0.5, 1.0), HalfLife(20.0, "decisions"))
+    assert audience_in(AUDIENCE, tmp_path) == full
+    for line, changed in (
+        ("rest = { window = 30 }", Audience(5, "zipf:1.1", (0.5, 1.0), Window(30))),
+        (
+            'rest = { window = 3, unit = "decisions" }',
+            Audience(5, "zipf:1.1", (0.5, 1.0), Window(3, "decisions")),
+        ),
+        ("", Audience(5, "zipf:1.1", (0.5, 1.0))),
+    ):
+        text = AUDIENCE.replace('rest = { half_life = 20, unit = "decisions" }', line)
+        assert audience_in(text, tmp_path) == changed
+    short = AUDIENCE.replace('"zipf:1.1"', "[" + "0, 4, 1, " * 20 + "]").replace("factors", "#")
+    given = audience_in(short, tmp_path)
+    assert given is not None
+    assert given == Audience(5, [0, 4, 1] * 20, rest=HalfLife(20))
+    assert given.arrive(0, 0, 4).tolist() == [0, 4, 1, 0]
+    lines = [line for line in AUDIENCE.splitlines() if not line.startswith(("arr", "fac", "rest"))]
+    assert audience_in("\n".join(lines), tmp_path) == Audience(5)
+
+
+AUDIENCES = [
+    ("keys = 5", "kys = 5", "unknown key 'scenario.audience.kys'; did you mean"),
+    ("keys = 5", "", "scenario.audience.keys must be given"),
+    ("keys = 5", "keys = 0", "scenario.audience: keys must be an integer >= 1, got 0"),
+    ("keys = 5", "keys = 2.5", "scenario.audience.keys must be a whole number, got 2.5"),
+    ('"zipf:1.1"', "3", "scenario.audience.arrivals must be a text or a list of key numbers"),
+    ('"zipf:1.1"', '"poisson"', "scenario.audience: arrivals must be 'uniform', 'turns', 'zipf:S'"),
+    ('"zipf:1.1"', "[0, 5]", "arrivals must be key numbers from 0 to 4, one a round, got 5 in"),
+    ('"zipf:1.1"', "[0, 4]", "scenario: arrivals must have a key for each of the 60 rounds, got 2"),
+    ("[0.5, 1]", "[0.5]", "scenario.audience: factors must be a pair (low, high), got (0.5,)"),
+    ("[0.5, 1]", "[0.5, 2]", "scenario: Bernoulli rewards need means in [0, 1]"),
+    ("[0.5, 1]", "0.5", "scenario.audience.factors must be a list, got 0.5"),
+    ("half_life = 20", "half_lif = 20", "unknown key 'scenario.audience.rest.half_lif'"),
+    ("half_life = 20", "half_life = 0", "scenario.audience.rest: length must be a number > 0"),
+    ("half_life = 20,", "", "scenario.audience.rest must have a half_life or a window"),
+    ("half_life = 20", "half_life = 2, window = 3", "must have a half_life or a window (one of"),
+    ("half_life = 20", "window = 2.5", "scenario.audience.rest.window must be a whole number"),
+    ('"decisions"', '"days"', "scenario.audience.rest: unit must be one of 'decisions', 'rounds'"),
+    ("rest = {", "rest = 5 # {", "scenario.audience.rest must be a table, got 5"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), AUDIENCES, ids=[case[1] for case in AUDIENCES])
+def test_bad_audiences(old: str, new: str, words: str, tmp_path: Path) -> None:
+    assert old in AUDIENCE
+    with pytest.raises(ValueError, match=re.escape(words)):
+        audience_in(AUDIENCE.replace(old, new, 1), tmp_path)

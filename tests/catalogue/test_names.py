@@ -5,25 +5,32 @@ from __future__ import annotations
 import pytest
 
 from rotting import plain, policies
-from rotting.bandits import Arm, Bernoulli, Gaussian, NoNoise, RandomArms, Scenario
+from rotting.bandits import (
+    Arm,
+    Bernoulli,
+    Gaussian,
+    HalfLife,
+    NoNoise,
+    RandomArms,
+    Scenario,
+    Window,
+)
 from rotting.catalogue import names
 from rotting.catalogue.scenarios import scenarios, typeable
-from rotting.league import GROUPS
+from rotting.league import AUDIENCES, GROUPS
 from rotting.models import Constant, Exponential
 from rotting.papers import levine2017
 
-ENTRIES = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+ALL = {**GROUPS, **AUDIENCES}
+ENTRIES = {name: entry for group in ALL.values() for name, entry in group.items()}
 
 
 def test_every_scenario_of_the_league_has_a_name() -> None:
-    assert sum(map(len, GROUPS.values())) == len(ENTRIES) >= 38
+    assert sum(map(len, ALL.values())) == len(ENTRIES) >= 71
     for name, entry in ENTRIES.items():
         found = names.parse_scenario(name)
-        assert (found.arms, found.noise, found.horizon) == (
-            entry.scenario.arms,
-            entry.scenario.noise,
-            entry.scenario.horizon,
-        )
+        for part in ("arms", "noise", "horizon", "audience"):
+            assert getattr(found, part) == getattr(entry.scenario, part)
         assert found.name
         assert names.parse_scenario(f"{typeable(name)}:horizon=7").horizon == 7
         assert not set(typeable(name)) & set(" :,=")
@@ -127,3 +134,65 @@ def test_what_cannot_be_filled_in(text: str, scenario: Scenario, words: str) -> 
         names.parse_policy(text, scenario)
     with pytest.raises(ValueError, match=words):
         names.filled_in([text], scenario)
+
+
+CLICKS = names.parse_scenario("clicks")
+AV = names.parse_scenario("av")
+
+
+@pytest.mark.parametrize(
+    ("text", "scenario", "policy"),
+    [
+        ("thompson", CLICKS, policies.Thompson()),
+        ("thompson", AV, policies.Thompson(levine2017.SIGMA)),
+        ("thompson:sigma=none", AV, policies.Thompson()),
+        ("thompson", Scenario(FADING.arms, NoNoise(), 9), policies.Thompson()),
+        ("capped:cap=3", CLICKS, policies.Capped(policies.Thompson(), 3)),
+        (
+            "capped:cap=3,inner=ucb1,inner.c=0.5,rest=window:86400",
+            CLICKS,
+            policies.Capped(policies.UCB1(c=0.5), 3, Window(86_400)),
+        ),
+        (
+            "capped:cap=2,inner=rawucb,rest=half_life:5:rounds",
+            CLICKS,
+            policies.Capped(policies.RAWUCB(0.5), 2, HalfLife(5, "rounds")),
+        ),
+        ("perkey:inner=steadyucb", CLICKS, policies.PerKey(policies.SteadyUCB(None))),
+    ],
+)
+def test_policies_that_hold_another_by_name(text: str, scenario: Scenario, policy: object) -> None:
+    assert names.parse_policy(text, scenario) == policy
+
+
+def test_what_is_filled_in_of_a_policy_that_is_held_is_said() -> None:
+    assert names.filled_in(["capped:cap=3", "capped:cap=2,inner=rawucb"], CLICKS) == [
+        "inner = Thompson filled in, since none is named: Capped",
+        "sigma left unknown for Bernoulli rewards: Thompson",
+        "sigma = 0.5 filled in from Bernoulli rewards: RAW-UCB",
+    ]
+    made = names.make_policy("perkey", {"inner": policies.UCB1()}, CLICKS)
+    assert made == policies.PerKey(policies.UCB1())
+    assert names.filled_in([("perkey", {"inner": policies.UCB1()})], CLICKS) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("capped", "cap of capped must be given"),
+        ("capped:cap=3,inner=cto", "inner of Capped must be a policy that plays pooled, got CTO"),
+        ("capped:cap=3,inner=nope", "unknown policy 'nope'"),
+        ("capped:cap=3,inner=7", "inner of capped must be the name of a policy or a table, got 7"),
+        ("capped:cap=3,inner.policy=7", "inner of capped must name a policy, got 7"),
+        ("capped:cap=3,inner.x=1", "unknown parameter of thompson 'x'"),
+        ("ucb1:inner.c=1", "unknown parameter of ucb1 'inner'"),
+        ("capped:cap=3,rest=window", "rest must read like window:86400 or half_life:5:rounds"),
+        ("capped:cap=3,rest=week:1", "unknown rest 'week'"),
+        ("capped:cap=3,rest=window:0", "length must be an integer >= 1, got 0"),
+        ("capped:cap=3,rest=window:9:days", "unit must be one of 'decisions', 'rounds'"),
+        ("capped:cap=3,rest=4", "rest of Capped must be a HalfLife, a Window or None, got 4"),
+    ],
+)
+def test_refused_in_words(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        names.parse_policy(text, AV)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
+from rotting import Arm, Audience, Gaussian, Scenario, models
 from rotting.cli import app
+from rotting.cli.theory import _of_scenario
 
 
 def test_theory_on_the_command_line(tmp_path: Path) -> None:
@@ -34,3 +37,10 @@ def test_theory_on_the_command_line(tmp_path: Path) -> None:
         refused = runner.invoke(app, wrong)
         assert refused.exit_code == 2
         assert words in refused.stderr
+
+
+def test_no_theorem_of_the_paper_is_about_audiences() -> None:
+    arms = [Arm(models.Polynomial(0.2))]
+    scenario = Scenario(arms, Gaussian(1.0), 10, audience=Audience(keys=3))
+    with pytest.raises(ValueError, match=r"scenario must be one without an audience, .* got one"):
+        _of_scenario(scenario)

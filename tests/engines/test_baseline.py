@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
 from cases import scenarios
-from rotting import policies, simulate
-from rotting.engines import plan, reference
+from rotting import Audience, policies, simulate
+from rotting.engines import plan
 from rotting.engines.baseline import BASELINES, play_baseline
+from rotting.engines.crowd import play_crowd_baseline
 
 
 @pytest.fixture
@@ -23,7 +25,12 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(args[5].models.shape[0])
         play_baseline(*args)
 
-    monkeypatch.setattr(reference, "play_baseline", counting)
+    def counting_keys(*args: Any) -> None:
+        found.append(args[5].models.shape[0])
+        play_crowd_baseline(*args)
+
+    monkeypatch.setattr(plan, "play_baseline", counting)
+    monkeypatch.setattr(plan, "play_crowd_baseline", counting_keys)
     return found
 
 
@@ -43,6 +50,22 @@ def test_fixed_arms_have_one_for_all_runs(played: list[int]) -> None:
     scenario = scenarios(60)["fixed"]
     simulate(policies.UCB1(), scenario, runs=5, engine="reference")
     assert played == [1]
+
+
+def test_an_audience_has_one_for_all_runs_if_the_same_keys_come(played: list[int]) -> None:
+    fixed = scenarios(60)["fixed"]
+    for audience, times in (
+        (Audience(4, "turns"), 1),
+        (Audience(4, [0, 3, 1] * 20), 1),
+        (Audience(4, [0, 3, 2] * 20), 1),  # others come: another one
+        (Audience(4), 5),
+        (Audience(4, "turns", factors=(0.5, 1.0)), 5),
+    ):
+        played.clear()
+        scenario = dataclasses.replace(fixed, audience=audience)
+        for policy in (policies.UCB1(), policies.RoundRobin()):
+            simulate(policy, scenario, runs=5, engine="reference")
+        assert played == [1] * times
 
 
 def test_the_same_numbers_whether_found_or_made() -> None:

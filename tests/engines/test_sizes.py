@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 
 from cases import examples
-from rotting import Arm, Gaussian, RandomArms, Scenario, memory, models, policies, simulate
+from rotting import (
+    Arm,
+    Audience,
+    Gaussian,
+    HalfLife,
+    RandomArms,
+    Scenario,
+    memory,
+    models,
+    policies,
+    simulate,
+)
 from rotting.engines import sizes
 from rotting.engines.plan import empty_outcome
 from rotting.models.tables import CACHED
@@ -131,3 +142,42 @@ def test_results_of_all_policies_count_together(monkeypatch: pytest.MonkeyPatch)
     sizes.check([policies.UCB1()], PLAIN, 10**6, summed_up=True)
     with pytest.raises(ValueError, match="the results of 3 times 1,000,000 runs"):
         sizes.check([policies.UCB1()] * 3, PLAIN, 10**6)
+
+
+@pytest.mark.usefixtures("small_machine")
+@pytest.mark.parametrize(
+    ("audience", "options"),
+    [
+        (Audience(keys=2**31 - 1), {"runs": 1}),
+        (Audience(keys=10**9, arrivals="zipf:1.1"), {"runs": 1, "engine": "reference"}),
+        (Audience(keys=10**8, rest=HalfLife(5)), {"runs": 1, "threads": 8}),
+    ],
+    ids=["keys", "zipf", "rest"],
+)
+def test_an_absurd_number_of_keys(audience: Audience, options: dict[str, Any]) -> None:
+    scenario = dataclasses.replace(PLAIN, audience=audience)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"keys must fit .* take fewer keys, arms or threads"):
+            simulate(policies.UCB1(), scenario, **options)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "audience",
+    [Audience(20_000, "zipf:1.1"), Audience(20_000, factors=(0.5, 1.0), rest=HalfLife(5))],
+    ids=["kept", "fading"],
+)
+def test_an_audience_takes_what_is_predicted(audience: Audience) -> None:
+    """Who was shown what, and who comes when: by the arrays that are made."""
+    scenario = dataclasses.replace(PLAIN, audience=audience)
+    policy = policies.CellUCB(sigma=1.0, cells=1)
+    tracemalloc.start()
+    try:
+        simulate(policy, scenario, runs=1, engine="reference")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert sizes.audience_bytes(scenario, 1, threads=1) == pytest.approx(peak, rel=0.4)

@@ -38,10 +38,16 @@ def test_the_league_on_two_scenarios(tmp_path: Path) -> None:
 
 
 def test_every_policy_is_in_the_league() -> None:
-    """All but the oracle, and D-CTO_UCB, whose exploration fits no horizon here."""
+    """All but the oracle, and D-CTO_UCB, whose exploration fits no horizon here.
+
+    Policies for audiences are in that of audiences.
+    """
+    from rotting.league import audience_contestants
     from rotting.league.playing import contestants
 
     playing = {type(policy) for policy in contestants(league.SCENARIOS["anv"]).values()}
+    audience = league.AUDIENCES["audience_settings"]["power_2k_10"]
+    playing |= {type(policy) for policy in audience_contestants.contestants(audience).values()}
     ours = {kind for kind in policies.POLICIES.values() if kind.__module__.startswith("rotting.")}
     assert ours - playing == {policies.Oracle, policies.DCTO_UCB}
     for name in ("non_parametric", "av", "anv"):

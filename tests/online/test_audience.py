@@ -40,6 +40,8 @@ def audience(policy: Policy = CTO, **settings: Any) -> AudiencePlayer:
     return policy.audience(["a", "b", "c"], **{"compiled": False, **settings})
 
 
+# compiled code divides by zero without a word
+@pytest.mark.filterwarnings("ignore:(divide by zero|invalid value):RuntimeWarning")
 @pytest.mark.parametrize("policy", PLAYABLE, ids=name_of)
 def test_one_key_is_the_plain_player(policy: Policy) -> None:
     """Decision by decision, with late, lost and restricted ones, counted by key or pooled."""
@@ -406,3 +408,14 @@ def test_threads_share_a_player() -> None:
     assert not wrong, wrong
     assert sum(player.pulls.values()) == 4 * 600
     assert player.outstanding == []
+
+
+def test_a_key_with_a_state_of_its_own_is_forgotten_though_it_is_present() -> None:
+    player = audience(policies.PerKey(policies.UCB1()))
+    for _ in range(20):
+        player.update(player.select("ann"), 1.0)
+    player.forget("ann")
+    shelf = player._state.shelf
+    assert np.array_equal(shelf.rows[0], shelf.fresh)
+    assert shelf.own.inner.arms.pulls.tolist() == [0, 0, 0]
+    assert [player.select("bob").arm for _ in range(3)] == ["a", "b", "c"]

@@ -119,8 +119,9 @@ class Episode:
                 int(self.books.shown.get(key, {}).get(arm, 0)) + self.rng.choice((0, 1, 1, 2, 4))
                 for key, arm in zip(keys, arms, strict=True)
             ]
+        chances = [0.5] * count  # which some policies need
         self.all(
-            lambda p: p.learn(arms, rewards, keys=keys, pulls=pulls),
+            lambda p: p.learn(arms, rewards, keys=keys, pulls=pulls, propensities=chances),
             lambda: self.books.learn(keys, arms, rewards, pulls),
         )
 
@@ -178,6 +179,8 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
     "pooled, late": (policies.SWUCB(tau=50), {}),
     "half-life": (policies.LCTO(FAMILY), {"rest": HalfLife(3.0)}),
     "half-life in rounds": (CTO, {"rest": HalfLife(30.0, "rounds"), "explore": 0.1}),
+    "a state for each key": (policies.PerKey(policies.SteadyUCB(None)), {"reward_window": 12}),
+    "capped": (policies.Capped(policies.UCB1(), 2), {}),
     "windows": (CTO, {"rest": Window(40)}),
     "windows of decisions": (CTO, {"rest": Window(2, "decisions")}),
 }

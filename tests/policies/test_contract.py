@@ -21,11 +21,12 @@ from rotting.policies.parts.openings import closable
 from rotting.random import new_draw
 from rotting.state import AtMost, Finite, Place, Unchanged, Within, check, leaves, rebuild
 
-DRAWING = (policies.EXP3S, policies.Uniform, policies.SWTS, policies.DTS)
+DRAWING = (policies.EXP3S, policies.Uniform, policies.SWTS, policies.DTS, policies.Thompson)
 
 
 def draws(policy: Policy) -> bool:
     """Whether a decision is drawn: it then takes random numbers, and the next one others."""
+    policy = getattr(policy, "inner", policy)  # the one that decides
     return isinstance(policy, DRAWING) or getattr(policy, "rule", "") == "thompson"
 
 
@@ -236,4 +237,5 @@ def test_judging_is_pure_and_what_is_kept(policy: Policy, compiled: bool) -> Non
 
 def test_these_policies_judge() -> None:
     names = {type(policy).__name__ for policy in JUDGING}
-    assert {"CTO", "CCTO", "DCTO", "DCTO_UCB", "LCTO", "LDCTO", "Posterior", "Guarded"} == names
+    parametric = {"CTO", "CCTO", "DCTO", "DCTO_UCB", "LCTO", "LDCTO", "Posterior", "Guarded"}
+    assert parametric | {"CellUCB"} == names

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cases import examples, name_of
-from policies.test_twins import SMALL, SMOOTH, TWINS, Twin, family_args, mean_of
+from policies.test_twins import SMALL, SMOOTH, TWINS, Twin, family_args, mean_of, stream_of
 from rotting import Arm, models, policies, verbs
 from rotting.arrays import IntArray
 from rotting.engines.compiled.compiling import compiled
@@ -143,9 +143,11 @@ def comings_and_goings(
         yield some if rng.random() < 0.2 else None
 
 
-def numbers(rule: Callable[..., Any], game: Game, count: int) -> dict[str, list[float]]:
+def numbers(rule: Callable[..., Any], game: Game, count: int) -> dict[str, Any]:
     """The random numbers that the next decision among so many arms will draw."""
     wanted, draw = inspect.signature(rule).parameters, game.draw.copy()
+    if "stream" in wanted:
+        return {"stream": stream_of(draw)}
     if "uniforms" in wanted:
         return {"uniforms": [float(uniform(draw))]}
     if "normals" in wanted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ import twins
 from cases import mu_of, name_of, scenarios
 from rotting import Arm, Player, Scenario, models, policies
 from rotting.policies import POLICIES, Policy
-from rotting.random import new_draw, normal, uniform
+from rotting.random import Draw, new_draw, normal, uniform
 from twins import (
+    capped,
     ccto,
+    cellucb,
     common,
     cto,
     dcto,
@@ -33,6 +35,7 @@ from twins import (
     oracle,
     posterior,
     rawucb,
+    sampling,
     simple,
     steady,
     swa,
@@ -218,7 +221,22 @@ TWINS: list[Twin] = [
             models.Polynomial().between(0.1, 0.4, 9),
         )
     ],
+    *[
+        (
+            policies.CellUCB(sigma=s, cells=n, delta=d),
+            cellucb.cell_ucb,
+            {"sigma": s, "cells": n, "delta": d},
+        )
+        for s, n, d in ((0.5, 10, 0.05), (0.05, 3, 0.5))
+    ],
     (policies.DTS(gamma=0.95, sigma=0.4), thompson.d_ts, {"gamma": 0.95, "sigma": 0.4}),
+    *[(policies.Thompson(sigma=s), sampling.thompson, {"sigma": s}) for s in (None, 0.4)],
+    *[
+        (policies.Capped(policies.UCB1(c=0.3), n), capped.capped_ucb1, {"cap": n, "c": 0.3})
+        for n in (2, 60)
+    ],
+    (policies.Capped(policies.Thompson(), 25), capped.capped_thompson, {"cap": 25}),
+    (policies.PerKey(policies.UCB1(c=0.3)), ucb1.ucb1, {"c": 0.3}),  # in an audience: test_per_key
 ]
 
 
@@ -237,10 +255,19 @@ def rewards(scenario: Scenario, seed: int) -> Callable[[int, int], float]:
     return reward
 
 
-def numbers_ahead(rule: Callable[..., set[int]], player: Player) -> dict[str, list[float]]:
+def stream_of(draw: Draw) -> Iterator[tuple[float, float]]:
+    """The random numbers that a draw will give, each as a uniform and as a normal."""
+    while True:
+        other = draw.copy()
+        yield float(uniform(draw)), float(normal(other))
+
+
+def numbers_ahead(rule: Callable[..., set[int]], player: Player) -> dict[str, Any]:
     """The random numbers that the next decision will draw, for the twins that take them."""
     wanted = inspect.signature(rule).parameters
     draw = player._draw.copy()
+    if "stream" in wanted:
+        return {"stream": stream_of(draw)}
     if "uniforms" in wanted:
         return {"uniforms": [float(uniform(draw))]}
     if "numbers" in wanted:

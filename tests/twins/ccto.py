@@ -2,11 +2,14 @@
 
 from twins.common import (
     TOLERANCE,
+    Counted,
     History,
     Model,
     Opened,
     choosable,
+    next_pull,
     pull_counts,
+    pulls_of,
     rewards_of,
     unpulled,
 )
@@ -21,7 +24,12 @@ def interpolated(nodes: list[float], theta: float, values: list[float]) -> float
 
 
 def interval_cto(
-    history: History, arms: int, thetas: list[float], mu: Model, opened: Opened | None = None
+    history: History,
+    arms: int,
+    thetas: list[float],
+    mu: Model,
+    opened: Opened | None = None,
+    counted: Counted | None = None,
 ) -> set[int]:
     """CTO with theta-hat anywhere between the nodes: where the broken line of sums meets the sum.
 
@@ -34,8 +42,8 @@ def interval_cto(
     values = {}
     for arm in choosable(arms, opened):
         rewards = rewards_of(history, arm)
-        n, total = len(rewards), sum(rewards)
-        sums = [sum(mu(j, theta) for j in range(1, n + 1)) for theta in thetas]
+        pulls, total = pulls_of(history, arm, counted), sum(rewards)
+        sums = [sum(mu(j, theta) for j in pulls) for theta in thetas]
         theta = thetas[0]
         if total <= sums[-1] < sums[0]:
             theta = thetas[-1]
@@ -44,7 +52,8 @@ def interval_cto(
                 if b <= total <= a and a > b:
                     theta = left + (right - left) * (a - total) / (a - b)
                     break
-        values[arm] = interpolated(thetas, theta, [mu(n + 1, node) for node in thetas])
+        following = next_pull(history, arm, counted)
+        values[arm] = interpolated(thetas, theta, [mu(following, node) for node in thetas])
     best = {arm for arm in values if values[arm] >= max(values.values()) - TOLERANCE}
     counts = pull_counts(history, arms)
     return {arm for arm in best if counts[arm] == min(counts[i] for i in best)} | (

@@ -19,6 +19,13 @@ class Opened(NamedTuple):
     among: list[set[int]]
 
 
+class Counted(NamedTuple):
+    """Pull numbers in an audience, where each key counts its own and numbers repeat."""
+
+    past: list[int]  # of every pull in the history
+    upcoming: list[int]  # of each arm's next pull, for the key that decides
+
+
 def choosable(arms: int, opened: Opened | None) -> list[int]:
     """Return the arms that may be chosen in this round, in order: all, unless some are closed."""
     return list(range(arms)) if opened is None else sorted(opened.among[-1])
@@ -27,6 +34,18 @@ def choosable(arms: int, opened: Opened | None) -> list[int]:
 def rewards_of(history: History, arm: int) -> list[float]:
     """Return the rewards of one arm, oldest first (the paper's r^i_1, r^i_2, ...)."""
     return [reward for pulled, reward in history if pulled == arm]
+
+
+def pulls_of(history: History, arm: int, counted: Counted | None = None) -> list[int]:
+    """Return the numbers of one arm's pulls, oldest first: 1, 2, ..., or what keys counted."""
+    if counted is None:
+        return list(range(1, len(rewards_of(history, arm)) + 1))
+    return [n for (pulled, _), n in zip(history, counted.past, strict=True) if pulled == arm]
+
+
+def next_pull(history: History, arm: int, counted: Counted | None = None) -> int:
+    """Return the number of an arm's next pull."""
+    return len(rewards_of(history, arm)) + 1 if counted is None else counted.upcoming[arm]
 
 
 def pull_counts(history: History, arms: int) -> list[int]:

@@ -2,7 +2,18 @@
 
 import math
 
-from twins.common import TOLERANCE, History, Model, Opened, choosable, rewards_of, short_of
+from twins.common import (
+    TOLERANCE,
+    Counted,
+    History,
+    Model,
+    Opened,
+    choosable,
+    next_pull,
+    pulls_of,
+    rewards_of,
+    short_of,
+)
 from twins.cto import closest_to_origin
 
 
@@ -18,7 +29,12 @@ def detect(rewards: list[float], thetas: list[float], mu: Model) -> list[float]:
 
 
 def constant_ucb(
-    history: History, possible: dict[int, list[float]], mu: Model, sigma: float, c: float
+    history: History,
+    possible: dict[int, list[float]],
+    mu: Model,
+    sigma: float,
+    c: float,
+    counted: Counted | None = None,
 ) -> set[int]:
     """UCB rule of D-CTO: argmax mu_c-hat + mu(N_i + 1; theta-hat_i) + sqrt(c ln t sigma^2 / N_i).
 
@@ -30,11 +46,13 @@ def constant_ucb(
     for arm, thetas in possible.items():
         rewards = rewards_of(history, arm)
         n = len(rewards)
+        following, pulls = next_pull(history, arm, counted), pulls_of(history, arm, counted)
         scores = []
         for theta in thetas:
-            constant = sum(reward - mu(j, theta) for j, reward in enumerate(rewards, start=1)) / n
+            residuals = [r - mu(j, theta) for j, r in zip(pulls, rewards, strict=True)]
+            constant = sum(residuals) / n
             width = math.sqrt(c * math.log(t) * sigma**2 / n)
-            scores.append(constant + mu(n + 1, theta) + width)
+            scores.append(constant + mu(following, theta) + width)
         worst.append(min(scores))
         best[arm] = max(scores)
     return {arm for arm in best if best[arm] >= max(worst) - TOLERANCE}

@@ -4,12 +4,15 @@ import math
 
 from twins.common import (
     TOLERANCE,
+    Counted,
     History,
     Model,
     Opened,
     choosable,
     drawn,
+    next_pull,
     pull_counts,
+    pulls_of,
     rewards_of,
     short_of,
 )
@@ -17,7 +20,12 @@ from twins.lcto import fit
 
 
 def pooled_variance(
-    history: History, arms: int, thetas: list[float], mu: Model, constants: bool
+    history: History,
+    arms: int,
+    thetas: list[float],
+    mu: Model,
+    constants: bool,
+    counted: Counted | None = None,
 ) -> float:
     """Return sum_k min_theta RSS / sum_k (N_k - need) over the arms with a reward.
 
@@ -29,7 +37,8 @@ def pooled_variance(
     for arm in range(arms):
         rewards = rewards_of(history, arm)
         if rewards:
-            squares += min(fit(rewards, theta, mu, constants)[0] for theta in thetas)
+            pulls = pulls_of(history, arm, counted)
+            squares += min(fit(rewards, pulls, theta, mu, constants)[0] for theta in thetas)
             freedom += len(rewards) - need
     if freedom > 0 and squares / freedom > 1e-12:
         return squares / freedom
@@ -48,6 +57,7 @@ def posterior(
     numbers: list[float] | None = None,
     weights: list[float] | None = None,
     opened: Opened | None = None,
+    counted: Counted | None = None,
 ) -> set[int]:
     """Bayes over the models, w ~ prior exp(-RSS_theta / (2 s2)): the best index of c + mu(N_i + 1).
 
@@ -76,8 +86,10 @@ def posterior(
             s2 = sigma**2
         else:
             last = max(s for s, (pulled, _) in enumerate(history, start=1) if pulled == arm)
-            s2 = pooled_variance(history[:last], arms, thetas, mu, constants)
-        fits = [fit(rewards, theta, mu, constants) for theta in thetas]
+            known = None if counted is None else counted._replace(past=counted.past[:last])
+            s2 = pooled_variance(history[:last], arms, thetas, mu, constants, known)
+        pulls, following = pulls_of(history, arm, counted), next_pull(history, arm, counted)
+        fits = [fit(rewards, pulls, theta, mu, constants) for theta in thetas]
         least = min(square for square, _ in fits)
         chances = [
             p * math.exp(-(square - least) / (2 * s2))
@@ -85,7 +97,8 @@ def posterior(
         ]
         chances = [chance / sum(chances) for chance in chances]
         values = [
-            constant + mu(n + 1, theta) for (_, constant), theta in zip(fits, thetas, strict=True)
+            constant + mu(following, theta)
+            for (_, constant), theta in zip(fits, thetas, strict=True)
         ]
         mean = sum(w * value for w, value in zip(chances, values, strict=True))
         if rule == "mean":
@@ -119,6 +132,7 @@ def interval_posterior(
     constants: bool = False,
     points: int = 400,
     tolerance: float = 2e-3,
+    counted: Counted | None = None,
 ) -> set[int]:
     """Posterior mean of the next reward, theta uniform on [low, high], by a sum over many points.
 
@@ -132,13 +146,14 @@ def interval_posterior(
     for arm in range(arms):
         rewards = rewards_of(history, arm)
         n = len(rewards)
+        pulls, following = pulls_of(history, arm, counted), next_pull(history, arm, counted)
         fits, worths = [], []
         for k in range(points + 1):
             theta = low + (high - low) * k / points
-            residuals = [r - mu(j, theta) for j, r in enumerate(rewards, start=1)]
+            residuals = [r - mu(j, theta) for j, r in zip(pulls, rewards, strict=True)]
             constant = sum(residuals) / n if constants else 0.0
             fits.append(sum((x - constant) ** 2 for x in residuals))
-            worths.append(constant + mu(n + 1, theta))
+            worths.append(constant + mu(following, theta))
         weights = [math.exp(-(fit - min(fits)) / (2 * sigma**2)) for fit in fits]
         weights[0] /= 2
         weights[-1] /= 2

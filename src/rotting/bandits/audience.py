@@ -146,7 +146,7 @@ class Audience(Checked):
         wrong = np.flatnonzero((found < 0) | (found >= self.keys))
         if wrong.size:
             raise ValueError(f"{allowed}, got {found[wrong[0]]} in round {wrong[0] + 1}")
-        return np.ascontiguousarray(found, dtype=np.int32)
+        return np.array(found, dtype=np.int32)  # a copy: ours may not be written to
 
     @property
     def plain(self) -> bool:
@@ -185,21 +185,24 @@ class Audience(Checked):
     @property
     def repeats(self) -> bool:
         """Whether the same keys come in every run, and are alike."""
-        return self.factors is None and (
-            isinstance(self.arrivals, Given) or self.arrivals == "turns"
-        )
+        return self.factors is None and self.scheduled
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether the same keys come in every run, alike or not: nobody is drawn."""
+        return isinstance(self.arrivals, Given) or self.arrivals == "turns"
 
     def most_of(self, seed: int, first: int, last: int, horizon: int) -> int:
         """How often the key that comes most comes in one of the runs first..last-1."""
-        runs = range(first, first + 1 if self.repeats else last)
+        runs = range(first, first + 1 if self.scheduled else last)
         return max(int(np.bincount(self.arrive(seed, run, horizon)).max()) for run in runs)
 
     def most_arrivals(self, horizon: int) -> int:
         """The same as a guess, hardly ever too low, without drawing anybody."""
-        if self.repeats:
+        if self.scheduled:
             return self.most_of(0, 0, 1, horizon)
         share = 1.0 / self.keys
-        if self.arrivals != "uniform" and not isinstance(self.arrivals, Given):
+        if self.arrivals != "uniform":
             power = float(str(self.arrivals).removeprefix(_ZIPF))
             share = 1.0 / float(np.sum(np.arange(1, self.keys + 1) ** -power))
         expected = share * horizon

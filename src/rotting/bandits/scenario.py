@@ -11,7 +11,7 @@ import numpy as np
 from rotting import checks, random
 from rotting.arrays import IntArray
 from rotting.bandits.arms import Arm
-from rotting.bandits.audience import Audience
+from rotting.bandits.audience import Audience, HalfLife
 from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
 from rotting.bandits.openings import (
     Opening,
@@ -22,7 +22,14 @@ from rotting.bandits.openings import (
     flags_of,
 )
 from rotting.bandits.random_arms import RandomArms
-from rotting.bandits.world import Bandits, World, chunk_bytes, chunk_tables, world_tables
+from rotting.bandits.world import (
+    NUMBER,
+    Bandits,
+    World,
+    chunk_bytes,
+    chunk_tables,
+    world_tables,
+)
 from rotting.models import Family, Interval, Model
 from rotting.parameters import Checked, Rounds
 
@@ -151,8 +158,11 @@ class Scenario(Checked):
 
     @property
     def greedy(self) -> bool:
-        """Whether pi_max is greedy only, and not optimal: arms come and go, or recover."""
-        return self.closes or (self.crowd is not None and self.crowd.rest is not None)
+        """Whether pi_max is greedy only, and not optimal: arms come and go, or recover by and by.
+
+        With windows it is optimal: to each key every window is a bandit of its own.
+        """
+        return self.closes or (self.crowd is not None and isinstance(self.crowd.rest, HalfLife))
 
     @property
     def longest(self) -> int:
@@ -199,15 +209,17 @@ class Scenario(Checked):
         return world, Bandits(bandits.models.reshape(shape), bandits.constants.reshape(shape))
 
     def runs_a_chunk(self, memory: int) -> int:
-        """How many runs a chunk may have for its tables to fit into so many bytes; at least 1.
+        """How many runs a chunk may have for what is each run's own to fit into so many bytes.
 
-        2**62, that is any number, where the tables are shared.
+        That is tables, unless all runs share them, and the factors of an audience's keys. At least
+        1; 2**62, that is any number, where runs have nothing of their own.
         """
-        if self.shared_tables:
+        own = 0 if self.shared_tables else chunk_bytes(self.arm_count, self.longest)
+        if self.crowd is not None and self.crowd.factors is not None:
+            own += self.crowd.keys * NUMBER
+        if own == 0:
             return checks.LARGEST
-        return max(
-            1, checks.integer("memory", memory, 1) // chunk_bytes(self.arm_count, self.longest)
-        )
+        return max(1, checks.integer("memory", memory, 1) // own)
 
     def world(self) -> World:
         """The tables that all runs share; ValueError where each run has its own (see `chunk`)."""

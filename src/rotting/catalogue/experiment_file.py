@@ -10,7 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from rotting import checks, models
-from rotting.bandits import Arm, Bernoulli, Gaussian, Noise, NoNoise, Opening, RandomArms, Scenario
+from rotting.bandits import (
+    Arm,
+    Audience,
+    Bernoulli,
+    Gaussian,
+    HalfLife,
+    Noise,
+    NoNoise,
+    Opening,
+    RandomArms,
+    Scenario,
+    Window,
+)
 from rotting.catalogue.models import RANGES, make_belief, make_model, model_names, parameters
 from rotting.catalogue.names import filled_in, make_policy
 from rotting.catalogue.scenarios import make_scenario, parse_scenario
@@ -33,6 +45,12 @@ noise = "independent"          # or "common"
 #   random_arms = { model = "exponential", theta = 0.01, amplitudes = [0.02, 0.1], count = 8 }
 # Arms that come and go: the first and the last round in which an arm may be pulled.
 #   openings = [{ arm = 2, first = 1001 }, { arm = 0, last = 4000 }]
+# Arms that rot for each of many keys (users, say); of these lines only keys must be given:
+#   [scenario.audience]
+#   keys = 2000
+#   arrivals = "zipf:1.1"        # or "uniform", "turns", a list of key numbers
+#   factors = [0.5, 1.5]         # on all means of a key, drawn from this range
+#   rest = { half_life = 20, unit = "decisions" }      # or { window = 1000, unit = "rounds" }
 [scenario]
 horizon = 5000
 noise = { kind = "gaussian", sigma = 0.5 }
@@ -167,7 +185,7 @@ def _scenario(file: _Keys) -> Scenario:
         settings = {"horizon": keys.value("horizon", int)} if "horizon" in keys.data else {}
         found: Scenario = keys.attempt(lambda: make_scenario(name, settings))
         return found
-    keys.only("name", "arms", "random_arms", "noise", "horizon", "openings")
+    keys.only("name", "arms", "random_arms", "noise", "horizon", "openings", "audience")
     if ("arms" in keys.data) == ("random_arms" in keys.data):
         raise ValueError(f"{keys.path} must have a name, arms or random_arms (one of them)")
     arms: Any
@@ -178,7 +196,41 @@ def _scenario(file: _Keys) -> Scenario:
     noise = _noise(keys.table("noise"))
     horizon = keys.value("horizon", int)
     openings = _openings(keys)
-    made: Scenario = keys.attempt(lambda: Scenario(arms, noise, horizon, openings=openings))
+    audience = _audience(keys.table("audience")) if "audience" in keys.data else None
+    made: Scenario = keys.attempt(
+        lambda: Scenario(arms, noise, horizon, openings=openings, audience=audience)
+    )
+    return made
+
+
+def _audience(keys: _Keys) -> Audience:
+    """For whom the arms rot: how many keys, how they come, differ, and recover."""
+    keys.only("keys", "arrivals", "factors", "rest")
+    count = keys.value("keys", int)
+    arrivals = keys.data.get("arrivals", "uniform")
+    if not isinstance(arrivals, (str, list)):
+        raise ValueError(
+            f"{keys.place('arrivals')} must be a text or a list of key numbers, got {arrivals!r}"
+        )
+    factors = tuple(keys.value("factors", list)) if "factors" in keys.data else None
+    rest = _rest(keys.table("rest")) if "rest" in keys.data else None
+    made: Audience = keys.attempt(lambda: Audience(count, arrivals, factors, rest))
+    return made
+
+
+def _rest(keys: _Keys) -> HalfLife | Window:
+    """After how long exposures are forgotten."""
+    keys.only("half_life", "window", "unit")
+    if ("half_life" in keys.data) == ("window" in keys.data):
+        raise ValueError(f"{keys.path} must have a half_life or a window (one of them)")
+    unit = {"unit": keys.value("unit", str)} if "unit" in keys.data else {}
+    made: HalfLife | Window = keys.attempt(
+        lambda: (
+            HalfLife(keys.value("half_life", float), **unit)
+            if "half_life" in keys.data
+            else Window(keys.value("window", int), **unit)
+        )
+    )
     return made
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from rotting import checks
 from rotting.bandits import Bernoulli, DrawnArms, Gaussian, RandomArms, Scenario
+from rotting.catalogue.rests import read_rest
 from rotting.catalogue.scenarios import describe_scenarios as describe_scenarios
 from rotting.catalogue.scenarios import make_scenario as make_scenario
 from rotting.catalogue.scenarios import parse_scenario as parse_scenario
@@ -18,6 +19,8 @@ from rotting.catalogue.words import split as split
 from rotting.parameters import may_be_unknown
 from rotting.policies.base import POLICIES, Policy
 
+HELD = "thompson"  # the policy that another one holds if none is named
+
 
 def parse_policy(text: str, scenario: Scenario) -> Policy:
     """A policy from words such as "ucb1" or "wswa:alpha=0.2,restart=keep".
@@ -26,6 +29,8 @@ def parse_policy(text: str, scenario: Scenario) -> Policy:
     'wSWA(alpha=0.2, sigma=0.4472135954999579)'
     >>> parse_policy("steadyucb:sigma=unknown", parse_scenario("av")).label
     'SteadyUCB(sigma=None)'
+    >>> parse_policy("capped:cap=3,inner=ucb1,inner.c=0.5", parse_scenario("av")).label
+    'Capped(inner=UCB1(c=0.5), cap=3)'
     """
     key, settings = split("policy", text)
     return make_policy(key, settings, scenario)
@@ -51,11 +56,38 @@ def parse_policies(texts: Sequence[str], scenario: Scenario) -> dict[str, Policy
 def make_policy(key: str, settings: Mapping[str, Any], scenario: Scenario) -> Policy:
     """A policy by key; sigma and the family, where it needs them, are the scenario's if not given.
 
-    `filled_in` says which were not given.
+    `filled_in` says which were not given. A policy that it holds, `inner`, is a name, or a table of
+    settings with the name as `policy`, or such settings as `inner.c`; `rest` is a text as
+    "window:86400".
     """
     found = _found(key, settings, scenario)
-    policy: Policy = POLICIES[key](**settings, **{name: each.value for name, each in found.items()})
+    held = _held(key, settings)
+    given = {name: value for name, value in settings.items() if not name.startswith(_INNER)}
+    if held is not None:
+        given["inner"] = make_policy(*held, scenario)
+    if isinstance(given.get("rest"), str):
+        given["rest"] = read_rest(given["rest"])
+    policy: Policy = POLICIES[key](**given, **{name: each.value for name, each in found.items()})
     return policy
+
+
+_INNER = "inner."  # before the settings of a policy that another one holds
+
+
+def _held(key: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """Name and settings of the policy that this one holds, if it holds one that is not made yet."""
+    kind: Any = POLICIES[checks.known("policy", key, POLICIES)]
+    inner = settings.get("inner", {})
+    if "inner" not in {f.name for f in dataclasses.fields(kind)} or isinstance(inner, Policy):
+        return None
+    if not isinstance(inner, (str, Mapping)):
+        raise ValueError(f"inner of {key} must be the name of a policy or a table, got {inner!r}")
+    own = {"policy": inner} if isinstance(inner, str) else dict(inner)
+    own |= {k.removeprefix(_INNER): v for k, v in settings.items() if k.startswith(_INNER)}
+    name = own.pop("policy", HELD)
+    if not isinstance(name, str):
+        raise ValueError(f"inner of {key} must name a policy, got {name!r}")
+    return name, own
 
 
 class _Found(NamedTuple):
@@ -75,11 +107,17 @@ def filled_in(
     """
     lines: dict[str, list[str]] = {}
     for each in asked:
-        key, settings = split("policy", each) if isinstance(each, str) else each
-        for found in _found(key, settings, scenario).values():
-            titles = lines.setdefault(found.words, [])
-            if POLICIES[key].title not in titles:
-                titles.append(POLICIES[key].title)
+        held: Any = split("policy", each) if isinstance(each, str) else each
+        while held is not None:
+            key, settings = held
+            for found in _found(key, settings, scenario).values():
+                titles = lines.setdefault(found.words, [])
+                if POLICIES[key].title not in titles:
+                    titles.append(POLICIES[key].title)
+            held = _held(key, settings)
+            if held is not None and "inner" not in settings:
+                words = f"inner = {POLICIES[held[0]].title} filled in, since none is named"
+                lines.setdefault(words, []).append(POLICIES[key].title)
     return [f"{words}: {', '.join(titles)}" for words, titles in lines.items()]
 
 
@@ -88,10 +126,12 @@ def _found(key: str, settings: Mapping[str, Any], scenario: Scenario) -> dict[st
     kind: Any = POLICIES[checks.known("policy", key, POLICIES)]
     fields = {field.name: field for field in dataclasses.fields(kind)}
     for name in settings:
-        checks.known(f"parameter of {key}", name, fields)
+        own = name.partition(".")[0] if name.startswith(_INNER) else name
+        checks.known(f"parameter of {key}", own, fields)
     found: dict[str, _Found] = {}
     for name, field in fields.items():
-        if name in settings or field.default is not dataclasses.MISSING:
+        optional = field.default is not dataclasses.MISSING
+        if name in settings or name == "inner" or (optional and name not in kind.asks):
             continue
         if name == "sigma":
             from_scenario = _sigma(scenario, may_be_unknown(kind, name))
@@ -102,6 +142,8 @@ def _found(key: str, settings: Mapping[str, Any], scenario: Scenario) -> dict[st
                 f"family of {key} must be given, in Python or an experiment file; scenarios with "
                 "random arms (av, anv) have one"
             )
+        if from_scenario is None and optional:
+            continue
         if from_scenario is None:
             unknown = f"; {name}=unknown is allowed" if may_be_unknown(kind, name) else ""
             raise ValueError(f"{name} of {key} must be given{unknown}")

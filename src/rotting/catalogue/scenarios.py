@@ -20,18 +20,18 @@ class Named(NamedTuple):
 
 
 def scenarios() -> dict[str, Named]:
-    """The named scenarios: first those of the papers, then the league's groups.
+    """The named scenarios: first those of the papers, then the league's groups, then audiences.
 
     >>> {"av", "clicks", "other_clicks", "candy_cane"} <= set(scenarios())
     True
     """
-    from rotting.league import GROUPS  # late: a paper's reproduction needs none of it
+    from rotting.league import AUDIENCES, GROUPS  # late: a paper's reproduction needs none of it
 
     found: dict[str, Named] = {}
     for paper in papers.names():
         for name, make in papers.find(paper).scenarios.items():
             _add(found, name, Named(make(), first_line(make), paper))
-    for group, entries in GROUPS.items():
+    for group, entries in {**GROUPS, **AUDIENCES}.items():
         for title, entry in entries.items():
             name = typeable(title)
             if name in found and found[name].scenario == entry.scenario:
@@ -80,12 +80,22 @@ def make_scenario(name: str, settings: Mapping[str, Any]) -> Scenario:
     return dataclasses.replace(scenario, **settings)
 
 
+def size_of(scenario: Scenario) -> str:
+    """How large a scenario is, in words.
+
+    >>> size_of(parse_scenario("av")), size_of(parse_scenario("power_2k_10"))
+    ('K = 10, T = 30000', 'K = 10, T = 200000, 2000 keys')
+    """
+    keys = "" if scenario.audience is None else f", {scenario.audience.keys} keys"
+    return f"K = {scenario.arm_count}, T = {scenario.horizon}{keys}"
+
+
 def describe_scenarios() -> list[dict[str, str]]:
     """Every named scenario: its name, size and a line about it."""
     return [
         {
             "scenario": name,
-            "size": f"K = {named.scenario.arm_count}, T = {named.scenario.horizon}",
+            "size": size_of(named.scenario),
             "about": named.about,
         }
         for name, named in scenarios().items()

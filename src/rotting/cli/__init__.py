@@ -6,6 +6,7 @@ the outcome, `console` what they print with, `narrow` their help, `completion` w
 
 from rotting.cli import (  # noqa: I001  importing a command registers it; --help keeps this order
     league,
+    audience,
     theory,
     demo,
     simulate,
@@ -20,6 +21,7 @@ from rotting.cli.base import app
 
 __all__ = [
     "app",
+    "audience",
     "compare",
     "demo",
     "league",

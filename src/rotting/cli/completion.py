@@ -40,6 +40,16 @@ def scenarios(incomplete: str) -> list[str]:
     return _starting(incomplete, catalogue.scenarios())
 
 
+def audiences(incomplete: str) -> list[str]:
+    """Named scenarios with an audience that start so.
+
+    >>> audiences("power_2")
+    ['power_2k_10', 'power_20k_10', 'power_2k_40']
+    """
+    found = {name: named.scenario for name, named in catalogue.scenarios().items()}
+    return _starting(incomplete, [name for name, each in found.items() if each.crowd is not None])
+
+
 def papers_named(incomplete: str) -> list[str]:
     """Papers that start so.
 

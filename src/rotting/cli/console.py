@@ -192,6 +192,8 @@ def comparison(found: Comparison, title: str = "") -> None:
         ],
         title,
     )
+    if found.keys_ignored:
+        say(f"Keys ignored (the audience played as one key): {', '.join(found.keys_ignored)}.")
     if summary["runs"] < 2:
         say("One run has no standard error, interval or p-value.")
     if len(names) < 2:

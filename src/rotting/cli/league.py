@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rotting import checks
 from rotting.cli import console
 from rotting.cli.base import AsJson, Force, Seed, command
 from rotting.reports.folders import output_folder
@@ -14,11 +15,19 @@ from rotting.reports.folders import output_folder
 
 @command("league")
 def league_command(
-    runs: Annotated[int, typer.Option("--runs", "-r", help="Runs of each cell.")] = 200,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            "--runs", "-r", help="Runs of each cell.", show_default="200; 20 of an audience"
+        ),
+    ] = None,
     seed: Seed = 0,
     group: Annotated[
         str,
-        typer.Option(help="league, held_out (unseen by design), adversarial, contests, openings."),
+        typer.Option(
+            help="league, held_out (unseen by design), adversarial, contests, openings; of "
+            "audiences: audience, audience_settings, audience_drawn.",
+        ),
     ] = "league",
     scenario: Annotated[
         list[str] | None, typer.Option("--scenario", "-s", help="Only these of its scenarios.")
@@ -31,12 +40,33 @@ def league_command(
 
     Example: rotting league --runs 200 --out out/league
     """
-    from rotting.league import playing, report
+    from rotting.league import AUDIENCES, GROUPS
 
+    checks.known("group", group, [*GROUPS, *AUDIENCES])
     folder = out or Path("out/league" if group == "league" else f"out/league-{group}")
+    play = _audiences if group in AUDIENCES else _bandits
+    play(runs, seed, group, scenario, folder, force, as_json)
+
+
+def _words(runs: int, seed: int, group: str, scenario: list[str] | None) -> str:
     words = f"rotting league --runs {runs} --seed {seed}"
     words += "" if group == "league" else f" --group {group}"
-    words += "".join(f" --scenario {name}" for name in scenario or [])
+    return words + "".join(f" --scenario {name}" for name in scenario or [])
+
+
+def _bandits(
+    runs: int | None,
+    seed: int,
+    group: str,
+    scenario: list[str] | None,
+    folder: Path,
+    force: bool,
+    as_json: bool,
+) -> None:
+    from rotting.league import playing, report
+
+    runs = playing.RUNS if runs is None else runs
+    words = _words(runs, seed, group, scenario)
     total = playing.matches(playing.entries_of(group, scenario))
     with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
         found = playing.play(runs, seed, group=group, scenarios=scenario, progress=advance)
@@ -46,3 +76,29 @@ def league_command(
         return
     console.table(*report.standing_rows(found), f"{len(found.cells)} scenarios, {runs} runs each")
     console.say(f"{found.seconds:.0f} s. Page: {folder / 'league.html'}")
+
+
+def _audiences(
+    runs: int | None,
+    seed: int,
+    group: str,
+    scenario: list[str] | None,
+    folder: Path,
+    force: bool,
+    as_json: bool,
+) -> None:
+    from rotting.league import audience_playing as playing
+    from rotting.league import audience_report as report
+
+    runs = playing.RUNS if runs is None else runs
+    total = playing.matches(playing.entries_of(group, scenario))
+    with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
+        found = playing.play(runs, seed, group=group, scenarios=scenario, progress=advance)
+        data = found.as_data(_words(runs, seed, group, scenario))
+        report.write(data, work)
+    if as_json:
+        console.print_json(data)
+        return
+    title = f"{len(found.standings)} scenarios, {runs} runs each: share of pi_max, differences"
+    console.table(*report.standing_rows(data), title)
+    console.say(f"{found.seconds:.0f} s. Page: {folder / 'audience_league.html'}")

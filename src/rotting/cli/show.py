@@ -52,7 +52,9 @@ def title(scenario: Scenario, runs: int, seed: int) -> str:
     """A line that says what was played."""
     name = scenario.name or "scenario"
     size = f"K = {scenario.arm_count}, T = {scenario.horizon}"
-    measure = f", {measure_of(GREEDY)}" if scenario.closes else ""
+    if scenario.crowd is not None:
+        size += f", {scenario.crowd.keys} keys"
+    measure = f", {measure_of(GREEDY)}" if scenario.greedy else ""
     return f"{name}: {size}, {counted(runs)}, seed {seed}{measure}"
 
 

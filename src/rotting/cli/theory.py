@@ -122,6 +122,12 @@ def _of_scenario(scenario: Scenario) -> dict[str, Any]:
             "scenario must be one whose arms are always open, since no theorem is about arms that "
             f"come and go, got {scenario.name or 'one with openings'}"
         )
+    if scenario.crowd is not None:
+        raise ValueError(
+            "scenario must be one without an audience, since no theorem of the paper is about "
+            "keys (theory.audience_regret_bound is, in Python), got "
+            f"{scenario.name or 'one with an audience'}"
+        )
     if not isinstance(scenario.noise, Gaussian) or callable(scenario.noise.sigma):
         raise ValueError(f"scenario must have Gaussian noise of one sigma, got {scenario.noise!r}")
     found: dict[str, Any] = {

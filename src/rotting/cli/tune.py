@@ -70,6 +70,8 @@ def tune_command(
     ]
     header = [*values, "mean regret", "standard error", ""]
     console.table(header, rows, f"{made.title} on {show.title(wanted.scenario, runs, wanted.seed)}")
+    if found.results[0].note:
+        console.say(f"{made.title}: {found.results[0].note} (the audience played as one key).")
     console.say(f"Least mean regret: {found.best.short_label}")
 
 

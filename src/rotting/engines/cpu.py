@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import itertools
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
 
 import numpy as np
 
 from rotting.engines.compiled.compiling import compiled, explained, first_call
 from rotting.engines.events import NoEvents
 from rotting.engines.loop import INTERRUPTED, Outcome
-from rotting.engines.plan import CHUNK_TABLES, Plan, loops_of, run_chunk
+from rotting.engines.plan import CHUNK_TABLES, MOST_DECISIONS, Plan, loops_of, run_chunk
 from rotting.progress import Progress
 
-_DECISIONS_A_CHUNK = 2_000_000  # some 50 ms: smooth progress, no overhead to speak of
+_DECISIONS_A_CHUNK = MOST_DECISIONS  # small enough for smooth progress
 _CHUNKS_A_THREAD = 4  # at least, so that threads end at about the same time
+
+
+def compiled_loops(plan: Plan) -> tuple[Any, Any]:
+    """The loops that play a plan and its baseline; they are compiled when first called."""
+    layout = "" if isinstance(plan.events, NoEvents) else "arms come and go"
+    play, play_baseline = loops_of(plan)
+    loop = compiled(play, plan.params, plan.fresh, layout)
+    return loop, compiled(play_baseline, plan.oracle, plan.oracle_fresh, layout)
 
 
 def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> None:
     """Play all runs of a plan on a number of threads."""
     runs = plan.request.runs
-    layout = "" if isinstance(plan.events, NoEvents) else "arms come and go"
-    play, play_baseline = loops_of(plan)
-    loop = compiled(play, plan.params, plan.fresh, layout)
-    baseline_loop = compiled(play_baseline, plan.oracle, plan.oracle_fresh, layout)
+    loop, baseline_loop = compiled_loops(plan)
     stop = np.zeros(1, dtype=np.int64)
     even = -(-runs // (threads * _CHUNKS_A_THREAD))
     most = plan.scenario.runs_a_chunk(CHUNK_TABLES // threads)

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from rotting import random
 from rotting.arrays import FloatArray, IntArray
 from rotting.bandits import Scenario
-from rotting.bandits.audience import Given
 from rotting.compilable import seldom, shared
 from rotting.engines.attending import attend, told
 from rotting.engines.events import happen, may_pull
@@ -56,8 +55,10 @@ def crowd_of(scenario: Scenario, seed: int, first: int, last: int) -> Crowd:
     audience = scenario.audience
     assert audience is not None
     arms, runs = scenario.arm_count, range(first, last)
-    once = isinstance(audience.arrivals, Given) or audience.arrivals == "turns"
-    come = [audience.arrive(seed, run, scenario.horizon) for run in ([first] if once else runs)]
+    come = [
+        audience.arrive(seed, run, scenario.horizon)
+        for run in ([first] if audience.scheduled else runs)
+    ]
     drawn = [audience.factors_of(seed, run) for run in runs if audience.factors is not None]
     return Crowd(
         arrivals=np.array(come, dtype=np.int32).reshape(-1, scenario.horizon),
@@ -184,8 +185,9 @@ def play_crowd_baseline(
 ) -> None:
     """What pi_max expects to collect by each checkpoint: each key's highest next mean.
 
-    That is optimal (Lemma 2.1 applied to every key) where no arm closes and none recovers, and
-    greedy else. No single arm can be compared with: adversarial regret has no meaning here.
+    That is optimal (Lemma 2.1 applied to every key, and to its every window) unless arms close or
+    exposures have a half-life, and greedy then. No single arm can be compared with: adversarial
+    regret has no meaning here.
     """
     exposure, draw = crowd.exposure, crowd.draw
     for r in range(bandits.models.shape[0]):

@@ -23,7 +23,8 @@ from rotting.policies.parts.exposures import by_key
 from rotting.policies.parts.openings import closable
 from rotting.state import is_part, kinds
 
-CHUNK_TABLES = 1 << 28  # bytes of tables that a chunk may have where each run has its own
+CHUNK_TABLES = 1 << 28  # bytes of tables and factors that a chunk may have of its runs' own
+MOST_DECISIONS = 2_000_000  # a chunk of several runs: some 50 ms, no overhead to speak of
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,10 @@ def prepare(request: Request) -> Plan:
         audience = scenario.crowd
         oracle_fresh = by_key(oracle_fresh, audience.keys, audience.rest)
         if counts_by_key(policy, fresh):
-            fresh = by_key(fresh, audience.keys, getattr(policy, "rest", None))
+            # pi_max is told how arms recover, too; others count as they are made to
+            told = isinstance(policy, Oracle)
+            rest = audience.rest if told else getattr(policy, "rest", None)
+            fresh = by_key(fresh, audience.keys, rest)
     return Plan(
         request=request,
         params=params,
@@ -193,11 +197,11 @@ def run_chunk(
     outcome: Outcome,
     stop: IntArray,
     clear_all: bool = False,
-) -> None:
+) -> Any:
     """Play rows first..last-1 of the outcome with the given forms of the loops (`loops_of`).
 
     `clear_all` starts every run from cleared arrays, also those that a policy need not have
-    cleared (`state.Uncleared`).
+    cleared (`state.Uncleared`). Returns the policy's state at the end of the last of the runs.
 
     A pure function of the plan and the range: chunks may run anywhere, in any order, again.
     """
@@ -228,6 +232,7 @@ def run_chunk(
         stop,
     )
     check_stop(int(stop[0]), plan.scenario.arm_count, plan.request.name)
+    return work
 
 
 def scratch_of(plan: Plan, first: int, last: int) -> Scratch | Crowd:

@@ -15,7 +15,7 @@ import numpy as np
 from rotting import checks, memory
 from rotting.bandits import Gaussian, Scenario
 from rotting.bandits.world import NUMBER
-from rotting.engines.plan import CHUNK_TABLES, Plan
+from rotting.engines.plan import CHUNK_TABLES, MOST_DECISIONS, Plan
 from rotting.policies.base import Policy
 from rotting.policies.oracle import Oracle
 from rotting.state import leaves
@@ -24,6 +24,8 @@ DEVICE_ROUNDS = 2**31 - 1  # a GPU counts in 32 bits
 _TRIED = 1 << 16  # horizons up to here are cheap to prepare: nothing is tried beforehand
 _TRIFLE = 1 << 24  # bytes; for less, asking the system would take longer than it is worth
 _STEP = 4  # how much larger the next size is that is tried
+_SHOWN, _LEFT = 4, 4  # bytes: counts by key and key numbers, and what is left of counts, in 32 bits
+_DRAWN = 4  # arrays of numbers, one a round, from which a run's arrivals are made
 _PER_RUN = 2  # numbers of a run that are neither at a checkpoint nor of an arm
 
 
@@ -33,6 +35,7 @@ class Sizes(NamedTuple):
     results: int  # what is given back
     tables: int  # means and sums, up to the horizon
     policy: int  # a policy's tables and what it remembers, in every thread
+    audience: int = 0  # what every key was shown, who comes when, and keys' factors
 
 
 def check(
@@ -57,7 +60,8 @@ def check(
         checks.integer("horizon with engine 'cuda'", scenario.horizon, 1, DEVICE_ROUNDS)
     listed = list(policies)
     results = (len(listed) + summed_up) * result_bytes(runs, kept, scenario.arm_count)
-    known = Sizes(results, table_bytes(scenario, runs, threads), 0)
+    audience = audience_bytes(scenario, runs, threads)
+    known = Sizes(results, table_bytes(scenario, runs, threads), 0, audience)
     if sum(known) < _TRIFLE and scenario.horizon <= _TRIED:
         return
     left = memory.available()
@@ -100,12 +104,33 @@ def table_bytes(scenario: Scenario, runs: int, threads: int) -> int:
     models = scenario.model_count
     if models is None:
         most = scenario.runs_a_chunk(max(1, CHUNK_TABLES // threads))
-        models = scenario.arm_count * min(runs, most)
+        models, row = scenario.arm_count * min(runs, most), scenario.longest * NUMBER
     else:
         threads = 1
     events = (2 * len(scenario.openings or ()) + 1) * scenario.arm_count * NUMBER
     # sums are made unpadded, then padded; the means of one model need pull numbers and a check
     return threads * row * max(3 * models, models + 3) + changing + events
+
+
+def audience_bytes(scenario: Scenario, runs: int, threads: int) -> int:
+    """What every key was shown: really, to pi_max and to the policy; and who comes, with factors.
+
+    Policies and pi_max have their counts as they begin, and twice in every thread (`image.Image`),
+    one of them at a time. Every policy is taken to count by key, as those for audiences do.
+    """
+    audience = scenario.crowd
+    if audience is None:
+        return 0
+    a_key = scenario.arm_count * _SHOWN
+    if audience.rest is not None:
+        a_key += scenario.arm_count * _LEFT + NUMBER  # and when the key was met last
+    counts = (2 + 3 * threads) * audience.keys * a_key
+    together = min(runs, scenario.runs_a_chunk(max(1, CHUNK_TABLES // threads)))
+    factors = 0 if audience.factors is None else together * audience.keys * NUMBER
+    chances = 0 if audience.scheduled else audience.keys * NUMBER  # summed up, of Zipf's law
+    arrivals = min(runs * scenario.horizon, max(scenario.horizon, MOST_DECISIONS)) * _SHOWN
+    # a run's arrivals are made of random numbers in 64 bits
+    return counts + threads * (factors + chances + arrivals + _DRAWN * scenario.horizon * NUMBER)
 
 
 def policy_bytes(policy: Policy, scenario: Scenario, threads: int, left: int) -> int:
@@ -161,6 +186,12 @@ def _fit(
             "horizon",
             f"the means of all pulls up to the horizon of {scenario.horizon:,}",
             "a shorter horizon or fewer different arms",
+        ),
+        "audience": (
+            "keys",
+            f"what {scenario.crowd.keys if scenario.crowd else 1:,} keys were shown, and who comes "
+            "when,",
+            "fewer keys, arms or threads",
         ),
         "policy": (
             "horizon",

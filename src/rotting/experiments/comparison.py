@@ -84,11 +84,19 @@ class Comparison:
 
     @property
     def against(self) -> str:
-        """What all regrets are measured against: "pi_max", or "greedy" where arms come and go."""
+        """What regrets are measured against: "pi_max", or "greedy" where that is not optimal."""
         return next(iter(self.results.values())).against
 
+    @property
+    def keys_ignored(self) -> list[str]:
+        """The policies that played an audience pooled, as if all keys were one."""
+        return [name for name, result in self.results.items() if result.note]
+
     def __repr__(self) -> str:
-        means = (f"{name} {result.mean_regret[-1]:.4g}" for name, result in self.results.items())
+        means = (
+            f"{name} {result.mean_regret[-1]:.4g}" + (f" ({result.note})" if result.note else "")
+            for name, result in self.results.items()
+        )
         measure = next(iter(self.results.values())).measure
         return f"<Comparison, mean {measure}: {', '.join(means)}>"
 
@@ -100,8 +108,9 @@ class Comparison:
 
         Its columns: policy, runs, mean_regret, standard_error, low_95 and high_95 (the interval
         of the mean), worst_run (the highest final regret), wins (against all others, over all
-        runs), mean_reward and parameters. With `curves` there is a row for every policy, run and
-        checkpoint instead: policy, run, t, regret.
+        runs), mean_reward, parameters and note ("keys ignored" of a policy that played an audience
+        as one key). With `curves` there is a row for every policy, run and checkpoint instead:
+        policy, run, t, regret.
         """
         if curves:
             return self._curves()
@@ -119,6 +128,7 @@ class Comparison:
                 "wins": [sum(self.wins[name].values()) for name in self.results],
                 "mean_reward": [float(r.total_reward.mean()) for r in each],
                 "parameters": [r.provenance.get("parameters", "") for r in each],
+                "note": [r.note for r in each],
             }
         )
 
@@ -138,6 +148,7 @@ class Comparison:
             "parameters": {n: r.provenance["parameters"] for n, r in self.results.items()},
             "runs": next(iter(self.results.values())).runs,
             "regret_against": self.against,
+            "keys_ignored": self.keys_ignored,
             "mean_regret": {n: float(r.mean_regret[-1]) for n, r in self.results.items()},
             "standard_error": {n: float(r.standard_error[-1]) for n, r in self.results.items()},
             "interval_95": {

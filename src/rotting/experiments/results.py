@@ -39,16 +39,19 @@ class Result:
     that differs from 0 by no more than rounding explains (`rounding`) is 0.
 
     Where arms come and go (`Scenario.openings`) pi_max takes the best next mean among the arms that
-    are open. That is greedy and not optimal: `against` says so, and a regret may be negative.
+    are open, and where exposures have a half-life (`Audience.rest`) the best at the time. That is
+    greedy and not optimal: `against` says so, and a regret may be negative.
 
     checkpoints         rounds t at which the regret was kept; the last is the horizon
     regret              [run, checkpoint] policy regret: J of pi_max minus J of the policy
     pulls               [run, arm] pulls of each arm by the horizon
     total_reward        [run] J, the expected total reward collected by the horizon
     adversarial_regret  [run] J of the best single arm minus J of the policy, at the horizon; NaN
-                        where arms come and go, since no arm can be played throughout
+                        where arms come and go, since no arm can be played throughout, and in an
+                        audience: each key has a bandit of its own, and no arm is best for all
     provenance          policy, scenario, seed, noise, engine, versions, seconds; with a GPU also
-                        gpu_seconds, those in its kernels
+                        gpu_seconds, those in its kernels; in an audience also keys: whether they
+                        were "counted" or "ignored"
     """
 
     checkpoints: IntArray
@@ -65,13 +68,18 @@ class Result:
 
     @property
     def against(self) -> str:
-        """What the regret is measured against: "pi_max", or "greedy" where arms come and go."""
+        """What the regret is measured against: "pi_max", or "greedy" where that is not optimal."""
         return str(self.provenance.get("against", PI_MAX))
 
     @property
     def measure(self) -> str:
         """What the figures are, in words: "regret", or "regret against greedy play"."""
         return measure_of(self.against)
+
+    @property
+    def note(self) -> str:
+        """What to say beside the figures: "keys ignored" if an audience was played as one key."""
+        return "keys ignored" if self.provenance.get("keys") == "ignored" else ""
 
     @property
     def final_regret(self) -> FloatArray:
@@ -112,9 +120,10 @@ class Result:
         runs, error = "1 run", ""
         if self.runs > 1:
             runs, error = f"{self.runs} runs", f" +- {self.standard_error[-1]:.2g}"
+        note = f", {self.note}" if self.note else ""
         return (
-            f"<Result of {self.provenance.get('policy', '?')}: {runs}, "
-            f"T = {int(self.checkpoints[-1])}, {self.measure} {self.mean_regret[-1]:.4g}{error}>"
+            f"<Result of {self.provenance.get('policy', '?')}: {runs}, T = "
+            f"{int(self.checkpoints[-1])}, {self.measure} {self.mean_regret[-1]:.4g}{error}{note}>"
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:

@@ -24,7 +24,8 @@ def rounding(
     difference of two such totals, off by (K + 3) eps times that size at most. The size is taken
     to be |J| + |regret| + |adversarial regret|, which no total of pi_max, of the policy or of the
     best single arm exceeds; only rewards of both signs that cancel almost completely could. Where
-    arms come and go there is no best single arm: its regret is NaN, and left out.
+    arms come and go, or keys have bandits of their own, there is no best single arm: its regret is
+    NaN, and left out. With keys J is a running sum, compensated so that the same limits hold.
 
     >>> bool(1e-14 < rounding(300.0, 0.0, 0.0, arms=7) < 1e-11)
     True

@@ -20,6 +20,7 @@ from rotting.policies import Policy, RoundRobin
 from rotting.progress import Report, silent
 
 Cell = dict[str, float]
+RUNS = 200
 REFERENCE = "RAWUCB"  # the best published all-rounder, which others are measured against
 
 
@@ -95,7 +96,7 @@ def contestants(entry: Entry) -> dict[str, Policy]:
 
 
 def play(
-    runs: int = 200,
+    runs: int = RUNS,
     seed: int = 0,
     *,
     group: str = "league",

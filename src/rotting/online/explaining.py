@@ -92,7 +92,8 @@ def _because(asked: Asked, arm: int, opinion: Opinion | None, flags: IntArray | 
         return f": {title} takes the arms in turn, and it was its turn."
     if rule == "chance" and opinion is not None and flags is not None:
         return f": it was drawn, with probability {figure(opinion.index)}.{since}"
-    if rule in ("highest", "mostly", "sampled", "filtered") and untried:
+    from_prior = rule == "sampled" and opinion is not None and opinion.estimate is not None
+    if rule in ("highest", "mostly", "sampled", "filtered") and untried and not from_prior:
         return " to ramp up: no reward of it was known."
     if rule == "filtered":
         return f": it passed the filter of {title}, and no other arm that did had been pulled less."

@@ -50,6 +50,8 @@ class Policy(Checked):
     # Whether it counts pulls by key in an audience; else it plays pooled, keys ignored. A text says
     # why it plays no audience at all. By default a policy that judges pulls counts by key.
     by_key: ClassVar[bool | str] = False
+    # parameters that a policy made by name takes from the scenario though they have a default
+    asks: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -197,7 +199,7 @@ class Policy(Checked):
         'SWUCB(tau=4000)'
         """
         shown = [
-            f"{field.name}={getattr(self, field.name)!r}"
+            f"{field.name}={_long(getattr(self, field.name))}"
             for field in dataclasses.fields(self)  # type: ignore[arg-type]
             if field.default is dataclasses.MISSING or getattr(self, field.name) != field.default
         ]
@@ -214,10 +216,31 @@ class Policy(Checked):
         shown = [
             f"{field.name}={_short(getattr(self, field.name))}"
             for field in dataclasses.fields(self)  # type: ignore[arg-type]
-            if isinstance(getattr(self, field.name), (bool, int, float, str))
+            if isinstance(getattr(self, field.name), (bool, int, float, str, Policy))
             and getattr(self, field.name) != field.default
         ]
         return f"{self.title}({', '.join(shown)})" if shown else self.title
+
+
+def check_held(holder: str, inner: Any) -> None:
+    """Refuse what another policy cannot hold as the one that decides."""
+    if isinstance(inner, type) and issubclass(inner, Policy):
+        raise ValueError(
+            f"inner of {holder} must be an instance, as {inner.__name__}(...), got the class"
+        )
+    if not isinstance(inner, Policy):
+        raise ValueError(f"inner of {holder} must be a rotting Policy, got {inner!r}")
+    if inner.verbs.reopen is None:
+        raise ValueError(
+            f"inner of {holder} must have the verb reopen, but {inner.title} has not; "
+            "one whose state has a part `arms: Arms` has it without further ado"
+        )
+
+
+def take_after(holder: Any, inner: Policy) -> None:
+    """What a policy that holds another needs of a player is what that one needs."""
+    for name in ("needs_horizon", "tables", "grows"):
+        object.__setattr__(holder, name, getattr(inner, name))
 
 
 def _part(state: type, name: str) -> Any:
@@ -228,5 +251,12 @@ def _part(state: type, name: str) -> Any:
         return None
 
 
+def _long(value: Any) -> str:
+    """A parameter in a label; that of a policy that is held does not change with its defaults."""
+    return value.label if isinstance(value, Policy) else repr(value)
+
+
 def _short(value: Any) -> str:
+    if isinstance(value, Policy):
+        return value.short_label
     return f"{value:.4g}" if isinstance(value, float) else str(value)

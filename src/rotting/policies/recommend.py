@@ -7,7 +7,9 @@ import math
 from rotting import checks
 from rotting.models import Family
 from rotting.policies.base import Policy
+from rotting.policies.fatigue import Fatigue
 from rotting.policies.guarded import Guarded
+from rotting.policies.posterior import Posterior
 from rotting.policies.steady import SteadyUCB
 from rotting.theory.choice import policy_for
 
@@ -19,6 +21,7 @@ def recommended(
     constants: bool = False,
     rewards: str = "gaussian",
     arms: int = 10,
+    audience: bool = False,
 ) -> Policy:
     """The policy to use, by what is known.
 
@@ -28,6 +31,9 @@ def recommended(
       a constant.
     - rewards="bernoulli": `SteadyUCB(None)`: the scatter of click rates is far below 1/2. With a
       family sigma is the largest that its rates allow.
+    - audience=True, arms that rot for each key (user) on its own: `Fatigue()` for clicks, and
+      `Fatigue("gaussian", sigma)` for rewards of any size, whose sigma may be unknown. A family
+      that is known to be right: `Posterior` with rule "thompson".
     - Many arms, or many decisions: `SteadyUCB` too. It keeps O(log t) numbers an arm.
 
     The league (`docs/league.md`) has the figures behind each choice, and `rotting theory`
@@ -38,6 +44,8 @@ def recommended(
     """
     checks.choice("rewards", rewards, ("gaussian", "bernoulli"))
     checks.integer("arms", arms, least=1)
+    if audience:
+        return _for_audience(sigma, family, constants, rewards)
     name = policy_for(family=family is not None, constants=constants)
     if family is None or name == "SteadyUCB":
         return SteadyUCB(sigma)
@@ -46,6 +54,16 @@ def recommended(
     if sigma is None:
         raise ValueError("sigma must be given with a family, got None")
     return Guarded(family, sigma, constants=constants)
+
+
+def _for_audience(
+    sigma: float | None, family: Family | None, constants: bool, rewards: str
+) -> Policy:
+    if family is None:
+        return Fatigue() if rewards == "bernoulli" else Fatigue("gaussian", sigma)
+    if sigma is None and rewards == "bernoulli":
+        sigma = _largest_sigma(family)
+    return Posterior(family, sigma, constants=constants, rule="thompson")
 
 
 def _largest_sigma(family: Family) -> float:

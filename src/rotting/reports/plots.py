@@ -58,7 +58,8 @@ def draw_regret(axes: Axes, results: Mapping[str, Result], title: str = "") -> A
         mean, half = result.mean_regret, BAND * result.standard_error
         colour = COLOURS[place % len(COLOURS)]
         dashes = _DASHES[place % len(_DASHES)]
-        axes.plot(result.checkpoints, mean, color=colour, linestyle=dashes, label=name)
+        label = f"{name} ({result.note})" if result.note else name
+        axes.plot(result.checkpoints, mean, color=colour, linestyle=dashes, label=label)
         axes.fill_between(
             result.checkpoints, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0
         )

@@ -9,6 +9,7 @@ from rotting.theory.assumptions import (
     check_rotting_models,
     check_simultaneous,
 )
+from rotting.theory.audience import audience_regret_bound
 from rotting.theory.balance import bal, mean_star
 from rotting.theory.bounds import (
     best_alpha,
@@ -43,6 +44,7 @@ __all__ = [
     "StarDown",
     "Verdict",
     "advise",
+    "audience_regret_bound",
     "averaging_window",
     "bal",
     "best_alpha",

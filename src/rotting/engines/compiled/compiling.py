@@ -27,6 +27,7 @@ from rotting.policies.base import POLICIES
 from rotting.policies.parts import exposures
 from rotting.policies.parts.arms import next_of_key
 from rotting.policies.parts.openings import set_flags
+from rotting.policies.parts.shelf import turn_to_row
 from rotting.provenance import VERSION
 from rotting.state import kinds
 from rotting.verbs import KINDS, Verbs
@@ -91,6 +92,7 @@ def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
     bodies = (  # of what is found by types
         *(image.copy_words, events.reopen_on_time, set_flags, next_of_key),
         *(*attending.BODIES, *waiting.BODIES, *exposures.BODIES),
+        turn_to_row,
     )
     return view([loop, *bodies, *verbs], [*fields, layout, _machinery()], places)
 
@@ -103,7 +105,7 @@ def _machinery() -> str:
     source file counts with the version of the library.
     """
     digest = hashlib.blake2b(VERSION.encode(), digest_size=8)
-    for name in ("compiling", "image", "overloads", "stepper"):
+    for name in ("compiling", "image", "overloads", "shelving", "stepper"):
         for file in sorted(Path(__file__).parents[1].rglob(f"{name}.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -20,8 +20,9 @@ from rotting import verbs
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
 from rotting.engines import attending, waiting
 from rotting.engines import events as happening
+from rotting.engines.compiled.shelving import fetching, storing
 from rotting.engines.image import Image, copy_words, restart
-from rotting.policies.parts import arms, exposures, openings
+from rotting.policies.parts import arms, exposures, openings, shelf
 from rotting.state import Uncleared, marks_of
 from rotting.verbs import KINDS
 
@@ -132,6 +133,8 @@ def _register_verbs() -> None:
         restart,
         lambda fresh, work: copy_words if fresh.instance_class is Image else _field_copier(fresh),
     )
+    known(shelf.store, lambda state, rows, key: storing(state))
+    known(shelf.fetch, lambda state, rows, key: fetching(state))
 
 
 @functools.cache
@@ -206,6 +209,9 @@ def _register_exposures() -> None:
     def of_nobody(params: Any, state: Any, key: Any, time: Any) -> Any:
         return None
 
+    def one_row(params: Any, shelf: Any, exposure: Any) -> Any:
+        return None
+
     def nobody_to_recall(state: Any, key: Any) -> Any:
         return None
 
@@ -264,6 +270,12 @@ def _register_exposures() -> None:
     known(
         arms.next_pull,
         lambda arms_, arm: choice(arms_[-1], next_of_all, arms.next_of_key, arms.next_of_key),
+    )
+    known(
+        shelf.turn_shelf,
+        lambda params, shelf_, exposure: choice(
+            exposure, one_row, shelf.turn_to_row, shelf.turn_to_row
+        ),
     )
     known(
         attending.attend,

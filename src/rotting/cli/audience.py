@@ -1,0 +1,117 @@
+"""`rotting audience`: policies on users for each of whom the arms wear out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rotting.bandits import Scenario
+from rotting.catalogue import names as catalogue
+from rotting.cli import completion, console, show
+from rotting.cli.base import AsJson, Engine, Force, Runs, Seed, command
+from rotting.engines.plan import check_audience
+from rotting.experiments.shares import Standing
+from rotting.policies.base import Policy
+from rotting.reports.folders import output_folder
+
+SCENARIO = "power_2k_10"
+
+
+@command("audience")
+def audience_command(
+    policies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Policies, as ucb1 capped:cap=3.",
+            show_default="pooled ones, caps, and the recommended",
+            autocompletion=completion.policies,
+        ),
+    ] = None,
+    scenario: Annotated[
+        str,
+        typer.Option(
+            "--scenario",
+            "-s",
+            help="A scenario with an audience.",
+            autocompletion=completion.audiences,
+        ),
+    ] = SCENARIO,
+    runs: Runs = 20,
+    seed: Seed = 0,
+    engine: Engine = "cpu",
+    out: Annotated[Path | None, typer.Option("--out", help="A folder for a page.")] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Play an audience, for each user of which the arms wear out: shares, caps, curves.
+
+    Example: rotting audience --scenario step_2k_10 --runs 20 --out out/audience
+    """
+    from rotting.league import audience_contestants as contestants
+    from rotting.reports import audience as report
+
+    chosen = _with_audience(scenario)
+    named = catalogue.parse_policies(policies, chosen) if policies else contestants.usual(chosen)
+    for policy in named.values():  # before the first is played
+        check_audience(policy)
+    console.note(catalogue.filled_in(policies or [], chosen))
+    ours = contestants.recommended_for(chosen).title
+    reference = ours if ours in named else next(iter(named))
+    options = {"runs": runs, "seed": seed, "noise": "common", "engine": engine}
+
+    def played() -> Standing:
+        results = show.play(named, chosen, as_json, **options).results  # type: ignore[arg-type]
+        return Standing(scenario, results, reference, contestants.capped_names(named))
+
+    if out is None:
+        standing = played()
+    else:
+        with output_folder(out, force) as work:
+            standing = played()
+            words = " ".join(["rotting audience", *(policies or []), "--scenario", scenario])
+            words += f" --runs {runs} --seed {seed}"
+            _write_page(work, standing, named, chosen, seed, words, engine != "reference")
+    if as_json:
+        console.print_json(standing.as_data())
+        return
+    console.table(*report.share_rows(standing), show.title(chosen, runs, seed))
+    console.say(" ".join([report.about_shares(standing), report.cap_line(standing)]).strip())
+    if out is not None:
+        console.say(f"Page: {out / 'audience.html'}")
+
+
+def _with_audience(name: str) -> Scenario:
+    found = catalogue.parse_scenario(name)
+    if found.crowd is None:
+        raise ValueError(f"scenario must be one with an audience, as {SCENARIO}, got {name!r}")
+    return found
+
+
+def _write_page(
+    folder: Path,
+    standing: Standing,
+    named: dict[str, Policy],
+    scenario: Scenario,
+    seed: int,
+    words: str,
+    compiled: bool,
+) -> None:
+    """The page; curves are those that the reference believes in, or the first who keeps some."""
+    from rotting.experiments.final import curves_of, final_state, keeps_curves
+    from rotting.reports import audience as report
+
+    order = [standing.reference, *named]
+    believer = next((name for name in order if keeps_curves(named[name])), standing.reference)
+    final = final_state(named[believer], scenario, seed=seed, compiled=compiled)
+    about = catalogue.scenarios()[scenario.name].about
+    played = f"{show.counted(standing.runs)} of {scenario.horizon:,} showings"
+    report.write(
+        folder,
+        standing,
+        about=f"{about}; {played}",
+        curves=curves_of(final),
+        believer=believer,
+        command=words,
+    )

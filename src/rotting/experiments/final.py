@@ -1,0 +1,130 @@
+"""What a policy has learnt when a run is over: its state, and the curves that it believes in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rotting import checks, random
+from rotting.arrays import FloatArray
+from rotting.bandits import Arm, RandomArms, Scenario
+from rotting.engines.plan import Request, empty_outcome, loops_of, prepare, run_chunk, with_tables
+from rotting.policies.base import Policy
+from rotting.theory.caps import Cap, caps_of
+from rotting.verbs import believe
+
+_SHOWINGS = (8, 30)  # the least and the most numbers of showings that curves are looked at for
+
+
+class Final(NamedTuple):
+    """A policy at the end of a run, and the arms that it played."""
+
+    params: Any
+    state: Any
+    arms: tuple[Arm, ...]
+
+
+class Curve(NamedTuple):
+    """An arm over its showings to one user, from the first: as it is, and as it is believed to be.
+
+    What is believed is None where the policy has no opinion, `low` and `high` also where it keeps
+    no band.
+    """
+
+    arm: int
+    truth: FloatArray
+    estimate: FloatArray | None
+    low: FloatArray | None
+    high: FloatArray | None
+    cap: Cap | None  # when, by what is believed of all arms, play turns to another one
+
+
+def final_state(
+    policy: Policy,
+    scenario: Scenario,
+    *,
+    seed: int = 0,
+    run: int = 0,
+    noise: str = "common",
+    compiled: bool = True,
+) -> Final:
+    """Play one run, the one that `simulate` plays with the same words, and keep the policy's state.
+
+    >>> from rotting import Bernoulli, models, policies
+    >>> scenario = Scenario([Arm(models.Constant(0.9)), Arm(models.Constant(0.1))], Bernoulli(), 50)
+    >>> int(final_state(policies.UCB1(), scenario, compiled=False).state.arms.pulls.sum())
+    50
+    """
+    if not isinstance(policy, Policy):
+        raise ValueError(f"policy must be a rotting Policy, got {policy!r}")
+    run = checks.integer("run", run, least=0)
+    times = np.array([scenario.horizon], dtype=np.int64)
+    seed = int(random.seed_word(seed))
+    plan = prepare(Request(policy, scenario, seed, noise, times, run, 1))
+    outcome = empty_outcome(1, 1, scenario.arm_count)
+    stop = np.zeros(1, dtype=np.int64)
+    loops: Any = loops_of(plan)
+    if compiled:
+        from rotting.engines import cpu  # late: compilers take long to start
+        from rotting.engines.compiled.compiling import first_call
+
+        loops = cpu.compiled_loops(plan)
+        with first_call(plan.params):
+            state = run_chunk(loops, plan, 0, 1, outcome, stop, clear_all=True)
+    else:
+        state = run_chunk(loops, plan, 0, 1, outcome, stop, clear_all=True)
+    drawn = isinstance(scenario.arms, RandomArms)
+    arms = scenario.arms.arms(seed, run) if drawn else scenario.arms  # type: ignore[union-attr]
+    world = scenario.chunk(seed, run, run + 1)[0]
+    return Final(with_tables(plan.params, world), state, tuple(arms))  # type: ignore[arg-type]
+
+
+def keeps_curves(policy: Policy) -> bool:
+    """Whether a policy believes something of each showing of an arm to one user.
+
+    >>> from rotting import policies
+    >>> keeps_curves(policies.UCB1())
+    False
+    """
+    return policy.by_key is True and bool(policy.verbs.judge or policy.verbs.believe)
+
+
+def showings_of(final: Final) -> int:
+    """For how many showings curves are worth looking at: as many as some user had of some arm."""
+    arms = getattr(final.state, "arms", None)
+    shown = getattr(getattr(arms, "exposure", None), "shown", None)  # where it counts by user
+    least, most = _SHOWINGS
+    return most if shown is None else int(np.clip(shown.max(), least, most))
+
+
+def curves_of(final: Final, showings: int | None = None) -> list[Curve]:
+    """Every arm's curve, as it is and as the policy believes it to be."""
+    showings = checks.integer("showings", showings or showings_of(final), least=1)
+    numbers = np.arange(1, showings + 1)
+    truth = np.array([arm.mean(numbers) for arm in final.arms])
+    beliefs = [_beliefs(final, arm, showings) for arm in range(len(final.arms))]
+    estimates = [estimate for estimate, _, _ in beliefs if estimate is not None]
+    caps: Sequence[Cap | None] = [None] * len(beliefs)
+    if len(estimates) == len(beliefs):
+        caps = caps_of(np.array(estimates))
+    return [Curve(arm, truth[arm], *beliefs[arm], caps[arm]) for arm in range(len(beliefs))]
+
+
+_Band = tuple[FloatArray | None, FloatArray | None, FloatArray | None]
+
+
+def _beliefs(final: Final, arm: int, showings: int) -> _Band:
+    found = [believe(final.params, final.state, arm, pull) for pull in range(1, showings + 1)]
+    known = [belief for belief in found if belief is not None]
+    if len(known) < len(found):
+        return None, None, None
+    estimate = np.array([belief.estimate for belief in known])
+    return estimate, _end([b.low for b in known]), _end([b.high for b in known])
+
+
+def _end(values: Sequence[float | None]) -> FloatArray | None:
+    """One end of a band, if there is one everywhere."""
+    known = [value for value in values if value is not None]
+    return np.array(known) if len(known) == len(values) else None

@@ -1,0 +1,48 @@
+"""Twin of Thompson sampling on all rewards, with the gamma draws of Marsaglia & Tsang (2000)."""
+
+import math
+from collections.abc import Iterator
+
+from twins.common import History, Opened, argmax, choosable, rewards_of, unpulled
+
+Stream = Iterator[tuple[float, float]]  # the next random numbers: as a uniform, as a normal
+
+
+def gamma(shape: float, stream: Stream) -> float:
+    """A draw from Gamma(shape, 1): (shape - 1/3) (1 + c x)^3, or again if it is rejected."""
+    d = shape - 1 / 3
+    while True:
+        x = next(stream)[1]
+        v = (1 + x / math.sqrt(9 * d)) ** 3
+        if v > 0:
+            u = 1 - next(stream)[0]
+            # the paper's exact condition; its shortcut without logarithms only saves time
+            if math.log(u) < x**2 / 2 + d - d * v + d * math.log(v):
+                return d * v
+
+
+def thompson(
+    history: History,
+    arms: int,
+    stream: Stream,
+    sigma: float | None = None,
+    opened: Opened | None = None,
+) -> set[int]:
+    """Thompson sampling: the arms that may be chosen take their random numbers in turn.
+
+    Without sigma a draw from Beta(1 + S, 1 + N - S), of rewards clipped to [0, 1]; with sigma, once
+    each arm was pulled, one from Normal(mean, sigma^2 / N).
+    """
+    if sigma is not None and unpulled(history, arms, opened):
+        return unpulled(history, arms, opened)
+    scores = {}
+    for arm in choosable(arms, opened):
+        rewards = rewards_of(history, arm)
+        n = len(rewards)
+        if sigma is None:
+            total = sum(min(1.0, max(0.0, reward)) for reward in rewards)
+            x, y = gamma(1 + total, stream), gamma(1 + n - total, stream)
+            scores[arm] = x / (x + y)
+        else:
+            scores[arm] = sum(rewards) / n + sigma / math.sqrt(n) * next(stream)[1]
+    return argmax(scores)
