@@ -25,10 +25,10 @@ import time
 import traceback
 import warnings
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mutants import KINDS, mutant, players
-from rotting import Player, Result
+from rotting import AudiencePlayer, Player, Result
 from rotting.catalogue.experiment_file import read_experiment
 from rotting.online import loading, saving
 
@@ -64,15 +64,17 @@ class Counters:
 
 
 def load_player(data: bytes) -> None:
-    """Load a player and play it."""
-    if data.startswith(saving._MAGIC):
-        player = Player.from_bytes(data)
-    else:
-        player = Player.from_json(data)  # type: ignore[arg-type]
+    """Load a player, or one of an audience, and play it."""
+    loaded = saving.read_bytes(data) if data.startswith(saving._MAGIC) else saving.read_json(data)
+    kind: Any = Player if loaded.audience is None else AudiencePlayer
+    player = kind._restored(loaded, None, None, False)
+    keys = [*player.keys[:5], "new"] if kind is AudiencePlayer else []
     waiting = player.outstanding[:10]
     with contextlib.suppress(ArithmeticError, ValueError):
+        if keys:
+            player.forget(keys[0])
         for number in range(DECISIONS):
-            decision = player.select()
+            decision = player.select(keys[number % len(keys)]) if keys else player.select()
             if waiting and number % 3 == 0:
                 player.update(waiting.pop(), 0.4)
             if number % 4:

@@ -53,7 +53,11 @@ FLOORS = (
 )
 
 # Where an object in hand leads to a higher floor: module, function, imported module.
-ENTRANCES = {("rotting.policies.base", "online", "rotting.online.player")}
+ENTRANCES = {
+    ("rotting.policies.base", "online", "rotting.online.player"),
+    ("rotting.policies.base", "audience", "rotting.online.audience"),
+    ("rotting.online.curves", "plot", "rotting.reports.curves"),
+}
 
 BESIDE_POLICIES = {"__init__", "base", "recommend"}  # the rest of policies/ defines policies
 

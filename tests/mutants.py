@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import recorded
-from rotting import policies
+from rotting import HalfLife, policies
 from rotting.catalogue.experiment_file import EXAMPLE
 from rotting.engines import desk as at
 from rotting.models import Plateau
@@ -40,14 +40,20 @@ ODD: list[Any] = [
 ]
 
 
-def played(policy: Policy, arms: int, decisions: int, **settings: Any) -> dict[str, Any]:
-    """The document of a player whose rewards came late, out of order, or never."""
+def played(
+    policy: Policy, arms: int, decisions: int, keys: int = 0, **settings: Any
+) -> dict[str, Any]:
+    """The document of a player whose rewards came late, out of order, or never.
+
+    With keys it is one of an audience.
+    """
     horizon = 3000 if policy.needs_horizon else None
-    player = policy.online(range(arms), seed=1, horizon=horizon, compiled=False, **settings)
+    make: Any = policy.audience if keys else policy.online
+    player = make(range(arms), seed=1, horizon=horizon, compiled=False, **settings)
     rng = Random(decisions)
     waiting = []
     for _ in range(decisions):
-        waiting.append(player.select())
+        waiting.append(player.select(rng.randrange(keys)) if keys else player.select())
         while waiting and rng.random() < 0.6:
             late = waiting.pop(rng.randrange(len(waiting)) if rng.random() < 0.3 else -1)
             player.update(late, rng.gauss(0.4, 0.3))
@@ -68,13 +74,25 @@ def players() -> list[dict[str, Any]]:
     return [*found, played(policies.UCB1(), 4, 150, **SETTINGS)]
 
 
+def audiences() -> list[dict[str, Any]]:
+    """Players of audiences: by key, by key with counts that fade, and pooled."""
+    family = Plateau(length=10).over([0.1, 0.3])
+    return [
+        played(policies.CTO(family), 3, 150, keys=30, **SETTINGS),
+        played(policies.LCTO(family), 3, 60, keys=5, rest=HalfLife(3.0)),
+        played(policies.UCB1(), 3, 150, keys=30),
+    ]
+
+
 # a player with all that can be asked for
-SETTINGS = {"reward_window": 20, "default_reward": 0.0, "explore": 0.2}
+SETTINGS: dict[str, Any] = {"reward_window": 20, "default_reward": 0.0, "explore": 0.2}
 
 
 @functools.cache
 def _texts() -> list[str]:
-    return [json.dumps(content) for content in players()]  # read faster than copied
+    return [
+        json.dumps(content) for content in [*players(), *audiences()]
+    ]  # read faster than copied
 
 
 def forged(content: dict[str, Any]) -> str:

@@ -17,7 +17,16 @@ from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.experiments.tuning import Tuning, tune
-from rotting.online.decisions import Assigned, Decision, Decisions
+from rotting.online.audience import AudiencePlayer
+from rotting.online.curves import Curves
+from rotting.online.decisions import (
+    Assigned,
+    AssignedShowing,
+    Decision,
+    Decisions,
+    Showing,
+    Showings,
+)
 from rotting.online.lift import Lift
 from rotting.online.player import Player
 
@@ -26,9 +35,12 @@ __version__ = provenance.VERSION
 __all__ = [
     "Arm",
     "Assigned",
+    "AssignedShowing",
     "Audience",
+    "AudiencePlayer",
     "Bernoulli",
     "Comparison",
+    "Curves",
     "Decision",
     "Decisions",
     "Gaussian",
@@ -39,6 +51,8 @@ __all__ = [
     "RandomArms",
     "Result",
     "Scenario",
+    "Showing",
+    "Showings",
     "Tuning",
     "Window",
     "bandits",

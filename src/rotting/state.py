@@ -274,6 +274,8 @@ def _check_parts(
 
     The params of a policy that another one holds have the name of its state.
     """
+    if hasattr(part, "for_keys"):  # what one key has of its own; the pulls are those of all keys
+        waiting = ()
     for name, value in zip(part._fields, part, strict=True):
         if is_part(value):
             inner = getattr(params, name, None)

@@ -78,8 +78,8 @@ PULLS = r"arms\.pulls must be \[\d+, \d+, \d+\]"
     ("words", "change"),
     [
         (
-            r"format 5, written by rotting 9\.9; this reads 4",
-            lambda content: content.update(format=5, rotting="9.9"),
+            r"format 6, written by rotting 9\.9; this reads 5",
+            lambda content: content.update(format=6, rotting="9.9"),
         ),
         ("does not fit this version of CTO", lambda content: content["state"].pop("ranking.tree")),
         ("does not fit this version of CTO", put("more", [1])),

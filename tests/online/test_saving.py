@@ -75,7 +75,7 @@ def test_what_cannot_be_saved_is_asked_for() -> None:
 
 def test_a_saved_player_names_its_format_and_the_library() -> None:
     saved = json.loads(player_of(policies.UCB1(), compiled=False).to_json())
-    assert saved["format"] == saving.FORMAT == 4
+    assert saved["format"] == saving.FORMAT == 5
     assert saved["rotting"] == rotting.__version__
     assert {"arms.pulls", "arms.clock", "total", "mean", "width"} <= set(saved["state"])
     assert set(saved["desk"]) == set(saving.DESK)

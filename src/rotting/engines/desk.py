@@ -16,6 +16,9 @@ equal shares. `centre` is the mean reward at the time of the decision, which onl
 decisions made before the first reward have none and are left out, as are those with one arm
 allowed. Where there is a default reward, a decision counts with it until another reward comes:
 clicks come sooner than silence ends, and a mean of what has come would be one of clicks.
+
+A player of an audience counts what each key was shown. A policy that counts by key does that in its
+state; for one that plays pooled the desk does.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import numpy as np
 from rotting import random
 from rotting.arrays import FloatArray
 from rotting.engines.waiting import Waiting, nobody_waits
+from rotting.policies.parts.exposures import Everybody, Exposures, Fading, for_arms
 from rotting.state import AtMost, Counts, Finite, Flags, Within
 
 # places on the clock
@@ -46,7 +50,10 @@ LEARNT = 12  # rewards that have come since
 OPEN = 13  # how many arms are not retired
 UNHASHED = 14  # whether the table of those that wait has to be made anew
 SILENT = 15  # arms without a reward, open or not
-CLOCK = 16
+# and of an audience
+FURTHEST = 16  # the highest pull that the policy was told of: its tables must reach that far
+LAST_KEY = 17  # whose decision the latest was, or NOBODY if that was forgotten
+CLOCK = 18
 NOBODY = -1
 
 # places among the numbers
@@ -80,6 +87,12 @@ class Desk(NamedTuple):
     numbers: Annotated[FloatArray, Finite((math.nan, math.inf, -math.inf))]  # floats likewise
     draw: random.Draw  # where the control group's random numbers stand
     waiting: Waiting  # decisions without a reward
+    exposure: Everybody | Exposures | Fading = Everybody()  # by key, unless the state counts so
+
+
+def furthest(desk: Desk) -> int:
+    """The highest pull that the policy was told of."""
+    return int(desk.clock[FURTHEST] if desk.waiting.keyed else desk.pulls.max())
 
 
 def new_desk(arms: int, seed: int) -> Desk:
@@ -117,4 +130,5 @@ def with_arms(desk: Desk, arms: int) -> Desk:
     clock[SILENT] += arms - desk.pulls.size
     desk = desk._replace(clock=clock)
     per_arm = ("pulls", "seen", "total", "chosen", "open", "allowed", "shown")
+    desk = desk._replace(exposure=for_arms(desk.exposure, arms))
     return desk._replace(**{name: longer(getattr(desk, name)) for name in per_arm})

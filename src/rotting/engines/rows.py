@@ -1,6 +1,7 @@
 """Batches of online play: decisions, rewards and history by rows, written once as `engines.steps`.
 
-A row is an arm's number, a pull, and one more number that says something about it.
+A row is an arm's number, a pull, one more number that says something about it, and in an audience
+the key's number.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from rotting.compilable import seldom, shared
+from rotting.engines.attending import call, showings, whose
 from rotting.engines.desk import (
     CHANCE,
     DECIDED,
@@ -18,12 +20,26 @@ from rotting.engines.desk import (
     NOBODY,
     UNHASHED,
 )
-from rotting.engines.steps import NO_SPACE, count, decide, expire, find_again, learn
-from rotting.engines.waiting import ARM, LAST, MADE, NONE, PULL, find, forget, is_full
+from rotting.engines.steps import NO_SPACE, count, decide, expire, find_again, give_up, learn
+from rotting.engines.waiting import (
+    AFTER,
+    ARM,
+    FIRST,
+    LAST,
+    MADE,
+    NONE,
+    PULL,
+    find,
+    is_full,
+    is_of,
+    key_at,
+    told_at,
+)
+from rotting.engines.waiting import forget as forget_entry
 from rotting.verbs import chosen, rejudge
 
 # what happens to the rows of a batch
-DECIDE, LEARN, RECORD, EXPIRE, GIVE_UP_SINCE = 0, 1, 2, 3, 4
+DECIDE, LEARN, RECORD, EXPIRE, GIVE_UP_SINCE, GIVE_UP_KEY = 0, 1, 2, 3, 4, 5
 UNKNOWN, TWICE = 1, 2  # why a row cannot be learnt
 
 
@@ -36,7 +52,7 @@ def decide_rows(params: Any, state: Any, draw: Any, desk: Any, rows: Any, chance
     arm that cannot be chosen, if that is why not.
     """
     for k in range(rows.shape[0]):
-        arm, pull = decide(params, state, draw, desk)
+        arm, pull = decide(params, state, draw, desk, whose(state, desk, rows, k))
         if arm < 0:
             if arm == NO_SPACE:
                 return k
@@ -51,7 +67,7 @@ def decide_rows(params: Any, state: Any, draw: Any, desk: Any, rows: Any, chance
 
 @shared
 @seldom
-def wrong_row(desk: Any, rows: Any) -> Any:
+def wrong_row(state: Any, desk: Any, rows: Any) -> Any:
     """The first row whose decision does not wait, or comes twice; its place, or -1.
 
     `rows` has arm and pull, and gets in its third column why. Rows seen are marked by a sign.
@@ -60,7 +76,7 @@ def wrong_row(desk: Any, rows: Any) -> Any:
     found = -1
     seen = 0
     while seen < rows.shape[0]:
-        place = find(waiting, rows[seen, 0], rows[seen, 1])
+        place = find(waiting, rows[seen, 0], rows[seen, 1], whose(state, desk, rows, seen))
         if place == NONE:
             found = seen
             rows[seen, 2] = UNKNOWN
@@ -73,7 +89,8 @@ def wrong_row(desk: Any, rows: Any) -> Any:
         waiting.entries[entry, MADE] = -waiting.entries[entry, MADE]
         seen += 1
     for k in range(seen):
-        entry = waiting.table[find(waiting, rows[k, 0], rows[k, 1])] - 1
+        key = whose(state, desk, rows, k)
+        entry = waiting.table[find(waiting, rows[k, 0], rows[k, 1], key)] - 1
         waiting.entries[entry, MADE] = -waiting.entries[entry, MADE]
     return found
 
@@ -82,10 +99,11 @@ def wrong_row(desk: Any, rows: Any) -> Any:
 @seldom
 def learn_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any) -> Any:
     """Rewards in a row: all of them, or none if a decision does not wait; see `wrong_row`."""
-    wrong = wrong_row(desk, rows)
+    wrong = wrong_row(state, desk, rows)
     if wrong < 0:
         for k in range(rows.shape[0]):
-            learn(params, state, desk, rows[k, 0], rows[k, 1], rewards[k])
+            key = whose(state, desk, rows, k)
+            learn(params, state, desk, rows[k, 0], rows[k, 1], rewards[k], key)
     return wrong
 
 
@@ -104,18 +122,23 @@ def record_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any, cha
     done = 0
     while done < rows.shape[0]:
         arm = rows[done, 0]
-        pull = rows[done, 1] if rows[done, 1] > 0 else desk.pulls[arm] + 1
-        if pull > desk.pulls[arm]:
+        key = whose(state, desk, rows, done)
+        before = showings(state, desk, key, arm)
+        pull = rows[done, 1] if rows[done, 1] > 0 else before + 1
+        if pull > before:
             if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
                 break
             if clock[LATE] != NOBODY:
                 rejudge(params, state, clock[LATE])
-            made = count(params, state, desk, arm)
+            call(state, desk, key, clock[DECIDED] + 1)
+            made = count(params, state, desk, arm, key)
             if made < pull:
                 continue
             if chances[done] == chances[done]:
-                chosen(params, state, arm, pull, chances[done])
-        learn(params, state, desk, arm, pull, rewards[done])
+                last = desk.waiting.ends[LAST]
+                pull_told = told_at(desk.waiting.whose, last, pull)
+                chosen(params, state, arm, pull_told, chances[done])
+        learn(params, state, desk, arm, pull, rewards[done], key)
         done += 1
     numbers[EXPLORE] = share
     return done
@@ -130,7 +153,22 @@ def give_up_since(desk: Any, made: Any) -> None:
         entry = waiting.ends[LAST]
         if waiting.entries[entry, MADE] <= made:
             return
-        forget(waiting, find(waiting, waiting.entries[entry, ARM], waiting.entries[entry, PULL]))
+        key = key_at(waiting.whose, entry)
+        arm, pull = waiting.entries[entry, ARM], waiting.entries[entry, PULL]
+        forget_entry(waiting, find(waiting, arm, pull, key))
+
+
+@shared
+@seldom
+def give_up_key(params: Any, state: Any, desk: Any, key: Any) -> None:
+    """Wait no longer for the rewards of a key's decisions: the default is their reward, if any."""
+    waiting = desk.waiting
+    entry = waiting.ends[FIRST]
+    while entry != NONE:
+        after = waiting.entries[entry, AFTER]
+        if is_of(waiting.whose, entry, key):
+            give_up(params, state, desk, entry)
+        entry = after
 
 
 @shared
@@ -155,6 +193,8 @@ def work(
         return record_rows(params, state, desk, rows, rewards, chances)
     if what == EXPIRE:
         expire(params, state, desk)
+    elif what == GIVE_UP_KEY:
+        give_up_key(params, state, desk, rows[0, 0])
     else:
         give_up_since(desk, rows[0, 0])
     return 0

@@ -18,6 +18,7 @@ import math
 from typing import Any
 
 from rotting.compilable import seldom, shared
+from rotting.engines.attending import attend, recall, showings, told, write_down
 from rotting.engines.control import compare, controlled, mean, tally
 from rotting.engines.desk import (
     CHANCE,
@@ -60,8 +61,11 @@ from rotting.engines.waiting import (
     forget,
     hash_again,
     is_full,
+    key_at,
+    told_at,
     wait,
 )
+from rotting.policies.parts.exposures import expose, turn_to
 from rotting.verbs import choose, chosen, pulled, rejudge, reopen, update
 
 # What comes instead of an arm; where an arm is meant, that comes in the pull's place.
@@ -70,8 +74,8 @@ PATIENCE = 32  # pulls of an arm without any reward that are always allowed
 
 
 @shared
-def decide(params: Any, state: Any, draw: Any, desk: Any) -> Any:
-    """Choose an arm and count its pull; returns both, or why not."""
+def decide(params: Any, state: Any, draw: Any, desk: Any, key: Any = 0) -> Any:
+    """Choose an arm, for a key, and count its pull; returns both, or why not."""
     clock, numbers = desk.clock, desk.numbers
     allowed = clock[OPEN]
     open_now = desk.open
@@ -93,6 +97,8 @@ def decide(params: Any, state: Any, draw: Any, desk: Any) -> Any:
         rejudge(params, state, clock[LATE])
     if clock[WINDOW] > 0 or numbers[LIFETIME] < math.inf:
         expire(params, state, desk)
+    attend(params, state, key, clock[DECIDED] + 1)
+    turn_to(desk.exposure, key, clock[DECIDED] + 1)
     if shown < clock[OPEN]:
         reopen(params, state, seen_by_policy)
     arm = choose(params, state, draw)
@@ -105,7 +111,7 @@ def decide(params: Any, state: Any, draw: Any, desk: Any) -> Any:
     clock[LAST_ALLOWED] = allowed
     if numbers[EXPLORE] > 0.0:
         arm = controlled(desk, open_now, arm)
-    return arm, count(params, state, desk, arm)
+    return arm, count(params, state, desk, arm, key)
 
 
 @shared
@@ -147,14 +153,20 @@ def _hide_silent(desk: Any, open_now: Any, allowed: Any) -> Any:
 
 
 @shared
-def count(params: Any, state: Any, desk: Any, arm: Any) -> Any:
-    """Count the pull of an arm, whose reward is waited for from now on; returns its number."""
+def count(params: Any, state: Any, desk: Any, arm: Any, key: Any = 0) -> Any:
+    """Count the pull of an arm, whose reward is waited for from now on; returns its number.
+
+    In an audience that is the key's own; the key is present.
+    """
     clock, numbers = desk.clock, desk.numbers
+    pull_told = told(state, desk.pulls, arm)
     pulled(params, state, arm)
-    pull = desk.pulls[arm] + 1
+    expose(desk.exposure, arm)
+    desk.pulls[arm] += 1
+    pull = showings(state, desk, key, arm)
     weight, centre = 0.0, 0.0
     if numbers[EXPLORE] > 0.0:
-        chosen(params, state, arm, pull, numbers[CHANCE])
+        chosen(params, state, arm, pull_told, numbers[CHANCE])
         if numbers[LEAST] <= numbers[MOST]:  # a reward has come: there is a centre
             weight = numbers[NEXT_WEIGHT]
             centre = mean(desk)
@@ -162,8 +174,8 @@ def count(params: Any, state: Any, desk: Any, arm: Any) -> Any:
                 numbers[LIFT_CONTROL] += clock[LAST_CONTROL]
                 if numbers[DEFAULT] == numbers[DEFAULT]:
                     tally(desk, weight, centre, numbers[DEFAULT], 1.0)
-    desk.pulls[arm] = pull
-    if pull >= clock[GROW_AT_PULL]:
+    write_down(state, desk, key, pull_told)
+    if pull_told >= clock[GROW_AT_PULL]:
         clock[GROW_AT] = 0  # the tables have to reach further before the next decision
     made = clock[DECIDED] + 1
     clock[DECIDED] = made
@@ -173,30 +185,35 @@ def count(params: Any, state: Any, desk: Any, arm: Any) -> Any:
     clock[LAST_SEEN] = desk.seen[arm]
     clock[LEARNT] = 0
     desk.chosen[arm] = made
-    wait(desk.waiting, arm, pull, made, numbers[NOW], weight, centre)
+    wait(desk.waiting, arm, pull, made, numbers[NOW], weight, centre, key, pull_told)
     return pull
 
 
 @shared
-def learn(params: Any, state: Any, desk: Any, arm: Any, pull: Any, reward: Any) -> Any:
-    """Take in the reward of a pull; False if that does not wait for one."""
-    place = find(desk.waiting, arm, pull)
+def learn(
+    params: Any, state: Any, desk: Any, arm: Any, pull: Any, reward: Any, key: Any = 0
+) -> Any:
+    """Take in the reward of a key's pull; False if that does not wait for one."""
+    place = find(desk.waiting, arm, pull, key)
     if place == NONE:
         return False
-    _learn(params, state, desk, place, arm, pull, reward)
+    _learn(params, state, desk, place, arm, pull, reward, key)
     return True
 
 
 @shared
 def _learn(
-    params: Any, state: Any, desk: Any, place: Any, arm: Any, pull: Any, reward: Any
+    params: Any, state: Any, desk: Any, place: Any, arm: Any, pull: Any, reward: Any, key: Any
 ) -> None:
     """Take in the reward of the decision at a place of the table of those that wait."""
     numbers, clock = desk.numbers, desk.clock
+    waiting = desk.waiting
+    pull_told = told_at(waiting.whose, waiting.table[place] - 1, pull)
     if numbers[EXPLORE] > 0.0:
-        compare(desk, desk.waiting.table[place] - 1, reward)
-    forget(desk.waiting, place)
-    update(params, state, arm, pull, reward)
+        compare(desk, waiting.table[place] - 1, reward)
+    forget(waiting, place)
+    recall(state, key)
+    update(params, state, arm, pull_told, reward)
     if clock[LATE] == arm:
         clock[LATE] = NOBODY
     clock[LEARNT] += 1
@@ -234,11 +251,13 @@ def expire(params: Any, state: Any, desk: Any) -> None:
 @seldom
 def give_up(params: Any, state: Any, desk: Any, entry: Any) -> None:
     """Wait no longer for the reward of one decision."""
-    arm, pull = desk.waiting.entries[entry, ARM], desk.waiting.entries[entry, PULL]
-    place = find(desk.waiting, arm, pull)
+    entries = desk.waiting.entries
+    arm, pull = entries[entry, ARM], entries[entry, PULL]
+    key = key_at(desk.waiting.whose, entry)
+    place = find(desk.waiting, arm, pull, key)
     desk.clock[EXPIRED] += 1
     default = desk.numbers[DEFAULT]
     if default == default:
-        _learn(params, state, desk, place, arm, pull, default)
+        _learn(params, state, desk, place, arm, pull, default, key)
     else:
         forget(desk.waiting, place)

@@ -1,9 +1,13 @@
-"""The decisions whose rewards have not come: found by arm and pull, and kept in order.
+"""The decisions whose rewards have not come: found by key, arm and pull, and kept in order.
 
 Entries form a doubly linked list, the oldest decision first, so that those which have waited too
-long are at its head. A hash table (open addressing, linear probing) finds an entry by its arm and
-pull; free entries are linked as well. All of it is O(1) a decision and needs memory only for what
-waits. The table is at most half full; it is grown from outside, when `is_full` says so.
+long are at its head. A hash table (open addressing, linear probing) finds an entry by its key, arm
+and pull; free entries are linked as well. All of it is O(1) a decision and needs memory only for
+what waits. The table is at most half full; it is grown from outside, when `is_full` says so.
+
+In an audience `pull` is the key's own number, while the policy may have been told another: all keys
+are one to a policy that plays pooled, and exposures may fade. A player without an audience has
+`NoKeys`, and the compiler leaves out what is about them; its key is always zero.
 """
 
 from __future__ import annotations
@@ -13,16 +17,32 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import seldom, shared
+from rotting.compilable import dispatched, seldom, shared
 
 SMALLEST = 2  # entries of a new table
 NONE = -1
 # columns of an entry
 ARM, PULL, MADE, BEFORE, AFTER = 0, 1, 2, 3, 4
+KEY, TOLD = 0, 1
 AT, WEIGHT, CENTRE = 0, 1, 2
 # places among the ends
 FIRST, LAST, FREE, COUNT = 0, 1, 2, 3
-_SPREAD, _APART = 40_503, 30_011  # odd: pulls in a row go to places far from each other
+# odd: pulls in a row go to places far from each other
+_SPREAD, _APART, _ASIDE = 40_503, 30_011, 48_271
+
+
+# arm, pull, decision, time, weight, centre, key and the pull that the policy was told
+Row = tuple[int, int, int, float, float, float, int, int]
+
+
+class NoKeys(NamedTuple):
+    """There is no audience."""
+
+
+class Whose(NamedTuple):
+    """Whose decisions they are."""
+
+    columns: IntArray  # [entry, column]: the key's number, and the pull that the policy was told
 
 
 class Waiting(NamedTuple):
@@ -32,10 +52,66 @@ class Waiting(NamedTuple):
     entries: IntArray  # [entry, column]: arm, pull, number of the decision, links
     notes: FloatArray  # [entry, column]: the user's time; weight and centre, see `engines.desk`
     ends: IntArray  # the first and the last entry, the first free one, and how many wait
+    whose: NoKeys | Whose = NoKeys()
+
+    @property
+    def keyed(self) -> bool:
+        """Whether they are those of an audience."""
+        return isinstance(self.whose, Whose)
 
 
-def nobody_waits(size: int = SMALLEST) -> Waiting:
-    """Space for so many decisions (a power of two); none waits."""
+def note_key(whose: Any, entry: Any, key: Any, told: Any) -> None:
+    """`note` in an audience."""
+    whose.columns[entry, KEY] = key
+    whose.columns[entry, TOLD] = told
+
+
+@dispatched
+def note(whose: Any, entry: Any, key: Any, told: Any) -> Any:
+    """Write down whose entry this is, and which pull the policy was told."""
+    if isinstance(whose, Whose):
+        note_key(whose, entry, key, told)
+
+
+def found_key(whose: Any, entry: Any) -> Any:
+    """`key_at` in an audience."""
+    return whose.columns[entry, KEY]
+
+
+@dispatched
+def key_at(whose: Any, entry: Any) -> Any:
+    """Whose entry this is."""
+    return found_key(whose, entry) if isinstance(whose, Whose) else 0
+
+
+def found_told(whose: Any, entry: Any, pull: Any) -> Any:
+    """`told_at` in an audience."""
+    return whose.columns[entry, TOLD]
+
+
+@dispatched
+def told_at(whose: Any, entry: Any, pull: Any) -> Any:
+    """Which pull the policy was told; `pull` is that of the decision."""
+    return found_told(whose, entry, pull) if isinstance(whose, Whose) else pull
+
+
+def same_key(whose: Any, entry: Any, key: Any) -> Any:
+    """`is_of` in an audience."""
+    return whose.columns[entry, KEY] == key
+
+
+@dispatched
+def is_of(whose: Any, entry: Any, key: Any) -> Any:
+    """Whether it is this key's entry."""
+    return same_key(whose, entry, key) if isinstance(whose, Whose) else True
+
+
+# what is found by types: compiled code depends on all of it
+BODIES = (note_key, found_key, found_told, same_key)
+
+
+def nobody_waits(size: int = SMALLEST, *, keyed: bool = False) -> Waiting:
+    """Space for so many decisions (a power of two), of keys or not; none waits."""
     entries = np.zeros((size, 5), dtype=np.int64)
     entries[:, AFTER] = np.arange(1, size + 1)
     entries[-1, AFTER] = NONE
@@ -44,6 +120,7 @@ def nobody_waits(size: int = SMALLEST) -> Waiting:
         entries=entries,
         notes=np.zeros((size, 3)),
         ends=np.array([NONE, NONE, 0, 0], dtype=np.int64),
+        whose=Whose(np.zeros((size, 2), dtype=np.int64)) if keyed else NoKeys(),
     )
 
 
@@ -54,14 +131,29 @@ def is_full(waiting: Waiting) -> Any:
 
 
 @shared
-def _home(waiting: Waiting, arm: Any, pull: Any) -> Any:
+def _home(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
     """Where the search for an arm's pull begins."""
-    return (pull * _SPREAD + arm * _APART) & (waiting.table.size - 1)
+    return (pull * _SPREAD + arm * _APART + key * _ASIDE) & (waiting.table.size - 1)
+
+
+@shared
+def _home_of(waiting: Waiting, entry: Any) -> Any:
+    entries = waiting.entries
+    key = key_at(waiting.whose, entry)
+    return _home(waiting, entries[entry, ARM], entries[entry, PULL], key)
 
 
 @shared
 def wait(
-    waiting: Waiting, arm: Any, pull: Any, made: Any, at: Any, weight: Any, centre: Any
+    waiting: Waiting,
+    arm: Any,
+    pull: Any,
+    made: Any,
+    at: Any,
+    weight: Any,
+    centre: Any,
+    key: Any,
+    told: Any,
 ) -> None:
     """A decision waits from now on; there is space for it."""
     ends, entries = waiting.ends, waiting.entries
@@ -70,6 +162,7 @@ def wait(
     entries[entry, ARM] = arm
     entries[entry, PULL] = pull
     entries[entry, MADE] = made
+    note(waiting.whose, entry, key, told)
     last = ends[LAST]
     entries[entry, BEFORE] = last
     entries[entry, AFTER] = NONE
@@ -88,7 +181,7 @@ def wait(
 @shared
 def _enter(waiting: Waiting, entry: Any) -> None:
     """Let an entry be found."""
-    place = _home(waiting, waiting.entries[entry, ARM], waiting.entries[entry, PULL])
+    place = _home_of(waiting, entry)
     while waiting.table[place] != 0:
         place = (place + 1) & (waiting.table.size - 1)
     waiting.table[place] = entry + 1
@@ -96,12 +189,17 @@ def _enter(waiting: Waiting, entry: Any) -> None:
 
 @shared
 @seldom
-def find(waiting: Waiting, arm: Any, pull: Any) -> Any:
-    """The place in the table of an arm's pull, or NONE if that does not wait."""
-    place = _home(waiting, arm, pull)
+def find(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
+    """The place in the table of an arm's pull by a key, or NONE if that does not wait."""
+    place = _home(waiting, arm, pull, key)
+    entries = waiting.entries
     while waiting.table[place] != 0:
         entry = waiting.table[place] - 1
-        if waiting.entries[entry, ARM] == arm and waiting.entries[entry, PULL] == pull:
+        if (
+            entries[entry, ARM] == arm
+            and entries[entry, PULL] == pull
+            and is_of(waiting.whose, entry, key)
+        ):
             return place
         place = (place + 1) & (waiting.table.size - 1)
     return NONE
@@ -132,7 +230,7 @@ def forget(waiting: Waiting, place: Any) -> None:
     place = (place + 1) & mask
     while table[place] != 0:
         other = table[place] - 1
-        home = _home(waiting, entries[other, ARM], entries[other, PULL])
+        home = _home_of(waiting, other)
         if ((place - home) & mask) >= ((place - gap) & mask):
             table[gap] = table[place]
             table[place] = 0
@@ -155,32 +253,36 @@ def hash_again(waiting: Waiting) -> None:
 def with_space(waiting: Waiting) -> Waiting:
     """The same with twice the space; the table is left to `hash_again`, which compiled is fast."""
     size = waiting.entries.shape[0]
-    larger = nobody_waits(2 * size)
+    larger = nobody_waits(2 * size, keyed=waiting.keyed)
     larger.entries[:size] = waiting.entries
     larger.notes[:size] = waiting.notes
+    for old, new in zip(waiting.whose, larger.whose, strict=True):
+        new[:size] = old
     larger.ends[:] = waiting.ends
     larger.ends[FREE] = size  # those before are all taken
     return larger
 
 
-def listed(waiting: Waiting) -> list[tuple[int, int, int, float, float, float]]:
-    """Arm, pull, decision, time, weight and centre of all that wait, the oldest first."""
+def listed(waiting: Waiting) -> list[Row]:
+    """All that wait, the oldest first."""
     found = []
     entry = int(waiting.ends[FIRST])
     while entry != NONE:
         arm, pull, made = (int(x) for x in waiting.entries[entry, :3])
         at, weight, centre = (float(x) for x in waiting.notes[entry])
-        found.append((arm, pull, made, at, weight, centre))
+        key = int(key_at(waiting.whose, entry))
+        told = int(told_at(waiting.whose, entry, pull))
+        found.append((arm, pull, made, at, weight, centre, key, told))
         entry = int(waiting.entries[entry, AFTER])
     return found
 
 
-def lined_up(rows: list[tuple[int, int, int, float, float, float]], size: int = 0) -> Waiting:
+def lined_up(rows: list[Row], size: int = 0, *, keyed: bool = False) -> Waiting:
     """A table with these decisions, as `listed` gives them, and space for `size` or more."""
     space = SMALLEST
     while space < max(size, len(rows) + 1):
         space *= 2
-    waiting = nobody_waits(space)
+    waiting = nobody_waits(space, keyed=keyed)
     for row in rows:
         wait(waiting, *row)
     return waiting

@@ -9,16 +9,16 @@ from rotting.arrays import FloatArray
 
 
 def columns_of(
-    arms: Any, rewards: Any, pulls: Any, propensities: Any
-) -> tuple[list[Any], FloatArray, Any, Any]:
-    """Labels, rewards, pulls and propensities; the last two may be None.
+    arms: Any, rewards: Any, pulls: Any, propensities: Any, keys: Any = None
+) -> tuple[list[Any], FloatArray, Any, Any, list[Any]]:
+    """Labels, rewards, pulls and propensities, which may be None, and keys, if there are any.
 
     A frame is anything with columns that are found by name (pandas, polars, Arrow). The column of
     the arms is then its only other one, or called "arm".
     """
     names = _names(arms)
     if names is not None:
-        given = [rewards, pulls, propensities]
+        given = [rewards, pulls, propensities, keys]
         _check_named(given, names)
         others = [name for name in names if name not in given]
         if len(others) > 1 and "arm" in others:
@@ -30,14 +30,15 @@ def columns_of(
             )
         frame = arms
         arms = frame[others[0]]
-        rewards, pulls, propensities = (
+        rewards, pulls, propensities, keys = (
             None if column is None else frame[column] for column in given
         )
-    labels = _listed("arms", arms)
+    labels = listed("arms", arms)
     values = checks.rewards(_array(rewards))
     if len(labels) != len(values):
         raise ValueError(f"rewards must be {len(labels)}, one for each arm, got {len(values)}")
-    return labels, values, _array(pulls), _array(propensities)
+    whose = [] if keys is None else listed("keys", keys)
+    return labels, values, _array(pulls), _array(propensities), whose
 
 
 def _names(frame: Any) -> list[str] | None:
@@ -66,7 +67,8 @@ def _array(values: Any) -> Any:
     return values.to_numpy() if hasattr(values, "to_numpy") else values
 
 
-def _listed(name: str, values: Any) -> list[Any]:
+def listed(name: str, values: Any) -> list[Any]:
+    """Labels as a list, from whatever holds them."""
     if isinstance(values, (str, bytes)):
         raise ValueError(f"{name} must be a list of labels, got {values!r}")
     for method in ("to_pylist", "to_list", "tolist"):

@@ -27,6 +27,24 @@ class Assigned(NamedTuple):
     control: bool  # whether it is one of the control group: drawn from the arms allowed
 
 
+class Showing(NamedTuple):
+    """What was decided for a key of an audience."""
+
+    key: Any  # its label
+    arm: Any  # the arm's label
+    pull: int  # from 1: the arm's how-manieth showing to this key, of all time
+
+
+class AssignedShowing(NamedTuple):
+    """A decision for a key, of a player with a control group."""
+
+    key: Any  # its label
+    arm: Any  # the arm's label
+    pull: int  # from 1
+    propensity: float  # as in `Assigned`
+    control: bool
+
+
 class Decisions(Sequence[Any]):
     """Decisions made in a row by `Player.select_many`, as arrays.
 
@@ -58,15 +76,23 @@ class Decisions(Sequence[Any]):
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
-            numbers, pulls = self.numbers[place], self.pulls[place]
-            if self.propensities is None or self.control is None:
-                return Decisions(self._arms, numbers, pulls)
-            rest = self.propensities[place], self.control[place]
-            return Decisions(self._arms, numbers, pulls, *rest)
+            return Decisions(*self._columns(place))
+        arm, pull, *chance = self._row(place)
+        return Assigned(arm, pull, *chance) if chance else Decision(arm, pull)
+
+    def _columns(self, place: slice) -> tuple[Any, ...]:
+        """What a part of these is made of."""
+        numbers, pulls = self.numbers[place], self.pulls[place]
+        if self.propensities is None or self.control is None:
+            return self._arms, numbers, pulls, None, None
+        return self._arms, numbers, pulls, self.propensities[place], self.control[place]
+
+    def _row(self, place: Any) -> tuple[Any, ...]:
+        """Arm and pull of one of these, and its propensity and group if there are any."""
         arm, pull = self._arms[self.numbers[place]], int(self.pulls[place])
         if self.propensities is None or self.control is None:
-            return Decision(arm, pull)
-        return Assigned(arm, pull, float(self.propensities[place]), bool(self.control[place]))
+            return arm, pull
+        return arm, pull, float(self.propensities[place]), bool(self.control[place])
 
     def __iter__(self) -> Iterator[Any]:
         return (self[place] for place in range(len(self)))
@@ -74,3 +100,28 @@ class Decisions(Sequence[Any]):
     def __repr__(self) -> str:
         shown = ", ".join(f"{d.arm!r} ({d.pull})" for d in self[:5])
         return f"<{len(self)} decisions: {shown}{', ...' if len(self) > 5 else ''}>"
+
+
+class Showings(Decisions):
+    """Decisions made in a row by `AudiencePlayer.select_many`: `Decisions` with `keys`."""
+
+    __slots__ = ("_places", "_stamp", "keys")
+
+    def __init__(
+        self,
+        keys: list[Any],
+        places: IntArray,
+        stamp: object,
+        decisions: tuple[Any, ...],
+    ) -> None:
+        super().__init__(*decisions)
+        self.keys = keys
+        # the numbers of the keys, for the player that has this stamp
+        self._places, self._stamp = places, stamp
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            columns = self._columns(place)
+            return Showings(self.keys[place], self._places[place], self._stamp, columns)
+        key, (arm, pull, *chance) = self.keys[place], self._row(place)
+        return AssignedShowing(key, arm, pull, *chance) if chance else Showing(key, arm, pull)

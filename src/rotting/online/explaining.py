@@ -16,6 +16,7 @@ from rotting.engines.desk import NOBODY, Desk
 from rotting.online.table import figure, quoted
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms
+from rotting.policies.parts.exposures import take_back
 from rotting.state import is_part
 from rotting.verbs import Opinion, look, reopen
 
@@ -30,6 +31,7 @@ class Asked(NamedTuple):
     params: Any
     state: Any
     desk: Desk
+    whom: str = ""  # of an audience: for which key, in words, the last decision was
 
 
 def explain(asked: Asked) -> str:
@@ -38,9 +40,11 @@ def explain(asked: Asked) -> str:
     arm, pull, allowed = clock[at.LAST_ARM], clock[at.LAST_PULL], clock[at.LAST_ALLOWED]
     if clock[at.DECIDED] == 0:
         return "Nothing has been decided yet."
+    if clock[at.LAST_KEY] == NOBODY:
+        return "The last decision is not known: its key was forgotten."
     if arm == NOBODY:
         return "The last decision is not known: it was made before this player was saved."
-    who = f"{quoted(asked.arms[arm])} was chosen (pull {pull})"
+    who = f"{quoted(asked.arms[arm])} was chosen{asked.whom} (pull {pull})"
     if allowed == 0:
         return f"Nothing was decided since {quoted(asked.arms[arm])} came last in the history."
     if clock[at.LAST_CONTROL]:
@@ -70,6 +74,7 @@ def _take_back(state: Any, arm: int) -> None:
     if isinstance(state, Arms):
         state.pulls[arm] -= 1
         state.clock[TIME] = max(0, state.clock[TIME] - 1)
+        take_back(state.exposure, arm)
     for part in state:
         if is_part(part):
             _take_back(part, arm)

@@ -17,7 +17,7 @@ from typing import Any
 
 from rotting import checks
 from rotting.engines import desk as at
-from rotting.engines.desk import Desk
+from rotting.engines.desk import Desk, furthest
 from rotting.policies.base import Policy
 
 UNLIMITED = 1 << 60  # decisions: the capacity of a state that never needs more space
@@ -29,7 +29,7 @@ def next_sizes(desk: Desk, capacity: int, reach: int, tables: bool) -> tuple[int
     """Capacity and reach as they must be for the next decision."""
     if 2 * desk.clock[at.DECIDED] >= capacity:
         capacity *= 2
-    if tables and 2 * desk.pulls.max() >= reach:
+    if tables and 2 * furthest(desk) >= reach:
         reach *= 2
     return capacity, reach
 
@@ -53,7 +53,7 @@ def set_limits(desk: Desk, capacity: int, reach: int, *, soon: bool = False, mad
         full -= _BEFORE
     pulls = checks.EXACT
     if reach:
-        most, pulls = int(desk.pulls.max()), reach // 2
+        most, pulls = furthest(desk), reach // 2
         if most >= pulls:
             full = 0
         elif soon:

@@ -26,11 +26,14 @@ class Kept(Shared):
 
     # All there is: copies and pickles take it by these names. A look into a `__dict__` would make
     # every later access to an attribute slower.
-    _KEPT = (
+    _KEPT: tuple[str, ...] = (
         *("policy", "arms", "horizon", "seed", "compiled", "_dated", "_start"),
         *("_capacity", "_reach", "_params", "_state", "_draw", "_desk"),
     )
-    _MADE = ("_next", "_numbers", "_timed", "_assigned", "_block", "_calls", "_decisions", "_learn")
+    _MADE = (
+        *("_next", "_numbers", "_timed", "_assigned"),
+        *("_block", "_calls", "_decide", "_decisions", "_learn"),
+    )
     __slots__ = (*_KEPT, *_MADE)
 
     policy: Policy
@@ -51,7 +54,11 @@ class Kept(Shared):
 
     def _fresh(self, params: Any, arms: int, capacity: int) -> Any:
         """A state at its start, whose arms can close."""
-        return closable(self.policy.verbs.init(params, arms, capacity))
+        return closable(self._counted(self.policy.verbs.init(params, arms, capacity)))
+
+    def _counted(self, state: Any) -> Any:
+        """A state that counts as it has to: by key, in an audience."""
+        return state
 
     def _begin(self, params: Any, state: Any, draw: random.Draw, desk: Desk, *space: int) -> None:
         """Put params and state in place and find the fastest way to call the verbs on them.
@@ -88,7 +95,7 @@ class Kept(Shared):
         self._capacity, self._reach, self._next = capacity, reach, None
         self._numbers, self._timed, self._assigned = numbers, timed, assigned
         self._calls, self._block = calls, block
-        self._decisions, self._learn = decisions, learn
+        self._decide, self._decisions, self._learn = decide, decisions, learn
 
     def _parts(self) -> tuple[Any, Any, random.Draw, Desk]:
         return self._params, self._state, self._draw, self._desk
@@ -165,14 +172,19 @@ class Kept(Shared):
     def _snapshot(self) -> dict[str, Any]:
         """What is kept, by name, at one moment: no other thread changes these arrays."""
 
-        def take() -> dict[str, Any]:
-            kept = {name: getattr(self, name) for name in self._KEPT}
-            for name in ("_state", "_desk"):
-                arrays = (value.copy() for value in values(kept[name]))
-                kept[name] = rebuild(kept[name], arrays)
-            return {**kept, "_draw": self._draw.copy()}
+        return self._alone(self._taken)
 
-        return self._alone(take)
+    def _taken(self) -> dict[str, Any]:
+        """The same, for who holds the player already."""
+        kept = {name: getattr(self, name) for name in self._KEPT}
+        for name in ("_state", "_desk"):
+            arrays = (value.copy() for value in values(kept[name]))
+            kept[name] = rebuild(kept[name], arrays)
+        return {**kept, **self._copied(), "_draw": self._draw.copy()}
+
+    def _copied(self) -> dict[str, Any]:
+        """Copies of what else is kept and changes in place."""
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the lock and the compiled calls, which hold addresses of this player's arrays."""
@@ -200,11 +212,11 @@ def _plain_calls(
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """`decide` and `learn` as plain Python, called as their compiled forms are."""
 
-    def decide(block: None) -> tuple[int, int]:
-        arm, pull = steps.decide(params, state, draw, desk)
+    def decide(block: None, key: int = 0) -> tuple[int, int]:
+        arm, pull = steps.decide(params, state, draw, desk, key)
         return int(arm), int(pull)
 
-    def learn(block: None, arm: int, pull: int, reward: float) -> bool:
-        return bool(steps.learn(params, state, desk, arm, pull, reward))
+    def learn(block: None, arm: int, pull: int, reward: float, key: int = 0) -> bool:
+        return bool(steps.learn(params, state, desk, arm, pull, reward, key))
 
     return decide, learn

@@ -30,8 +30,8 @@ def one_label(name: str, label: Any, arms: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*arms, new)
 
 
-def freeze(label: Any) -> Any:
-    """A label as JSON; ValueError if that cannot be."""
+def freeze(label: Any, name: str = "arms") -> Any:
+    """A label as JSON; ValueError, which names what they are labels of, if that cannot be."""
     if isinstance(label, enum.Enum):  # before str and int, which it may be as well
         return {"enum": f"{type(label).__qualname__}.{label.name}"}
     if isinstance(label, np.generic):
@@ -40,7 +40,7 @@ def freeze(label: Any) -> Any:
     if label is None or type(label) in (bool, int, float, str):
         return label
     if type(label) is tuple:
-        return {"tuple": [freeze(item) for item in label]}
+        return {"tuple": [freeze(item, name) for item in label]}
     if isinstance(label, uuid.UUID):
         return {"uuid": label.hex}
     if isinstance(label, bytes):
@@ -49,7 +49,7 @@ def freeze(label: Any) -> Any:
         return {"datetime": label.isoformat(), "fold": label.fold}
     if type(label) is datetime.date:
         return {"date": label.isoformat()}
-    raise ValueError(f"arms must be {_KINDS} to be saved, got {label!r}; pickle keeps any")
+    raise ValueError(f"{name} must be {_KINDS} to be saved, got {label!r}; pickle keeps any")
 
 
 def _iso(label: datetime.datetime) -> bool:
@@ -122,6 +122,11 @@ def matched(
     if len(labels) != count:
         raise ValueError(f"saved state is damaged: it has {len(labels)} labels for {count} arms")
     return labels
+
+
+def has_member(frozen: Any) -> bool:
+    """Whether a label, as JSON, is or holds a member of an Enum."""
+    return _has_member(thaw(frozen)) if isinstance(frozen, dict) else False
 
 
 def _key(label: Any) -> Any:

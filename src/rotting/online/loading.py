@@ -18,12 +18,17 @@ import numpy as np
 
 from rotting import checks, plain
 from rotting.engines import desk as at
+from rotting.engines.attending import exposure_of
 from rotting.engines.desk import Desk
-from rotting.online import saving
-from rotting.online.desks import Row, restored_desk, waiting_rows
+from rotting.engines.plan import check_audience
+from rotting.engines.waiting import Row
+from rotting.online import attendance, saving
+from rotting.online.attendance import Attendance
+from rotting.online.desks import restored_desk, waiting_rows
 from rotting.online.growing import UNLIMITED
 from rotting.online.labels import matched
 from rotting.policies.base import POLICIES, Policy
+from rotting.policies.parts.exposures import most_fresh
 from rotting.policies.parts.openings import closable
 from rotting.random import Draw, new_draw
 from rotting.state import Leaf, check, check_form, leaves, rebuild
@@ -46,6 +51,7 @@ class Loaded(NamedTuple):
     desk: Desk
     waiting: list[Row]
     space: tuple[int, int]  # capacity and reach
+    keys: Attendance | None  # of an audience
 
 
 def load(
@@ -59,22 +65,53 @@ def load(
     with _only_value_errors():
         policy = policy_of(saved, policy)
         labels = matched(saved.arms, saved.arm_count, arms)
-        desk = restored_desk(saved)
-        _check_sizes(saved, policy, desk)
+        keys = None if saved.audience is None else attendance.from_plain(saved.audience)
+        if keys is not None:
+            _check_audience(saved, policy, keys, trusted)
+        desk = restored_desk(saved, keys, policy.by_key is not True)
+        most = int(desk.pulls.max() if keys is None else desk.clock[at.FURTHEST])
+        _check_sizes(saved, policy, int(desk.clock[at.DECIDED]), most)
         saved = _of_one_size(saved, policy)
-        params, fresh = _prepared(saved, policy, trusted)
+        params, fresh = _prepared(saved, policy, keys, trusted)
         state = _state(saved, policy, fresh, trusted)
-        waiting = waiting_rows(saved, desk)
         _check_agreement(state, desk)
-        check(state, fresh, params, [(row[0], row[1]) for row in waiting])
+        exposure = None if keys is None else exposure_of(state, desk)
+        waiting = waiting_rows(saved, desk, keys, None if exposure is None else exposure.shown)
+        check(state, fresh, params, [(row[0], row[7]) for row in waiting])
+        if exposure is not None and most_fresh(exposure) > desk.clock[at.FURTHEST] + 1:
+            raise ValueError(
+                "saved state is damaged: a key was shown more than the policy was told"
+            )
         space = saved.capacity, saved.reach
-        return Loaded(policy, labels, params, state, _draw(saved), desk, waiting, space)
+        return Loaded(policy, labels, params, state, _draw(saved), desk, waiting, space, keys)
+
+
+def _check_audience(saved: saving.Saved, policy: Policy, keys: Attendance, trusted: bool) -> None:
+    """Refuse what cannot play an audience, and one that needs more memory than a file may ask."""
+    check_audience(policy)
+    if keys.rest is not None and policy.by_key is not True:
+        raise ValueError(f"saved state is damaged: {policy.title} counts nothing that could rest")
+    if trusted:
+        return
+    few = min(saved.arm_count, _FEW)
+    params = policy.prepare(max(1, saved.start), saved.horizon, _SMALL)
+    fresh = policy.verbs.init(params, few, capacity_of(few, 0) if policy.grows else UNLIMITED)
+    sizes = [_bytes(leaves(attendance.counted(policy, fresh, n, keys.rest))) for n in (1, 17)]
+    by_key = max((sizes[1] - sizes[0]) // 16, 4 * few)
+    if by_key * keys.places * saved.arm_count // few > MOST:
+        raise ValueError(
+            f"saved state of {policy.title} with {saved.arm_count} arms and space for "
+            f"{keys.places} keys needs more than {MOST >> 20} MiB; give trusted=True if you know "
+            "where it is from"
+        )
 
 
 def _check_agreement(state: Any, desk: Desk) -> None:
     """Refuse a state that has not the pulls, or the open arms, of the desk."""
     wanted = {"arms.pulls": desk.pulls, "opening.flags": desk.open}
     for leaf in leaves(state):
+        if any(hasattr(part, "for_keys") for part in leaf.around):
+            continue  # what a key has of its own
         for path, array in wanted.items():
             if leaf.path.endswith(path) and not np.array_equal(leaf.value, array):
                 said = _some(array.tolist())
@@ -149,9 +186,8 @@ def policy_of(saved: saving.Saved, policy: Policy | None) -> Policy:
     return made
 
 
-def _check_sizes(saved: saving.Saved, policy: Policy, desk: Desk) -> None:
-    """Refuse sizes that do not follow from the pulls."""
-    decided, most = int(desk.clock[at.DECIDED]), int(desk.pulls.max())
+def _check_sizes(saved: saving.Saved, policy: Policy, decided: int, most: int) -> None:
+    """Refuse sizes that do not follow from the decisions, and the highest pull a policy knows."""
     if not 1 <= saved.start <= saved.arm_count:
         raise ValueError(
             f"saved state is damaged: start must be 1 to {saved.arm_count} arms, "
@@ -183,7 +219,9 @@ def _bytes(found: Iterable[Leaf]) -> int:
     return sum(getattr(leaf.value, "nbytes", 8) for leaf in found)
 
 
-def _prepared(saved: saving.Saved, policy: Policy, trusted: bool) -> tuple[Any, Any]:
+def _prepared(
+    saved: saving.Saved, policy: Policy, keys: Attendance | None, trusted: bool
+) -> tuple[Any, Any]:
     """Params and a fresh state of a saved player's size.
 
     Both grow at most in proportion to pulls, decisions and arms, so that small ones tell how much
@@ -203,7 +241,10 @@ def _prepared(saved: saving.Saved, policy: Policy, trusted: bool) -> tuple[Any, 
         if not trusted and arms > _FEW:
             few = closable(policy.verbs.init(params, _FEW, capacity_of(_FEW, 0)))
             _check_need(saved, policy, _bytes(leaves(few)) * arms // _FEW)
-        fresh = closable(policy.verbs.init(params, arms, capacity))
+        fresh = policy.verbs.init(params, arms, capacity)
+        if keys is not None:
+            fresh = attendance.counted(policy, fresh, keys.places, keys.rest)
+        fresh = closable(fresh)
         if (reach, capacity) == (saved.reach, saved.capacity):
             return params, fresh
         models = list(leaves(fresh))

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from rotting import checks, random
-from rotting.engines import desk as at
-from rotting.engines.desk import new_desk
-from rotting.engines.waiting import lined_up, listed
-from rotting.online import loading, saving
-from rotting.online.growing import UNLIMITED, prepared
-from rotting.online.labels import freeze
-from rotting.online.measuring import Measuring
-from rotting.online.moments import duration
-from rotting.online.viewing import Viewing
-from rotting.policies.base import Policy
-from rotting.state import leaves
+import numpy as np
+
+from rotting import checks
+from rotting.engines import desk as at_
+from rotting.online import saving
+from rotting.online.batching import MOST
+from rotting.online.columns import columns_of
+from rotting.online.deciding import Deciding
+from rotting.online.decisions import Decisions
+from rotting.online.playing import Playing
 
 
-class Player(Viewing, Measuring):
+class Player(Deciding, Playing):
     """Plays a policy online. Made by `policy.online(arms, seed=0)`.
 
     `select()` decides; it counts as a pull at once, for the arm rots whether or not its reward
@@ -40,139 +37,54 @@ class Player(Viewing, Measuring):
 
     __slots__ = ()
 
-    def __init__(
+    def select_many(
+        self, count: int, among: Iterable[Any] | None = None, at: Any = None
+    ) -> Decisions:
+        """Decide so many times in a row, before any of the rewards: as `select` would each time."""
+        rows = np.zeros((checks.integer("count", count, 0, MOST), 3), dtype=np.int64)
+        allowed = None if among is None else self._flags(among)
+
+        def decide() -> Any:
+            if at is not None or self._timed:
+                self._set_time(at, self._somebody(allowed))
+            return self._decide_rows(rows, allowed)
+
+        chances = self._alone(decide)
+        numbers, pulls = rows[:, 0].copy(), rows[:, 1].copy()
+        if not self._assigned:
+            return Decisions(self.arms, numbers, pulls)
+        return Decisions(self.arms, numbers, pulls, chances, rows[:, 2] != 0)
+
+    def learn(
         self,
-        policy: Policy,
-        arms: Iterable[Hashable],
+        arms: Any,
+        rewards: Any,
         *,
-        seed: int = 0,
-        horizon: int | None = None,
-        compiled: bool = True,
-        reward_window: int | None = None,
-        reward_time: Any = None,
-        default_reward: float | None = None,
-        explore: float = 0.0,
-    ) -> None:
-        self.policy = policy
-        self.arms = checks.labels("arms", arms)
-        self.horizon = (
-            None if horizon is None else checks.integer("horizon", horizon, 1, checks.EXACT)
-        )
-        self.seed = int(random.seed_word(seed))
-        self.compiled = compiled
-        if policy.needs_horizon and self.horizon is None:
-            raise ValueError(
-                f"horizon must be given to play {policy.title} online, as "
-                f".online(arms, horizon=10_000), got None"
-            )
-        desk = new_desk(len(self.arms), self.seed)
-        self._dated = None
-        if reward_window is not None:
-            window = checks.integer("reward_window", reward_window, 1, checks.EXACT)
-            desk.clock[at.WINDOW] = window
-        if reward_time is not None:
-            lifetime, self._dated = duration("reward_time", reward_time)
-            desk.numbers[at.LIFETIME] = lifetime
-        if default_reward is not None:
-            if reward_window is None and reward_time is None:
-                raise ValueError(
-                    "default_reward must come with a reward_window (in decisions) or a "
-                    f"reward_time, after which it is the reward, got {default_reward!r} alone"
-                )
-            desk.numbers[at.DEFAULT] = checks.reward(default_reward, "default_reward")
-        desk.numbers[at.EXPLORE] = checks.number("explore", explore, least=0, below=1)
-        self._start = len(self.arms)
-        self._capacity = loading.capacity_of(self._start, 0) if policy.grows else UNLIMITED
-        self._reach = loading.FIRST
-        params = prepared(policy, self._start, self.horizon, self._reach)
-        state = self._fresh(params, len(self.arms), self._capacity)
-        self._begin(params, state, random.new_draw(self.seed), desk)
+        pulls: Any = None,
+        propensities: Any = None,
+    ) -> int:
+        """Learn from history: these arms were shown, in this order, with these rewards.
 
-    def to_json(self) -> str:
-        """The whole state as JSON text; `Player.from_json` continues from it exactly."""
-        return saving.write_json(self._saved())
-
-    @classmethod
-    def from_json(
-        cls,
-        text: str,
-        *,
-        arms: Iterable[Hashable] | None = None,
-        policy: Policy | None = None,
-        trusted: bool = False,
-    ) -> Player:
-        """A player that continues where `to_json` was called; ValueError for anything else.
-
-        `arms` need be given only if they are members of an Enum; they are matched by label, in any
-        order. A policy with a user's own function in it is not saved and has to be given again.
-        `trusted=True` says that you know where the text is from: needed for a player of more than a
-        GiB, and for a policy of your own whose state does not say what it may hold.
+        The player is then exactly where it would be had it made those pulls itself. `arms` are
+        labels and `rewards` numbers; or `arms` is a frame (pandas, polars, Arrow) and `rewards`
+        names its column, as in `player.learn(frame[["creative", "clicked"]], "clicked")`. `pulls`
+        are the pull numbers where they are known: pulls left out were made, but their rewards are
+        not known. `propensities`, the probabilities with which the arms were chosen, are needed by
+        policies that learn by them (Exp3.S). Returns how many pulls were counted.
         """
-        return cls._restored(saving.read_json(text), arms, policy, trusted)
-
-    def to_bytes(self) -> bytes:
-        """The whole state as bytes, smaller than JSON; `Player.from_bytes` continues from it."""
-        return saving.write_bytes(self._saved())
-
-    @classmethod
-    def from_bytes(
-        cls,
-        data: bytes,
-        *,
-        arms: Iterable[Hashable] | None = None,
-        policy: Policy | None = None,
-        trusted: bool = False,
-    ) -> Player:
-        """A player that continues where `to_bytes` was called; see `from_json`."""
-        return cls._restored(saving.read_bytes(data), arms, policy, trusted)
-
-    def _saved(self) -> saving.Saved:
-        kept = self._snapshot()
-        desk = kept["_desk"]
-        # how far space was made ahead is no part of what a player is
-        desk.clock[[at.GROW_AT, at.GROW_AT_PULL, at.UNHASHED]] = 0
-        return saving.Saved(
-            policy=saving.plain_or_none(self.policy),
-            policy_name=self.policy.label,
-            arms=[freeze(label) for label in kept["arms"]],
-            arm_count=len(kept["arms"]),
-            start=kept["_start"],
-            seed=self.seed,
-            horizon=self.horizon,
-            compiled=self.compiled,
-            dated=kept["_dated"],
-            capacity=kept["_capacity"],
-            reach=kept["_reach"],
-            waiting=[_plain(row) for row in listed(desk.waiting)],
-            draw=kept["_draw"],
-            desk={name: getattr(desk, name) for name in saving.DESK},
-            state={leaf.path: leaf.value for leaf in leaves(kept["_state"])},
-        )
+        labels, values, pulls, propensities, _ = columns_of(arms, rewards, pulls, propensities)
+        rows = np.zeros((len(values), 3), dtype=np.int64)
+        rows[:, 0] = self._numbers_of(labels)
+        chances = self._chances(propensities, len(values))
+        return self._alone(lambda: self._record(rows, values, chances, pulls))
 
     @classmethod
-    def _restored(
-        cls,
-        saved: saving.Saved,
-        arms: Iterable[Hashable] | None,
-        policy: Policy | None,
-        trusted: bool,
-    ) -> Player:
-        found = loading.load(saved, arms, policy, trusted)
-        player = cls.__new__(cls)
-        player.policy, player.arms = found.policy, found.arms
-        player.horizon, player.seed = saved.horizon, saved.seed
-        player.compiled, player._dated = saved.compiled, saved.dated
-        player._start = saved.start
-        player._capacity, player._reach = found.space
-        desk = found.desk._replace(waiting=lined_up(found.waiting))
-        player._begin(found.params, found.state, found.draw, desk)
-        return player
+    def _check_kind(cls, saved: saving.Saved) -> None:
+        if saved.audience is not None:
+            raise ValueError(
+                "saved state must be that of a Player, got one of an AudiencePlayer, which loads it"
+            )
 
     def __repr__(self) -> str:
-        decided = int(self._desk.clock[at.DECIDED])
+        decided = int(self._desk.clock[at_.DECIDED])
         return f"<Player of {self.policy.label}: {len(self.arms)} arms, {decided} decisions>"
-
-
-def _plain(row: tuple[int, int, int, float, float, float]) -> list[Any]:
-    """A pull that waits, as JSON can hold it."""
-    return [*row[:3], None if math.isnan(row[3]) else row[3], *row[4:]]

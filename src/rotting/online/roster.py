@@ -12,9 +12,8 @@ from rotting.engines import desk as at
 from rotting.engines import rows as batches
 from rotting.engines.desk import with_arms
 from rotting.engines.waiting import lined_up, listed
+from rotting.online.answering import some
 from rotting.online.batching import Batching
-from rotting.online.columns import columns_of
-from rotting.online.deciding import some
 from rotting.online.growing import prepared
 from rotting.online.labels import one_label
 from rotting.online.loading import capacity_of
@@ -104,51 +103,29 @@ class Roster(Batching):
         except (KeyError, TypeError):
             raise ValueError(f"{name} must be an arm of {some(self.arms)}, got {label!r}") from None
 
-    def learn(
-        self,
-        arms: Any,
-        rewards: Any,
-        *,
-        pulls: Any = None,
-        propensities: Any = None,
-    ) -> int:
-        """Learn from history: these arms were shown, in this order, with these rewards.
-
-        The player is then exactly where it would be had it made those pulls itself. `arms` are
-        labels and `rewards` numbers; or `arms` is a frame (pandas, polars, Arrow) and `rewards`
-        names its column, as in `player.learn(frame[["creative", "clicked"]], "clicked")`. `pulls`
-        are the pull numbers where they are known: pulls left out were made, but their rewards are
-        not known. `propensities`, the probabilities with which the arms were chosen, are needed by
-        policies that learn by them (Exp3.S). Returns how many pulls were counted.
-        """
-        labels, values, pulls, propensities = columns_of(arms, rewards, pulls, propensities)
-        rows = np.zeros((len(values), 3), dtype=np.int64)
-        rows[:, 0] = self._numbers_of(labels)
-        chances = self._chances(propensities, len(values))
-
-        def record() -> int:
-            before, space = int(self._desk.clock[at.DECIDED]), len(self._desk.waiting.entries)
-            if pulls is not None:
-                rows[:, 1] = self._checked_pulls(rows[:, 0], pulls)
-            done = 0
-            try:
-                while True:
-                    done += self._work(batches.RECORD, rows[done:], values[done:], chances[done:])
-                    if done == len(values):
-                        break
-                    self._grow()
-            finally:  # after Ctrl-C, too: the first rows are learnt then, and nothing waits
-                self._work(batches.GIVE_UP_SINCE, np.full((1, 3), before), np.zeros(0), np.zeros(0))
-            if len(self._desk.waiting.entries) > space:  # for pulls left out, which wait no longer
-                fewer = lined_up(listed(self._desk.waiting), space)
-                desk = self._desk._replace(waiting=fewer)
-                self._begin(self._params, self._state, self._draw, desk)
-            counted = int(self._desk.clock[at.DECIDED]) - before
-            if counted:  # the player did not choose the last arm, from however many
-                self._desk.clock[[at.LAST_ALLOWED, at.LAST_CONTROL]] = 0
-            return counted
-
-        return self._alone(record)
+    def _record(self, rows: IntArray, values: FloatArray, chances: FloatArray, pulls: Any) -> int:
+        """History by rows; their pulls are put in here. Returns how many pulls were counted."""
+        before, space = int(self._desk.clock[at.DECIDED]), len(self._desk.waiting.entries)
+        if pulls is not None:
+            rows[:, 1] = self._checked_pulls(rows, pulls)
+        done = 0
+        try:
+            while True:
+                done += self._work(batches.RECORD, rows[done:], values[done:], chances[done:])
+                if done == len(values):
+                    break
+                self._grow()
+        finally:  # after Ctrl-C, too: the first rows are learnt then, and nothing waits
+            self._work(batches.GIVE_UP_SINCE, np.full((1, 4), before), np.zeros(0), np.zeros(0))
+        if len(self._desk.waiting.entries) > space:  # for pulls left out, which wait no longer
+            waiting = self._desk.waiting
+            fewer = lined_up(listed(waiting), space, keyed=waiting.keyed)
+            desk = self._desk._replace(waiting=fewer)
+            self._begin(self._params, self._state, self._draw, desk)
+        counted = int(self._desk.clock[at.DECIDED]) - before
+        if counted:  # the player did not choose the last arm, from however many
+            self._desk.clock[[at.LAST_ALLOWED, at.LAST_CONTROL]] = 0
+        return counted
 
     def _numbers_of(self, labels: Any) -> IntArray:
         numbers = self._numbers
@@ -171,28 +148,35 @@ class Roster(Batching):
             raise ValueError(f"propensities must be {count} probabilities above 0 and at most 1")
         return found
 
-    def _checked_pulls(self, numbers: IntArray, pulls: Any) -> IntArray:
+    def _made(self, rows: IntArray) -> IntArray:
+        """How many pulls of each row's arm were made."""
+        return self._desk.pulls[rows[:, 0]]
+
+    def _checked_pulls(self, rows: IntArray, pulls: Any) -> IntArray:
         """Pull numbers that are new, and each of them once."""
         found = np.asarray(pulls)
-        if found.ndim != 1 or len(found) != len(numbers) or found.dtype.kind not in "iuf":
-            raise ValueError(f"pulls must be {len(numbers)} whole numbers, got {str(pulls)[:80]}")
+        if found.ndim != 1 or len(found) != len(rows) or found.dtype.kind not in "iuf":
+            raise ValueError(f"pulls must be {len(rows)} whole numbers, got {str(pulls)[:80]}")
         with np.errstate(invalid="ignore"):  # NaN is no whole number, which is seen below
             whole = found.astype(np.int64)
-        made = self._desk.pulls[numbers]
+        made = self._made(rows)
         fine = (whole == found) & (whole > made) & (whole <= checks.EXACT)
         if not fine.all():
             place = int(np.argmin(fine))
-            arm = self.arms[numbers[place]]
+            which = self._called(self.arms[rows[place, 0]], int(rows[place, -1]))
             raise ValueError(
-                f"pulls must be above the {made[place]} pulls made of arm {arm!r}, "
+                f"pulls must be above the {made[place]} pulls made of {which}, "
                 f"got {found[place]} at place {place}"
             )
-        pairs = np.stack([numbers, whole])
-        if np.unique(pairs, axis=1).shape[1] < len(numbers):
+        # which pulls are of the same arm, and in an audience of the same key
+        codes = rows[:, 0] + len(self.arms) * rows[:, 3:].sum(axis=1)
+        arms, same = np.unique(codes, return_inverse=True)
+        if np.unique(np.stack([same, whole]), axis=1).shape[1] < len(rows):
             raise ValueError("pulls must be different numbers for an arm, got one twice")
-        highest = self._desk.pulls.copy()
-        np.maximum.at(highest, numbers, whole)
-        more = int((highest - self._desk.pulls).sum())  # of at most 2**53 each
+        before, highest = np.zeros((2, len(arms)), dtype=np.int64)
+        before[same] = made
+        np.maximum.at(highest, same, whole)
+        more = int((highest - before).sum())  # of at most 2**53 each
         if more > _MOST:
             raise ValueError(
                 f"pulls must say of at most {_MOST} pulls that they were made, got {more}"

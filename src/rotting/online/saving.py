@@ -22,14 +22,15 @@ import numpy as np
 
 from rotting import plain
 from rotting.engines import desk as at
-from rotting.engines.desk import new_desk
+from rotting.engines.desk import Desk, new_desk
 from rotting.provenance import VERSION
-from rotting.state import check_form
+from rotting.state import check_form, leaves
 
-FORMAT = 4
+FORMAT = 5
 # arrays of the desk that are saved; what waits is saved as a list, the rest follows
 DESK = ("pulls", "seen", "total", "chosen", "open", "clock", "numbers", "draw")
 _MAGIC = b"rotting\x01"
+_CLOCK_4 = 16  # numbers on the clock in format 4
 
 
 _REMEMBERED = (
@@ -65,6 +66,7 @@ def _desk_of(content: Any, state: Any, counts: Any, outstanding: Any) -> dict[st
     """What a player of format 3 has on its desk; the sums of its rewards are not known."""
     arms = len(counts)
     desk = new_desk(arms, int(content["seed"]))
+    desk = desk._replace(clock=desk.clock[:_CLOCK_4].copy())
     rows = [
         [int(arm), int(pull), k + 1, math.nan, 0.0, 0.0]
         for k, (arm, pull) in enumerate(outstanding)
@@ -112,8 +114,24 @@ def _states_of(content: Any, state: Any, pulls: Any) -> Any:
     return state
 
 
+def _from_4(content: dict[str, Any]) -> dict[str, Any]:
+    """Format 5: a player may have an audience; there are two more numbers on the clock."""
+    desk = content.get("desk")
+    content = {**content, "format": 5}
+    if not isinstance(desk, dict) or "clock" not in desk:
+        return content  # which is refused as any other
+    before = unpack("clock", desk["clock"], np.zeros(_CLOCK_4, dtype=np.int64))
+    clock = np.zeros(at.CLOCK, dtype=np.int64)
+    clock[:_CLOCK_4] = before
+    return {**content, "desk": {**desk, "clock": _pack(clock)}}
+
+
 # by the format that they read; each gives a document of the next one
-_READERS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {2: _from_2, 3: _from_3}
+_READERS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    2: _from_2,
+    3: _from_3,
+    4: _from_4,
+}
 _REFUSED = {
     1: "saved state has format 1, of a library before its first release, whose states were built "
     "otherwise; play its log again to get there"
@@ -138,6 +156,13 @@ class Saved(NamedTuple):
     draw: Any  # where the random numbers stand
     desk: dict[str, Any]  # arrays by name; like draw and state still packed after reading
     state: dict[str, Any]  # arrays by path
+    audience: dict[str, Any] | None  # keys and what goes with them, see `online.attendance`
+
+
+def saved_desk(desk: Desk) -> dict[str, Any]:
+    """The arrays of a desk that are saved, by name; those of the counts by key by their path."""
+    counts = {f"exposure.{leaf.path}": leaf.value for leaf in leaves(desk.exposure)}
+    return {**{name: getattr(desk, name) for name in DESK}, **counts}
 
 
 def write_json(saved: Saved) -> str:
@@ -146,6 +171,8 @@ def write_json(saved: Saved) -> str:
     content["draw"] = _pack(saved.draw)
     content["desk"] = {name: _pack(array) for name, array in saved.desk.items()}
     content["state"] = {path: _pack(array) for path, array in saved.state.items()}
+    if saved.audience is None:
+        del content["audience"]
     content = {"format": FORMAT, "rotting": VERSION, **content}
     return json.dumps({"checksum": _checksum(content), **content})
 
@@ -172,6 +199,7 @@ def read_json(text: str | bytes) -> Saved:
         unknown = f"saved state has format {form!r}, written by rotting {writer}; this reads "
         refused = _REFUSED.get(form) if type(form) is int else None
         raise ValueError(refused or f"{unknown}{FORMAT}")
+    content.setdefault("audience", None)
     missing = [name for name in Saved._fields if name not in content]
     if missing:
         raise ValueError(f"saved state is damaged: it has no {missing[0]}")
@@ -199,6 +227,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "waiting": (list,),
     "desk": (dict,),
     "state": (dict,),
+    "audience": (dict, type(None)),
 }
 
 
@@ -214,7 +243,7 @@ def write_bytes(saved: Saved) -> bytes:
 def read_bytes(data: bytes) -> Saved:
     """The document that `write_bytes` wrote."""
     if not isinstance(data, bytes) or not data.startswith(_MAGIC):
-        raise ValueError("saved state must be bytes written by Player.to_bytes")
+        raise ValueError("saved state must be bytes written by a player's to_bytes")
     packed = data[len(_MAGIC) :]
     return read_json(_decompressed(packed, _longest(packed)))
 

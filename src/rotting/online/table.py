@@ -68,20 +68,8 @@ class Table:
 
     def to_frame(self, library: str = "pandas") -> Any:
         """A data frame of pandas or of polars ("polars"), a row an arm."""
-        checks.choice("library", library, ("pandas", "polars"))
         columns = {name: [getattr(row, name) for row in self.rows] for name in Row._fields}
-        if library == "polars":
-            try:
-                polars = importlib.import_module(library)
-            except ImportError as error:
-                raise ImportError("this frame needs polars: pip install polars") from error
-            floats = dict.fromkeys(_FLOATS, polars.Float64)
-            return polars.DataFrame(columns, schema_overrides=floats)
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("a frame needs pandas: pip install 'rotting[frames]'") from error
-        return pandas.DataFrame(columns).astype(dict.fromkeys(_FLOATS, float))
+        return frame_of(columns, _FLOATS, library)
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -166,6 +154,23 @@ class Table:
 
 _FLOATS = ("mean", "estimate", "padding", "index")
 _TEXTS = ("arm", "open")
+
+
+def frame_of(columns: dict[str, list[Any]], numbers: Sequence[str], library: str) -> Any:
+    """A data frame of pandas or polars with these columns; some are floats, whatever they hold."""
+    checks.choice("library", library, ("pandas", "polars"))
+    if library == "polars":
+        try:
+            polars = importlib.import_module(library)
+        except ImportError as error:
+            raise ImportError("this frame needs polars: pip install polars") from error
+        floats = dict.fromkeys(numbers, polars.Float64)
+        return polars.DataFrame(columns, schema_overrides=floats)
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("a frame needs pandas: pip install 'rotting[frames]'") from error
+    return pandas.DataFrame(columns).astype(dict.fromkeys(numbers, float))
 
 
 def figure(value: float | None) -> str:

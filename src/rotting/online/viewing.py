@@ -22,7 +22,10 @@ class Viewing(Roster):
 
     def table(self) -> Table:
         """What the player thinks of its arms, a row an arm; see `Row` for the columns."""
-        asked = self._asked()
+        return self._table(self._asked())
+
+    def _table(self, asked: explaining.Asked, counts: str = "") -> Table:
+        """The table of a player as it was when asked; `counts` is more to be said in its title."""
         desk, labels = asked.desk, asked.arms
         waiting = [0] * len(labels)
         for row in listed(desk.waiting):
@@ -46,7 +49,8 @@ class Viewing(Roster):
                 )
             )
         decided = int(desk.clock[at.DECIDED])
-        return Table(f"{self.policy.short_label}: {len(rows)} arms, {decided} decisions", rows)
+        title = f"{self.policy.short_label}: {len(rows)} arms, {decided} decisions{counts}"
+        return Table(title, rows)
 
     def explain(self) -> str:
         """Why the last arm was chosen.

@@ -22,6 +22,7 @@ class Event(NamedTuple):
     size: int  # how many decisions, rewards, pulls of history or arms; 0 if it failed
     seconds: float  # that it took, waiting for other threads included
     error: Exception | None  # that it raised
+    key: Any = None  # of an audience: the key that select and forget are about
 
 
 Hook = Callable[[Event], object]
@@ -57,7 +58,9 @@ _ABOUT: dict[str, tuple[Given, Given, Given]] = {
     "add": (None, None, (0, "label")),
     "retire": (None, None, (0, "label")),
     "restore": (None, None, (0, "label")),
+    "forget": (None, None, None),  # of an audience, as the keys below
 }
+_KEY = {"select": (0, "key"), "forget": (0, "key")}
 
 
 def _argument(given: Given, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -75,10 +78,11 @@ def _size(call: str, found: Any, reward: Any) -> int:
     return len(reward) if call == "update_many" else 1
 
 
-def _watched_method(name: str, usual: Any) -> Any:
+def _watched_method(name: str, usual: Any, keys: bool) -> Any:
     """A method that does what it did, and tells."""
     deciding = name in ("select", "select_many")
     about = _ABOUT[name]
+    whose: Given = _KEY.get(name) if keys else None
 
     @functools.wraps(usual)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -89,14 +93,16 @@ def _watched_method(name: str, usual: Any) -> Any:
         except Exception as error:
             took = perf_counter() - began
             if hook is not None:
-                decision, reward, arm = [_argument(one, args, kwargs) for one in about]
-                hook(Event(name, decision, reward, arm, 0, took, error))
+                decision, reward, arm, key = [
+                    _argument(one, args, kwargs) for one in (*about, whose)
+                ]
+                hook(Event(name, decision, reward, arm, 0, took, error, key))
             raise
         took = perf_counter() - began
         if hook is not None:
-            decision, reward, arm = [_argument(one, args, kwargs) for one in about]
+            decision, reward, arm, key = [_argument(one, args, kwargs) for one in (*about, whose)]
             size = _size(name, found, reward)
-            hook(Event(name, found if deciding else decision, reward, arm, size, took, None))
+            hook(Event(name, found if deciding else decision, reward, arm, size, took, None, key))
         return found
 
     return method
@@ -106,7 +112,12 @@ def _watched_method(name: str, usual: Any) -> Any:
 def watched(kind: type) -> type:
     """The class of a watched player, for one of this class."""
     usual: Any = kind
-    made: dict[str, Any] = {name: _watched_method(name, getattr(kind, name)) for name in _ABOUT}
+    keys = hasattr(kind, "forget")
+    made: dict[str, Any] = {
+        name: _watched_method(name, getattr(kind, name), keys)
+        for name in _ABOUT
+        if hasattr(kind, name)
+    }
     # a player that is loaded by this one's class is another, which nobody watches
     made["_restored"] = classmethod(lambda cls, *saved: usual._restored(*saved))
     made |= {"__slots__": (), "__module__": kind.__module__, "_unwatched": kind}

@@ -26,7 +26,8 @@ from rotting.policies.parts.ranking import Ranking
 from rotting.verbs import KINDS, Verbs
 
 if TYPE_CHECKING:
-    from rotting.bandits import Scenario
+    from rotting.bandits import HalfLife, Scenario, Window
+    from rotting.online.audience import AudiencePlayer
     from rotting.online.player import Player
 
 POLICIES: dict[str, type[Policy]] = {}  # by key, as on the command line
@@ -153,6 +154,40 @@ class Policy(Checked):
             reward_time=reward_time,
             default_reward=default_reward,
             explore=explore,
+        )
+
+    def audience(
+        self,
+        arms: Iterable[Any],
+        *,
+        seed: int = 0,
+        horizon: int | None = None,
+        compiled: bool = True,
+        reward_window: int | None = None,
+        reward_time: Any = None,
+        default_reward: float | None = None,
+        explore: float = 0.0,
+        rest: HalfLife | Window | None = None,
+    ) -> AudiencePlayer:
+        """An online object that plays this policy for an audience: arms wear out for each key.
+
+        A policy that counts by key (`Policy.by_key`) learns from all keys how arms wear out; others
+        play pooled, keys ignored, and say so. `rest` lets the policy's counts fade, with a
+        half-life or by windows ("three a day"). All else is as for `online`.
+        """
+        from rotting.online.audience import AudiencePlayer
+
+        return AudiencePlayer(
+            self,
+            arms,
+            seed=seed,
+            horizon=horizon,
+            compiled=compiled,
+            reward_window=reward_window,
+            reward_time=reward_time,
+            default_reward=default_reward,
+            explore=explore,
+            rest=rest,
         )
 
     @property

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rotting.bandits import Bandits, World
-from rotting.engines import attending, events, image
+from rotting.engines import attending, events, image, waiting
 from rotting.engines.baseline import Baseline
 from rotting.engines.compiled import overloads
 from rotting.engines.compiled.fingerprint import Sight, View, view
@@ -91,7 +91,7 @@ def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
     places = [(KINDS, kind, KINDS[kind]) for kind in held]
     bodies = (  # of what is found by types
         *(image.copy_words, events.reopen_on_time, set_flags, next_of_key),
-        *(attending.turn_and_judge, attending.present_again, attending.of_key, *exposures.BODIES),
+        *(*attending.BODIES, *waiting.BODIES, *exposures.BODIES),
         turn_to_row,
     )
     return view([loop, *bodies, *verbs], [*fields, layout, _machinery()], places)

@@ -18,7 +18,7 @@ from typing import Any
 
 from rotting import verbs
 from rotting.compilable import CALLED, GPU_FORMS, PENDING
-from rotting.engines import attending
+from rotting.engines import attending, waiting
 from rotting.engines import events as happening
 from rotting.engines.compiled.shelving import fetching, storing
 from rotting.engines.image import Image, copy_words, restart
@@ -215,6 +215,18 @@ def _register_exposures() -> None:
     def nobody_to_recall(state: Any, key: Any) -> Any:
         return None
 
+    def no_key(state: Any, desk: Any, rows: Any, k: Any) -> Any:
+        return 0
+
+    def by_all(state: Any, desk: Any, key: Any, arm: Any) -> Any:
+        return desk.pulls[arm]
+
+    def nothing_to_write(state: Any, desk: Any, key: Any, pull: Any) -> Any:
+        return None
+
+    def nobody_to_call(state: Any, desk: Any, key: Any, time: Any) -> Any:
+        return None
+
     def kind(exposure: Any) -> Any:
         return exposure.instance_class
 
@@ -278,6 +290,64 @@ def _register_exposures() -> None:
         lambda state, pulls, arm: attending.of_key if keyed(state) else of_all,
     )
 
+    def three(state: Any, desk: Any, nobody: Any, by_state: Any, by_desk: Any) -> Any:
+        """By who counts for each key: nobody, the policy in its state, or the desk."""
+        if keyed(state):
+            return by_state
+        pooled = kind(desk.types[desk.fields.index("exposure")]) is not exposures.Everybody
+        return by_desk if pooled else nobody
+
+    of_row = attending.key_of_row
+    known(attending.whose, lambda state, desk, rows, k: three(state, desk, no_key, of_row, of_row))
+    known(
+        attending.showings,
+        lambda state, desk, key, arm: three(
+            state, desk, by_all, attending.shown_by_state, attending.shown_by_desk
+        ),
+    )
+    noted = attending.write_down_key
+    known(
+        attending.write_down,
+        lambda state, desk, key, pull: three(state, desk, nothing_to_write, noted, noted),
+    )
+    known(
+        attending.call,
+        lambda state, desk, key, time: three(
+            state, desk, nobody_to_call, attending.call_to_state, attending.call_to_desk
+        ),
+    )
+
+
+@functools.cache
+def _register_waiting() -> None:
+    """Where there are no keys, nothing is written down of them."""
+
+    def nothing_to_note(whose: Any, entry: Any, key: Any, told: Any) -> Any:
+        return None
+
+    def no_key(whose: Any, entry: Any) -> Any:
+        return 0
+
+    def as_named(whose: Any, entry: Any, pull: Any) -> Any:
+        return pull
+
+    def yes(whose: Any, entry: Any, key: Any) -> Any:
+        return True
+
+    def none(whose: Any) -> bool:
+        return whose.instance_class is waiting.NoKeys
+
+    known = functools.partial(make_known, jit_options=_INLINED)
+    known(
+        waiting.note,
+        lambda whose, entry, key, told: nothing_to_note if none(whose) else waiting.note_key,
+    )
+    known(waiting.key_at, lambda whose, entry: no_key if none(whose) else waiting.found_key)
+    known(
+        waiting.told_at, lambda whose, entry, pull: as_named if none(whose) else waiting.found_told
+    )
+    known(waiting.is_of, lambda whose, entry, key: yes if none(whose) else waiting.same_key)
+
 
 @functools.cache
 def _register_events() -> None:
@@ -311,6 +381,7 @@ def register() -> None:
         _register_verbs()
         _register_openings()
         _register_exposures()
+        _register_waiting()
         _register_events()
         while PENDING:
             outer, body = PENDING.pop()

@@ -17,6 +17,7 @@ from rotting.arrays import IntArray
 from rotting.compilable import dispatched
 from rotting.engines import rows as batches
 from rotting.engines import steps
+from rotting.engines.attending import has_keys
 from rotting.engines.compiled.compiling import LOCK, compiled, first_call
 from rotting.engines.compiled.overloads import forget, make_known
 from rotting.state import kinds, leaves, values
@@ -37,7 +38,17 @@ def make_decide(layout: str) -> Callable[..., Any]:
 
     def decide(block: Any) -> Any:
         params, state, draw, desk = unpack(block, layout)
-        return steps.decide(params, state, draw, desk)
+        return steps.decide(params, state, draw, desk, 0)
+
+    return decide
+
+
+def make_decide_for(layout: str) -> Callable[..., Any]:
+    """`decide(block, key)`: the same for a key of an audience."""
+
+    def decide(block: Any, key: Any) -> Any:
+        params, state, draw, desk = unpack(block, layout)
+        return steps.decide(params, state, draw, desk, key)
 
     return decide
 
@@ -47,7 +58,17 @@ def make_learn(layout: str) -> Callable[..., Any]:
 
     def learn(block: Any, arm: Any, pull: Any, reward: Any) -> Any:
         params, state, _, desk = unpack(block, layout)
-        return steps.learn(params, state, desk, arm, pull, reward)
+        return steps.learn(params, state, desk, arm, pull, reward, 0)
+
+    return learn
+
+
+def make_learn_for(layout: str) -> Callable[..., Any]:
+    """`learn(block, arm, pull, reward, key)`: the same for a key of an audience."""
+
+    def learn(block: Any, arm: Any, pull: Any, reward: Any, key: Any) -> Any:
+        params, state, _, desk = unpack(block, layout)
+        return steps.learn(params, state, desk, arm, pull, reward, key)
 
     return learn
 
@@ -75,13 +96,19 @@ def calls_for(params: Any, state: Any, desk: Any) -> Calls:
     with LOCK:  # the first threads would import the compiler at once, which it does not bear
         _register()
     layout = _layout_of(params, state, desk)
-    makers = (make_decide, make_learn, make_work)
+    keys = has_keys(state, desk)
+    makers = (
+        make_decide_for if keys else make_decide,
+        make_learn_for if keys else make_learn,
+        make_work,
+    )
     calls = Calls(*(compiled(make(layout), params, state, layout) for make in makers))
     if not (calls.decide.signatures and calls.learn.signatures):
         types, block = _numba_types(), _numba_type("int64:1")
+        key = (types.int64,) if keys else ()
         with first_call(params):
-            calls.decide.compile((block,))
-            calls.learn.compile((block, types.int64, types.int64, types.float64))
+            calls.decide.compile((block, *key))
+            calls.learn.compile((block, types.int64, types.int64, types.float64, *key))
     return calls
 
 

@@ -22,9 +22,10 @@ import numpy.typing as npt
 from rotting.arrays import FloatArray, IntArray
 from rotting.bandits.audience import DECISIONS, WINDOW, Rest
 from rotting.compilable import dispatched, shared
-from rotting.state import Counts, Finite, Within, is_part
+from rotting.state import Counts, Finite, Unchanged, Within, is_part, values
 
 S = TypeVar("S")
+E = TypeVar("E")
 Shown = npt.NDArray[np.int32]
 
 # places in `present`
@@ -48,9 +49,18 @@ class Exposures(NamedTuple):
     shown: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm], in 32 bits: there may be many
     present: Annotated[IntArray, Within(-1)]  # KEY, JUDGED and ROUND
 
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """As in `Arms`."""
+        return _wrong_counts(self, state)
+
     def for_keys(self, keys: int) -> Exposures:
         """The same for more keys."""
         return self._replace(shown=_longer(self.shown, keys))
+
+    def forget_key(self, key: int) -> None:
+        """This one was shown nothing."""
+        self.shown[key] = 0
+        self.present[JUDGED] = NOBODY
 
 
 class Fading(NamedTuple):
@@ -60,12 +70,64 @@ class Fading(NamedTuple):
     present: Annotated[IntArray, Within(-1)]  # as above
     left: Annotated[Any, Finite()]  # [key, arm]: what has not faded
     last: Counts  # when each key was met last: the round, or the number of its decision
-    rest: Annotated[FloatArray, Finite()]  # KIND, UNIT and LENGTH
+    rest: Annotated[FloatArray, Unchanged()]  # KIND, UNIT and LENGTH
+
+    def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
+        """As in `Arms`."""
+        return _wrong_counts(self, state)
 
     def for_keys(self, keys: int) -> Fading:
         """The same for more keys."""
         shown, left, last = (_longer(x, keys) for x in (self.shown, self.left, self.last))
         return self._replace(shown=shown, left=left, last=last)
+
+    def forget_key(self, key: int) -> None:
+        """This one was shown nothing."""
+        for array in (self.shown, self.left, self.last):
+            array[key] = 0
+        self.present[JUDGED] = NOBODY
+
+
+def for_arms(exposure: E, arms: int) -> E:
+    """The same for more arms."""
+    counts: Any = exposure
+    if isinstance(counts, Everybody):
+        return exposure
+    wider = {}
+    for name in ("shown", "left") if isinstance(counts, Fading) else ("shown",):
+        array = getattr(counts, name)
+        wider[name] = np.zeros((array.shape[0], arms), dtype=array.dtype)
+        wider[name][:, : array.shape[1]] = array
+    made: E = counts._replace(**wider)
+    return made
+
+
+def for_keys(part: S, keys: int) -> S:
+    """The same for more keys, wherever something is kept by key."""
+    tree: Any = part
+    if hasattr(tree, "for_keys"):
+        found: S = tree.for_keys(keys)
+        return found
+    made: S = type(tree)(*(for_keys(x, keys) if is_part(x) else x for x in tree))
+    return made
+
+
+def forget_key(part: Any, key: int, keys: int) -> None:
+    """Let go, in place, of all that is kept for one of so many keys: it is as a new one then.
+
+    A part may have a method `forget_key(key)`; else what it would have for one key more is taken.
+    """
+    if hasattr(part, "forget_key"):
+        part.forget_key(key)
+    elif hasattr(part, "for_keys"):
+        more = part.for_keys(keys + 1)
+        for old, new in zip(values(part), values(more), strict=True):
+            if old.shape != new.shape:
+                old[key] = new[keys]
+    else:
+        for inner in part:
+            if is_part(inner):
+                forget_key(inner, key, keys)
 
 
 def _longer(array: Any, keys: int) -> Any:
@@ -96,6 +158,38 @@ def by_key(state: S, keys: int, rest: Rest | None = None) -> S:
     }
     found: S = made._replace(**more)
     return found
+
+
+def take_back(exposure: Everybody | Exposures | Fading, arm: int) -> None:
+    """Undo the latest showing of an arm to the key that is present; plain Python only."""
+    if isinstance(exposure, (Exposures, Fading)):
+        key = exposure.present[KEY]
+        exposure.shown[key, arm] -= 1
+        if isinstance(exposure, Fading):
+            exposure.left[key, arm] = max(0.0, float(exposure.left[key, arm]) - 1.0)
+
+
+def most_fresh(exposure: Exposures | Fading) -> int:
+    """How often any key was shown any arm, less what has faded, in whole pulls."""
+    if isinstance(exposure, Fading):
+        return int(np.float64(exposure.left.max(initial=0.0)) + 0.5)
+    return int(exposure.shown.max(initial=0))
+
+
+def _wrong_counts(exposure: Any, holder: Any) -> str | None:
+    """What no play could have led to; `holder` has the pulls of everybody."""
+    if not 0 <= exposure.present[KEY] < exposure.shown.shape[0]:
+        return f"present must name one of {exposure.shown.shape[0]} keys"
+    if exposure.present[JUDGED] >= exposure.shown.shape[0]:
+        return f"present must name one of {exposure.shown.shape[0]} keys"
+    if np.any(exposure.shown.sum(axis=0, dtype=np.int64) > holder.pulls):
+        return "shown must be no more than the pulls of everybody"
+    if isinstance(exposure, Fading):
+        if exposure.last.max(initial=0) > holder.pulls.sum():
+            return "last must not be after the last decision"
+        if np.any((exposure.left < 0.0) | (exposure.left > exposure.shown)):
+            return "left must be no more than what was shown"
+    return None
 
 
 @dispatched

@@ -52,6 +52,12 @@ class Shelf(NamedTuple):
         new = np.tile(self.fresh, (max(0, keys - self.rows.shape[0]), 1))
         return self._replace(rows=np.vstack([self.rows[:keys], new]))
 
+    def forget_key(self, key: int) -> None:
+        """This one was never met."""
+        self.rows[key] = self.fresh
+        if self.whose[0] == key:
+            fetch(self.own, self.rows, key)
+
     def grown(self, larger: Shelf, state: Any) -> Shelf:
         """The same for more arms: every row is that of a larger state."""
         made = larger.for_keys(max(self.rows.shape[0], larger.rows.shape[0]))

@@ -1,0 +1,162 @@
+"""What a player of an audience has learnt: each arm's worth over its showings to one key.
+
+The *cap* is what a frequency cap would have to be: how often the arm is worth showing before the
+first showing of the best other arm is worth more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rotting import checks
+from rotting.arrays import FloatArray
+from rotting.online.table import figure, frame_of, name_of
+from rotting.printable import printable
+from rotting.verbs import Belief
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+USUAL = 60  # showings that are looked at, at most, where nobody says how many
+_SHOWN = (1, 2, 3, 5, 8, 13, 21, 34, 55)  # those that a table has columns for
+_LONGEST = 10**6  # decisions of a plan
+
+
+class Curves:
+    """The curves of the open arms at one moment, as arrays [arm, showing less one].
+
+    `estimate` is what the policy expects; 95 % of what it holds possible lies between `low` and
+    `high`, NaN where it keeps no such band. All are NaN where nothing is known yet.
+    """
+
+    __slots__ = ("arms", "estimate", "high", "low", "title")
+
+    def __init__(
+        self,
+        title: str,
+        arms: Sequence[Any],
+        estimate: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+    ) -> None:
+        self.title, self.arms = title, tuple(arms)
+        self.estimate, self.low, self.high = estimate, low, high
+
+    @property
+    def most(self) -> int:
+        """How many showings were looked at."""
+        return int(self.estimate.shape[1])
+
+    @property
+    def cap(self) -> dict[Any, int | None]:
+        """How often each arm is worth showing before the best other one's first showing is.
+
+        By the estimates; None if that is never so within the showings looked at.
+        """
+        found: dict[Any, int | None] = {}
+        first = np.where(np.isnan(self.estimate[:, 0]), -np.inf, self.estimate[:, 0])
+        for place, arm in enumerate(self.arms):
+            others = np.delete(first, place)
+            worse = self.estimate[place] < others.max(initial=-np.inf)
+            found[arm] = int(np.argmax(worse)) if worse.any() else None
+        return found
+
+    def plan(self, decisions: int) -> dict[Any, int]:
+        """How often each arm is shown to a new key in so many decisions, greedy by the estimates.
+
+        Beyond the showings looked at an arm is taken to stay as it is there.
+        """
+        counts = [0] * len(self.arms)
+        worth = np.where(np.isnan(self.estimate), -np.inf, self.estimate)
+        upcoming = worth[:, 0].copy()
+        for _ in range(checks.integer("decisions", decisions, 0, _LONGEST)):
+            best = int(np.argmax(upcoming))
+            counts[best] += 1
+            upcoming[best] = worth[best, min(counts[best], self.most - 1)]
+        return dict(zip(self.arms, counts, strict=True))
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """A data frame of pandas or of polars ("polars"), a row for each arm and showing."""
+        every = [(place, n) for place in range(len(self.arms)) for n in range(self.most)]
+        columns: dict[str, list[Any]] = {
+            "arm": [self.arms[place] for place, _ in every],
+            "showing": [n + 1 for _, n in every],
+        }
+        for name in ("estimate", "low", "high"):
+            columns[name] = getattr(self, name).reshape(-1).tolist()
+        return frame_of(columns, ("estimate", "low", "high"), library)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the curves with their bands, caps marked, into these axes or a new figure's."""
+        from rotting.reports.curves import draw_curves
+
+        return draw_curves(self, ax)
+
+    def _cells(self) -> list[list[str]]:
+        """A heading, and a row an arm."""
+        shown = [n for n in _SHOWN if n <= self.most]
+        rows = [["arm", "cap", *(f"#{n}" for n in shown)]]
+        for place, (arm, cap) in enumerate(self.cap.items()):
+            worth = [figure(float(self.estimate[place, n - 1])) for n in shown]
+            rows.append([name_of(arm), "-" if cap is None else str(cap), *worth])
+        return rows
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = [
+            "  ".join(
+                [row[0].ljust(widths[0])]
+                + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+            )
+            for row in cells
+        ]
+        return "\n".join([printable(self._heading()), *lines])
+
+    __repr__ = __str__
+
+    def _heading(self) -> str:
+        return f"{self.title}: worth of the n-th showing to a key, estimated"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: their own colours, light or dark."""
+        head, *rows = self._cells()
+        lines = [
+            f"<p>{escape(printable(self._heading()))}</p>",
+            '<div style="overflow-x: auto"><table style="font-variant-numeric: tabular-nums">',
+            f"<thead>{_html(head, 'th')}</thead>",
+            "<tbody>",
+            *(_html(row, "td") for row in rows),
+            "</tbody></table></div>",
+        ]
+        return "\n".join(lines)
+
+
+def _html(cells: Sequence[str], tag: str) -> str:
+    sides = ["left", *["right"] * (len(cells) - 1)]
+    shown = (
+        f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
+        for side, cell in zip(sides, cells, strict=True)
+    )
+    return f"<tr>{''.join(shown)}</tr>"
+
+
+def curves_of(
+    title: str, arms: Sequence[Any], beliefs: Sequence[Sequence[Belief | None]]
+) -> Curves:
+    """Curves from what a policy believes of each showing of each arm."""
+
+    def numbers(name: str) -> FloatArray:
+        values = [
+            [np.nan if b is None or getattr(b, name) is None else getattr(b, name) for b in row]
+            for row in beliefs
+        ]
+        return np.array(values, dtype=np.float64)
+
+    if not arms:
+        raise ValueError("arms must not all be retired for curves to be shown, but all are")
+    return Curves(title, arms, numbers("estimate"), numbers("low"), numbers("high"))
