@@ -1,7 +1,7 @@
 """What a player of an audience has learnt: each arm's worth over its showings to one key.
 
-The *cap* is what a frequency cap would have to be: how often the arm is worth showing before the
-first showing of the best other arm is worth more.
+The *cap* is what a frequency cap would have to be: after how many showings of the arm another one
+is worth more.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rotting import checks
 from rotting.arrays import FloatArray
 from rotting.online.table import figure, frame_of, name_of
 from rotting.printable import printable
+from rotting.theory.caps import caps_of
 from rotting.verbs import Belief
 
 if TYPE_CHECKING:
@@ -53,17 +54,13 @@ class Curves:
 
     @property
     def cap(self) -> dict[Any, int | None]:
-        """How often each arm is worth showing before the best other one's first showing is.
+        """After how many showings of each arm to a key the best play turns to another one.
 
-        By the estimates; None if that is never so within the showings looked at.
+        By the estimates (`theory.caps`); 0 for an arm whose turn does not come within the showings
+        looked at, None for one that is not left.
         """
-        found: dict[Any, int | None] = {}
-        first = np.where(np.isnan(self.estimate[:, 0]), -np.inf, self.estimate[:, 0])
-        for place, arm in enumerate(self.arms):
-            others = np.delete(first, place)
-            worse = self.estimate[place] < others.max(initial=-np.inf)
-            found[arm] = int(np.argmax(worse)) if worse.any() else None
-        return found
+        worth = np.where(np.isnan(self.estimate), -np.inf, self.estimate)
+        return {arm: cap.showings for arm, cap in zip(self.arms, caps_of(worth), strict=True)}
 
     def plan(self, decisions: int) -> dict[Any, int]:
         """How often each arm is shown to a new key in so many decisions, greedy by the estimates.

@@ -1,0 +1,78 @@
+"""Four creatives for 2,000 users: what frequency caps earn, what was learnt, and the learnt caps.
+
+    python benchmarks/audience_curves.py      also draws docs/images/audience_curves.svg
+
+The player is the recommended one for clicks, online, in batches of 100, for 100,000 showings; caps
+are played on the same users and the same clicks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from record import record
+from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
+from rotting.reports import plots
+from rotting.theory.caps import caps_of
+
+CREATIVES = {
+    "spring": Arm(models.Step(at=3, before=0.08, after=0.015)),
+    "summer": Arm(models.Polynomial(0.3).times(0.06)),
+    "autumn": Arm(models.Constant(0.04)),
+    "winter": Arm(models.Exponential(0.5).times(0.07)),
+}
+USERS, SHOWINGS, BATCH, SEED = 2_000, 100_000, 100, 0
+CAPS = (1, 2, 3, 5, 8, 13)
+
+
+def shares(runs: int = 20) -> dict[str, float]:
+    """What each policy takes of what pi_max takes."""
+    scenario = Scenario(list(CREATIVES.values()), Bernoulli(), SHOWINGS, audience=Audience(USERS))
+    contestants = {
+        "no cap": policies.Thompson(),
+        **{f"cap {cap}": policies.Capped(policies.Thompson(), cap) for cap in CAPS},
+        "Fatigue": policies.recommended(audience=True),
+    }
+    return {
+        name: float(simulate(policy, scenario, runs=runs, seed=SEED, noise="common").share.mean())
+        for name, policy in contestants.items()
+    }
+
+
+def learnt() -> Any:
+    """The curves of a player after all showings."""
+    player = policies.recommended(audience=True).audience(list(CREATIVES), seed=SEED)
+    rng = np.random.default_rng(SEED)
+    means = np.stack([arm.mean(np.arange(1, SHOWINGS + 1)) for arm in CREATIVES.values()])
+    for _ in range(SHOWINGS // BATCH):
+        batch = player.select_many(rng.integers(USERS, size=BATCH).tolist())
+        rates = means[batch.numbers, batch.pulls - 1]
+        player.update_many(batch, (rng.random(BATCH) < rates).astype(float))
+    return player.curves(most=30)
+
+
+def main() -> None:
+    curves = learnt()
+    truth = np.stack([arm.mean(np.arange(1, 31)) for arm in CREATIVES.values()])
+    true_caps = [cap.showings for cap in caps_of(truth)]
+    print(curves)
+    print("caps learnt", curves.cap, "true", dict(zip(CREATIVES, true_caps, strict=True)))
+    found = shares()
+    print({name: round(share, 4) for name, share in found.items()})
+    figure, (axes,) = plots.new_figure(7.0, 4.0)
+    curves.plot(axes)
+    for row in truth:
+        axes.plot(np.arange(1, 31), row, lw=0.8, ls=":", color="#777777")
+    plots.save_figure(figure, Path(__file__).parents[1] / "docs" / "images" / "audience_curves.svg")
+    rows = [{"policy": name, "share": round(share, 4)} for name, share in found.items()]
+    caps = {
+        arm: [cap, true] for (arm, cap), true in zip(curves.cap.items(), true_caps, strict=True)
+    }
+    record("audience_curves", rows, caps_learnt_and_true=caps, users=USERS, showings=SHOWINGS)
+
+
+if __name__ == "__main__":
+    main()
