@@ -40,11 +40,8 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "audience_growth.svg"
 
 
 def usual() -> policies.Policy:
-    """What is recommended for audiences; until there is such, Thompson sampling with a family."""
-    try:
-        return policies.recommended(audience=True)  # type: ignore[call-arg]
-    except TypeError:
-        return policies.Posterior(FAMILY, sigma=SIGMA, rule="thompson")
+    """What is recommended for audiences and clicks."""
+    return policies.recommended(rewards="bernoulli", audience=True)
 
 
 def named(name: str) -> policies.Policy:
