@@ -27,11 +27,13 @@ from twins import (
     ducb,
     eff,
     exp3s,
+    fatigue,
     fewa,
     glr,
     greedy,
     guarded,
     lcto,
+    mixture,
     oracle,
     posterior,
     rawucb,
@@ -228,6 +230,11 @@ TWINS: list[Twin] = [
             {"sigma": s, "cells": n, "delta": d},
         )
         for s, n, d in ((0.5, 10, 0.05), (0.05, 3, 0.5))
+    ],
+    (policies.Mixture(), mixture.mixture, {}),
+    *[
+        (policies.Fatigue(f, s), fatigue.fatigue, {"family": f, "sigma": s})
+        for f, s in (("bernoulli", None), ("gaussian", 0.5), ("gaussian", None))
     ],
     (policies.DTS(gamma=0.95, sigma=0.4), thompson.d_ts, {"gamma": 0.95, "sigma": 0.4}),
     *[(policies.Thompson(sigma=s), sampling.thompson, {"sigma": s}) for s in (None, 0.4)],
