@@ -22,6 +22,7 @@ LEAST = 0.001  # of a shape
 KINDS = [0.45, 0.225, 0.225, 0.1]  # flat, falling once, falling gradually, free
 CUT = 0.15  # chance that the free kind has another level from a cell on
 FRESH = 0.9  # a shape above this has not fallen
+LEAST_WEIGHT = 1e-6  # shapes that weigh less are left out of the moments
 STALE = 1 / 8  # how much an arm's data may grow before it is weighed anew
 
 Sums = dict[int, tuple[int, float]]  # of the cells that have rewards: how many, and their sum
@@ -169,6 +170,8 @@ class Posterior:
             for w, shape, (mean, variance) in zip(
                 self.weights[:-1], SHAPES, self.levels, strict=True
             ):
+                if w < LEAST_WEIGHT:
+                    continue
                 s = shape[cell]
                 (fresh if s >= FRESH else fallen).append((w, s * mean, s**2 * variance))
             for (i, j), (mean, variance) in self.free.level.items():
@@ -178,6 +181,12 @@ class Posterior:
             chance = sum(w for w, _, _ in fresh)
             self.known[cell] = (chance, mixed(fresh), mixed(fallen))
         return self.known[cell]
+
+    def level(self) -> Moments:
+        """Mean and variance in the first cell; those left out count as zero."""
+        chance, (mean, variance), _ = self.at(0)
+        square = chance * (variance + mean**2)
+        return chance * mean, square - (chance * mean) ** 2
 
 
 def mixed(models: list[tuple[float, float, float]]) -> Moments:
@@ -254,10 +263,10 @@ class Replay:
             self.learn_rates()
             b = 4 / self.m
             posterior = Posterior(sums, prior, Clicks(4, b), Clicks(1, 2 / self.m))
-            _, (mean, variance), _ = posterior.at(0)
+            mean, _ = posterior.level()
             px = sum(scatter(n, x) * x for n, x in sums.values())
-            pn = sum(scatter(n, x) * n for n, x in sums.values())
-            phi = pn / sum(n for n, _ in sums.values()) if sums else 1.0
+            clicks = sum(x for _, x in sums.values())
+            phi = px / clicks if clicks > 0 else 1.0
             self.worth[arm] = (max((4 + px) / mean - b, 0.0) / phi, 0.0)
         else:
             noise = self.noise()
@@ -265,10 +274,10 @@ class Replay:
             m, spread = self.m, self.spread
             later = Amounts(m / 2, spread + m**2 / 4, noise)
             posterior = Posterior(sums, prior, Amounts(m, spread, noise), later)
-            _, (mean, variance), _ = posterior.at(0)
+            mean, variance = posterior.level()
             own = min(1.0, max(0.01, 1 - variance / spread))
             self.worth[arm] = (own, mean - (1 - own) * m)
-        self.seen[arm] = (mean, variance)
+        self.seen[arm] = posterior.level()
         self.arms[arm] = posterior
 
     def heard(self, arm: int) -> list[float]:
