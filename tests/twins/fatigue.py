@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from twins.common import (
@@ -29,6 +30,7 @@ Sums = dict[int, tuple[int, float]]  # of the cells that have rewards: how many,
 Moments = tuple[float, float]  # mean and variance
 
 
+@cache
 def cell_of(pull: int) -> int:
     """Return the cell of a pull number."""
     return sum(pull >= first for first in FIRST) - 1
