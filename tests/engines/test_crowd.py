@@ -269,7 +269,16 @@ def test_decisions_of_a_policy_whose_counts_fade(rest: HalfLife | Window, watch:
 
 def test_these_policies_count_by_key() -> None:
     titles = {type(policy).title for policy, _, _ in BY_KEY}
-    assert {"CTO", "C-CTO", "L-CTO", "LD-CTO", "Posterior", "CellUCB", "Fatigue", "Mixture"} <= titles
+    assert {
+        "CTO",
+        "C-CTO",
+        "L-CTO",
+        "LD-CTO",
+        "Posterior",
+        "CellUCB",
+        "Fatigue",
+        "Mixture",
+    } <= titles
     assert not {"UCB1", "SteadyUCB", "RAW-UCB"} & titles
 
 

@@ -207,7 +207,9 @@ class Replay:
         self.family, self.sigma = family, sigma
         self.past: list[tuple[int, int, float]] = []  # arm, pull and reward
         self.grown: list[int] = []  # how many arms there were
-        self.told: list[tuple[int, int, float]] = []  # the same, rewards clipped to [0, 1] if need be
+        self.told: list[
+            tuple[int, int, float]
+        ] = []  # the same, rewards clipped to [0, 1] if need be
         self.turn = 0
         self.m, self.spread = 0.5, 1.0  # mean of the levels, and their variance
         self.arms: list[Posterior | None] = []

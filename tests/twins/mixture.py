@@ -1,6 +1,7 @@
 """The twin of Mixture."""
 
 import math
+from functools import cache
 
 from twins.common import (
     TOLERANCE,
@@ -24,6 +25,7 @@ PRIOR = [1 / 2] + [1 / 4 / (CELLS - 1)] * (CELLS - 1) + [1 / 4]
 Sums = list[tuple[float, int]]  # rewards and their number, cell by cell
 
 
+@cache
 def cell_of(pull: int) -> int:
     """Return the cell of a pull number."""
     return sum(pull >= first for first in FIRST) - 1
