@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from policies.test_twins import stream_of
 from rotting import Arm, Audience, Bernoulli, Gaussian, Scenario, models, policies, simulate, verbs
 from rotting.policies import Fatigue
+from rotting.random import new_draw
 from twins import fatigue as twin
+from twins.common import argmax
 
 FORMS = [Fatigue(), Fatigue("gaussian", sigma=0.5), Fatigue("gaussian")]
 Curve = Callable[[int], float]
@@ -58,13 +61,72 @@ def kinds(weights: Any) -> list[float]:
     ids=["flat", "one step", "gradual", "bump"],
 )
 def test_a_long_record_shows_the_kind(kind: int, curve: Curve) -> None:
-    """Little was seen in the second arm, which hears from the first what arms are like."""
+    """Two thousand showings in each cell."""
     params, state = told([curve], 2000)
     assert kinds(state.curves.weight[0])[kind] > 0.9
     for pull in (1, 6, 8, 40):
         found = verbs.believe(params, state, 0, pull)
         assert found is not None
         assert found.estimate == pytest.approx(curve(pull), rel=0.1)
+
+
+def test_shapes_by_the_twin() -> None:
+    shapes = Fatigue().prepare(2, None, 100).library.shape
+    np.testing.assert_allclose(shapes, twin.SHAPES, rtol=1e-12)
+
+
+@pytest.mark.parametrize("policy", FORMS, ids=lambda policy: policy.short_label)
+def test_what_is_thought_by_the_twin(policy: Fatigue) -> None:
+    """Forty rewards of four arms, at exposures of all sizes."""
+    rng = python_random.Random(8)
+    params = policy.prepare(4, None, 100)
+    state = policy.verbs.init(params, 4, 100)
+    replay = twin.Replay(policy.rewards, policy.sigma)
+    for _ in range(40):
+        arm, pull = rng.randrange(4), rng.choice((1, 1, 2, 3, 9, 10, 20, 700))
+        reward = rng.gauss((0.3 + 0.2 * arm) / pull**0.2, 0.3)
+        verbs.pulled(params, state, arm)
+        verbs.update(params, state, arm, pull, reward)
+        replay.tell(4, arm, pull, reward)
+    assert state.numbers[0] == pytest.approx(replay.m, rel=1e-9)
+    if policy.rewards == "gaussian":
+        assert state.numbers[1] == pytest.approx(replay.spread, rel=1e-9)
+        assert state.numbers[2] == pytest.approx(replay.noise(), rel=1e-9)
+    for arm, thought in enumerate(replay.arms):
+        assert thought is not None
+        assert state.curves.weight[arm] == pytest.approx(thought.weights, rel=1e-7, abs=1e-12)
+        for cell, row in enumerate(state.curves.outlook[arm]):
+            chance, fresh, fallen = thought.at(cell)
+            assert row[:3] == pytest.approx((chance, *fresh), rel=1e-8)
+            assert row[4:] == pytest.approx(fallen, rel=1e-8)
+
+
+@pytest.mark.parametrize("policy", FORMS[:2], ids=lambda policy: policy.short_label)
+def test_draws_by_the_twin(policy: Fatigue) -> None:
+    """Ten arms with any moments, some of them pulled hardly at all."""
+    rng = python_random.Random(9)
+    params = policy.prepare(10, None, 100)
+    state = policy.verbs.init(params, 10, 100)
+    draw = new_draw(6)
+    for _ in range(400):
+        spread, time = rng.uniform(0.01, 0.1), 1000
+        state.numbers[1], state.arms.clock[:] = spread, (time, 0, 0)
+        values = {}
+        stream = stream_of(draw.copy())
+        for arm in range(10):
+            observed = rng.choice((0, 3, 8, 18, 300))
+            fresh, fallen = (
+                (mean, mean**2 / math.exp(rng.uniform(-2, 3)))
+                for mean in (rng.uniform(0.3, 0.5), rng.uniform(0.2, 0.5))
+            )
+            chance = rng.random()
+            state.curves.outlook[arm, 0] = (chance, *fresh, 1 - chance, *fallen)
+            state.arms.observed[arm] = observed
+            u, z = next(stream)[0], next(stream)[1]
+            sure = twin.sureness(observed, 10, time)
+            moments = fresh if u < chance else fallen
+            values[arm] = twin.value_of(*moments, z, sure, policy.rewards, spread)
+        assert verbs.choose(params, state, draw) in argmax(values)
 
 
 def test_an_arm_hears_from_the_others_what_arms_are_like() -> None:
@@ -88,7 +150,7 @@ def test_an_arm_hears_from_the_others_what_arms_are_like() -> None:
 def test_the_free_kind_by_brute_force() -> None:
     """All partitions of four cells; those without rewards change nothing."""
     rates = [0.5, 0.4, 0.1, 0.3]
-    params, state = told([lambda n: rates[n - 1]], 12, cells=4)
+    _, state = told([lambda n: rates[n - 1]], 12, cells=4)
     m = float(state.numbers[0])
     sums = {
         cell: (int(state.cells.count[0, cell]), float(state.cells.total[0, cell]))
@@ -112,9 +174,9 @@ def test_the_free_kind_by_brute_force() -> None:
 
 @pytest.mark.parametrize("rate", [0.01, 0.4])
 def test_how_high_levels_are_is_learnt(rate: float) -> None:
-    """From ten arms about it; then an arm without rewards is thought to be like them."""
+    """From ten arms that differ by a half; it starts at 0.5."""
     rates = [rate * (0.7 + 0.06 * arm) for arm in range(10)]
-    params, state = told([(lambda n, r=r: r) for r in rates], 200, again=3)
+    _, state = told([(lambda n, r=r: r) for r in rates], 200, again=3)
     assert state.numbers[0] == pytest.approx(sum(rates) / 10, rel=0.1)
 
 

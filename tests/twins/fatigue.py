@@ -400,13 +400,18 @@ def fatigue(
         posterior = replay.arms[arm]
         assert posterior is not None
         chance, *moments = posterior.at(cell_of(next_pull(history, arm, counted)))
-        sure = min(1.0, 5 * shown[arm] * len(some) / (len(history) + 1))
+        sure = sureness(shown[arm], len(some), len(history))
         groups = [moments[0]] if u < chance + TOLERANCE else []
         groups += [moments[1]] if u >= chance - TOLERANCE and chance < 1 - TOLERANCE else []
         values = [value_of(*group, z, sure, family, replay.spread) for group in groups]
         worst.append(min(values))
         best[arm] = max(values)
     return {arm for arm in best if best[arm] >= max(worst) - TOLERANCE}
+
+
+def sureness(shown: int, arms: int, decisions: int) -> float:
+    """How much more than once an arm's data count: not at all if it was hardly ever pulled."""
+    return min(1.0, 5 * shown * arms / (decisions + 1))
 
 
 def value_of(
