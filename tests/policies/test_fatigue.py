@@ -109,7 +109,7 @@ def test_draws_by_the_twin(policy: Fatigue) -> None:
     state = policy.verbs.init(params, 10, 100)
     draw = new_draw(6)
     for _ in range(400):
-        spread, time = rng.uniform(0.01, 0.1), 1000
+        spread, time = rng.uniform(0.01, 0.1), rng.choice((30, 300, 1000))
         state.numbers[1], state.arms.clock[:] = spread, (time, 0, 0)
         values = {}
         stream = stream_of(draw.copy())
