@@ -43,6 +43,10 @@ def told(curves: Sequence[Curve], showings: int, cells: int = twin.CELLS, again:
     return params, state
 
 
+def step(before: float, at: int, after: float) -> Curve:
+    return lambda n: before if n < at else after
+
+
 def kinds(weights: Any) -> list[float]:
     return [
         float(sum(w for w, kind in zip(weights, twin.KIND_OF, strict=True) if kind == q))
@@ -176,7 +180,7 @@ def test_the_free_kind_by_brute_force() -> None:
 def test_how_high_levels_are_is_learnt(rate: float) -> None:
     """From ten arms that differ by a half; it starts at 0.5."""
     rates = [rate * (0.7 + 0.06 * arm) for arm in range(10)]
-    _, state = told([(lambda n, r=r: r) for r in rates], 200, again=3)
+    _, state = told([step(r, 2, r) for r in rates], 200, again=3)
     assert state.numbers[0] == pytest.approx(sum(rates) / 10, rel=0.1)
 
 
@@ -276,10 +280,7 @@ def test_the_band_covers_the_truth() -> None:
     for _ in range(3):
         tops = [rng.uniform(0.1, 0.4) for _ in range(4)]
         falls = [rng.randint(2, 10) for _ in range(4)]
-        curves = [
-            (lambda n, top=top, at=at: top if n < at else 0.4 * top)
-            for top, at in zip(tops, falls, strict=True)
-        ]
+        curves = [step(top, at, 0.4 * top) for top, at in zip(tops, falls, strict=True)]
         params, state = told(curves, 0, again=0)
         for arm, curve in enumerate(curves):
             for cell in range(12):

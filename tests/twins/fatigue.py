@@ -16,7 +16,7 @@ from twins.common import (
 )
 from twins.sampling import Stream
 
-FIRST = [*range(1, 9), 9, 11, 13, 15, 17, 21, 25, 33, 49, 65, 97, 129, 257, 513]
+FIRST: list[int] = [*range(1, 9), 9, 11, 13, 15, 17, 21, 25, 33, 49, 65, 97, 129, 257, 513]
 END = int(1.6 * 512)  # the last pull number that counts in the mean of the last cell
 CELLS = len(FIRST)
 LEAST = 0.001  # of a shape
@@ -168,7 +168,8 @@ class Posterior:
     def at(self, cell: int) -> tuple[float, Moments, Moments]:
         """The chance that it has not fallen in this cell; the moments if so, and if not."""
         if cell not in self.known:
-            fresh, fallen = [], []
+            fresh: list[tuple[float, float, float]] = []  # weight, mean and variance
+            fallen: list[tuple[float, float, float]] = []
             for w, shape, (mean, variance) in zip(
                 self.weights[:-1], SHAPES, self.levels, strict=True
             ):
