@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from policies.test_twins import SMOOTH, TWINS, family_args, mean_of
+from policies.test_twins import SMOOTH, TWINS, family_args, mean_of, stream_of
 from rotting import (
     Arm,
     Audience,
@@ -31,7 +31,7 @@ from rotting.policies.oracle import Params as PiMax
 from rotting.random import normal, uniform
 from twins import audience as twin
 from twins import cto, posterior
-from twins.common import Counted, History
+from twins.common import Counted, History, Opened
 from twins.models import plateau
 
 ARMS = [
@@ -170,7 +170,9 @@ def test_regret_and_pulls_by_the_twin(policy: Policy, name: str, watch: Watch) -
 BY_KEY = [case for case in TWINS if type(case[0]).by_key is True]
 
 
-def numbers_ahead(policy: Any, draw: Any) -> dict[str, list[float]]:
+def numbers_ahead(policy: Any, draw: Any) -> dict[str, Any]:
+    if isinstance(policy, (policies.Fatigue, policies.Mixture)):
+        return {"stream": stream_of(draw)}
     if getattr(policy, "rule", "") != "thompson":
         return {}
     kinds = [uniform, normal] if policy.constants else [uniform]
@@ -190,10 +192,16 @@ INTERVAL = (
 )
 
 
-def check_decisions(case: Any, seen: list[Seen], rest: twin.Rest | None = None) -> list[int]:
+def check_decisions(
+    case: Any,
+    seen: list[Seen],
+    rest: twin.Rest | None = None,
+    spans: list[set[int]] | None = None,
+) -> list[int]:
     """Every decision must be one that the policy's twin allows; the pull numbers it was told.
 
-    With a rest the policy's counts fade, and are rounded to whole showings.
+    With a rest the policy's counts fade, and are rounded to whole showings. Spans are the arms that
+    are open in every round, if some close.
     """
     policy, rule, arguments = case
     history: History = []
@@ -205,6 +213,8 @@ def check_decisions(case: Any, seen: list[Seen], rest: twin.Rest | None = None) 
         showings = [twin.Showing(each.key, arm, t, met[each.key]) for arm in range(len(ARMS))]
         upcoming = [int(twin.exposure(shown, now, rest) + 0.5) + 1 for now in showings]
         ahead = numbers_ahead(policy, each.draw)
+        if spans is not None:
+            ahead["opened"] = Opened(spans[:t], spans[:t])
         allowed = rule(
             history, len(ARMS), **arguments, **ahead, counted=Counted(list(past), upcoming)
         )
@@ -222,6 +232,19 @@ def test_decisions_by_the_twins_rule(case: Any, watch: Watch) -> None:
     """Statistics of all keys together, pull numbers of each key's own."""
     simulate(case[0], PLAIN, runs=1, seed=3, engine="reference")
     assert max(check_decisions(case, watch.seen)) > 3
+
+
+CURVES = [case for case in BY_KEY if isinstance(case[0], (policies.Fatigue, policies.Mixture))]
+
+
+@pytest.mark.parametrize("case", CURVES, ids=lambda case: case[0].short_label)
+def test_decisions_of_curves_where_arms_close(case: Any, watch: Watch) -> None:
+    """Closed arms draw nothing, yet what they taught the others stays."""
+    scenario = scenario_of("turns, openings")
+    simulate(case[0], scenario, runs=1, seed=3, engine="reference")
+    spans = open_arms(scenario)
+    assert len({len(now) for now in spans}) > 1
+    check_decisions(case, watch.seen, spans=spans)
 
 
 RESTS = [HalfLife(4.3), HalfLife(13.7, "rounds"), Window(25), Window(4, "decisions")]
@@ -246,7 +269,16 @@ def test_decisions_of_a_policy_whose_counts_fade(rest: HalfLife | Window, watch:
 
 def test_these_policies_count_by_key() -> None:
     titles = {type(policy).title for policy, _, _ in BY_KEY}
-    assert {"CTO", "C-CTO", "L-CTO", "LD-CTO", "Posterior", "CellUCB"} <= titles
+    assert {
+        "CTO",
+        "C-CTO",
+        "L-CTO",
+        "LD-CTO",
+        "Posterior",
+        "CellUCB",
+        "Fatigue",
+        "Mixture",
+    } <= titles
     assert not {"UCB1", "SteadyUCB", "RAW-UCB"} & titles
 
 

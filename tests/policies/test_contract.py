@@ -21,7 +21,15 @@ from rotting.policies.parts.openings import closable
 from rotting.random import new_draw
 from rotting.state import AtMost, Finite, Place, Unchanged, Within, check, leaves, rebuild
 
-DRAWING = (policies.EXP3S, policies.Uniform, policies.SWTS, policies.DTS, policies.Thompson)
+DRAWING = (
+    policies.EXP3S,
+    policies.Uniform,
+    policies.SWTS,
+    policies.DTS,
+    policies.Thompson,
+    policies.Fatigue,
+    policies.Mixture,
+)
 
 
 def draws(policy: Policy) -> bool:

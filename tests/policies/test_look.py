@@ -69,7 +69,7 @@ def test_rules_without_an_index() -> None:
     assert found["turn"] == {"RoundRobin"}
     assert found["chance"] == {"Exp3.S"}
     assert found["filtered"] == {"FEWA", "EFF-FEWA"}
-    assert found["sampled"] == {"SW-TS", "D-TS", "Posterior", "Thompson"}
+    assert found["sampled"] == {"SW-TS", "D-TS", "Posterior", "Thompson", "Fatigue", "Mixture"}
 
 
 def test_a_posterior_is_split_into_mean_and_deviations() -> None:

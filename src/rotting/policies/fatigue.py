@@ -215,6 +215,8 @@ def _drawn(params: Params, state: State, arm: Any, eager: Any, draw: Any) -> Any
         place = FALLEN + FRESH - place
     mean, variance = outlook[arm, cell, place + MEAN], outlook[arm, cell, place + VARIANCE]
     if params.library.gaussian:
+        if variance == 0.0:  # its rewards are late or lost: the ramp-up sees to it
+            return -math.inf
         precision, prior = 1.0 / variance, 1.0 / state.numbers[BETWEEN]
         if precision > prior:
             precision += eager * (precision - prior)
@@ -294,10 +296,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
             _think(params, state, other)
 
 
-def believe(params: Params, state: State, arm: int, pull: int) -> Belief | None:
-    """Mean and twice the standard deviation of what that pull is worth."""
-    if params.library.gaussian and state.arms.observed[arm] == 0:
-        return None
+def _moments(params: Params, state: State, arm: int, pull: int) -> tuple[float, float]:
+    """Mean and standard deviation of what that pull is worth."""
     cell = int(params.cell[min(pull, params.cell.size - 1)])
     row = state.curves.outlook[arm, cell]
     first = second = 0.0
@@ -306,18 +306,26 @@ def believe(params: Params, state: State, arm: int, pull: int) -> Belief | None:
         if chance > 0.0:
             first += chance * mean
             second += chance * (mean * mean + row[place + VARIANCE])
-    off = 1.96 * math.sqrt(max(0.0, second - first * first))
+    return first, math.sqrt(max(0.0, second - first * first))
+
+
+def believe(params: Params, state: State, arm: int, pull: int) -> Belief | None:
+    """Mean and twice the standard deviation of what that pull is worth."""
+    if params.library.gaussian and state.arms.observed[arm] == 0:
+        return None
+    mean, deviation = _moments(params, state, arm, pull)
+    low, high = mean - 1.96 * deviation, mean + 1.96 * deviation
     if params.library.gaussian:
-        return Belief(first, first - off, first + off)
-    return Belief(first, max(0.0, first - off), min(1.0, first + off))
+        return Belief(mean, low, high)
+    return Belief(mean, max(0.0, low), min(1.0, high))
 
 
 def look(params: Params, state: State, arm: int) -> Opinion:
     """What its next pull is worth, and the standard deviation of that."""
-    found = believe(params, state, arm, next_pull(state.arms, arm))
-    if found is None or found.high is None:
+    if params.library.gaussian and state.arms.observed[arm] == 0:
         return Opinion(rule="sampled")
-    return Opinion(found.estimate, (found.high - found.estimate) / 1.96, rule="sampled")
+    mean, deviation = _moments(params, state, arm, next_pull(state.arms, arm))
+    return Opinion(mean, deviation, rule="sampled")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from rotting.policies.parts.cells import Cells, cell_of, cell_table, log_gamma, 
 from rotting.policies.parts.openings import is_open
 from rotting.policies.parts.sampling import beta
 from rotting.state import Counts, Numbers
-from rotting.verbs import Belief, Verbs
+from rotting.verbs import Belief, Opinion, Verbs
 
 uniform = random.uniform
 
@@ -138,8 +138,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         _weigh(params, state, arm)
 
 
-def believe(params: Params, state: State, arm: int, pull: int) -> Belief:
-    """Mean and twice the standard deviation of the mixture; the falling kind by its cell alone."""
+def _moments(params: Params, state: State, arm: int, pull: int) -> tuple[float, float]:
+    """Mean and standard deviation of the mixture; the falling kind by its cell alone."""
     cell = int(params.cell[min(pull, params.cell.size - 1)])
     count, total = state.cells.count[arm], state.cells.total[arm]
     weights = np.diff(state.weight[arm], prepend=0.0)
@@ -155,8 +155,19 @@ def believe(params: Params, state: State, arm: int, pull: int) -> Belief:
         mean = a / n
         first += weight * mean
         second += weight * (mean * mean + mean * (1.0 - mean) / (n + 1.0))
-    off = 1.96 * math.sqrt(max(0.0, second - first * first))
-    return Belief(first, max(0.0, first - off), min(1.0, first + off))
+    return first, math.sqrt(max(0.0, second - first * first))
+
+
+def believe(params: Params, state: State, arm: int, pull: int) -> Belief:
+    """Mean and twice the standard deviation of what that pull is worth."""
+    mean, deviation = _moments(params, state, arm, pull)
+    return Belief(mean, max(0.0, mean - 1.96 * deviation), min(1.0, mean + 1.96 * deviation))
+
+
+def look(params: Params, state: State, arm: int) -> Opinion:
+    """What its next pull is worth, and the standard deviation of that."""
+    mean, deviation = _moments(params, state, arm, next_pull(state.arms, arm))
+    return Opinion(mean, deviation, rule="sampled")
 
 
 @dataclass(frozen=True)
@@ -180,7 +191,7 @@ class Mixture(Policy):
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
     by_key: ClassVar[bool | str] = True
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, believe=believe)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look, believe=believe)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """The cells and the prior."""

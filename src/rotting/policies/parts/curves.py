@@ -21,7 +21,7 @@ import numpy as np
 from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import shared
 from rotting.policies.parts.cells import log_gamma
-from rotting.state import Numbers, Uncleared
+from rotting.state import Finite, Numbers, Uncleared
 
 LEVEL = 3.0  # the shape of the Gamma prior of levels: a relative standard deviation of 0.58
 _BOUNDARY = 0.3  # the chance that a free curve begins a new level at a cell
@@ -63,14 +63,16 @@ class Curves(NamedTuple):
 class Work(NamedTuple):
     """Arrays to work in; nothing in them outlives an update."""
 
-    count: Annotated[FloatArray, Uncleared()]  # type: ignore[assignment]  # by cell
-    total: Annotated[FloatArray, Uncleared()]  # by cell
-    prior: Annotated[FloatArray, Uncleared()]  # of each shape
-    precision: Annotated[FloatArray, Uncleared()]  # of the level under each shape
-    height: Annotated[FloatArray, Uncleared()]  # the level under each shape
-    segment: Annotated[FloatArray, Uncleared()]  # [first, last]: evidence of cells with one level
-    before: Annotated[FloatArray, Uncleared()]  # evidence of the cells before each
-    after: Annotated[FloatArray, Uncleared()]  # evidence of the cells from each on
+    count: Annotated[FloatArray, Finite(), Uncleared()]  # type: ignore[assignment]  # by cell
+    total: Annotated[FloatArray, Finite(), Uncleared()]  # by cell
+    prior: Annotated[FloatArray, Finite(), Uncleared()]  # of each shape
+    precision: Annotated[FloatArray, Finite(), Uncleared()]  # of the level under each shape
+    height: Annotated[FloatArray, Finite(), Uncleared()]  # the level under each shape
+    segment: Annotated[
+        FloatArray, Finite(), Uncleared()
+    ]  # [first, last]: evidence of cells with one level
+    before: Annotated[FloatArray, Finite(), Uncleared()]  # evidence of the cells before each
+    after: Annotated[FloatArray, Finite(), Uncleared()]  # evidence of the cells from each on
 
 
 def no_curves(arms: int, shapes: int, cells: int) -> Curves:
