@@ -41,7 +41,6 @@ def audience(policy: Policy = CTO, **settings: Any) -> AudiencePlayer:
 
 
 # compiled code divides by zero without a word
-@pytest.mark.filterwarnings("ignore:(divide by zero|invalid value):RuntimeWarning")
 @pytest.mark.parametrize("policy", PLAYABLE, ids=name_of)
 def test_one_key_is_the_plain_player(policy: Policy) -> None:
     """Decision by decision, with late, lost and restricted ones, counted by key or pooled."""

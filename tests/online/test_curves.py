@@ -19,8 +19,8 @@ def some_curves() -> Curves:
     return Curves("P", ["red", "<blue>", "new"], estimate, estimate - 0.1, estimate + 0.1)
 
 
-def test_the_cap_is_where_the_best_other_first_showing_is_worth_more() -> None:
-    assert some_curves().cap == {"red": 2, "<blue>": 0, "new": None}
+def test_the_cap_is_where_the_best_play_turns_to_another_arm() -> None:
+    assert some_curves().cap == {"red": 2, "<blue>": None, "new": 0}
     alone = Curves("P", ["red"], np.array([[0.5, 0.1]]), np.zeros((1, 2)), np.zeros((1, 2)))
     assert alone.cap == {"red": None}
 
@@ -40,8 +40,8 @@ def test_it_can_be_read() -> None:
         "P: worth of the n-th showing to a key, estimated",
         "arm     cap   #1   #2   #3",
         "red       2  0.9  0.6  0.3",
-        "<blue>    0  0.5  0.5  0.5",
-        "new       -    -    -    -",
+        "<blue>    -  0.5  0.5  0.5",
+        "new       0    -    -    -",
     ]
     assert "&lt;blue&gt;" in curves._repr_html_()
     assert "<blue>" not in curves._repr_html_()
@@ -53,7 +53,7 @@ def test_it_can_be_read() -> None:
 def test_it_is_drawn_with_names_and_caps() -> None:
     axes = some_curves().plot()
     said = [text.get_text() for text in axes.texts]
-    assert said == ["red (cap 2)", "<blue> (cap 0)"]
+    assert said == ["red (cap 2)", "<blue>"]
     assert some_curves().plot(axes) is axes
     many = Curves("P", range(12), *np.broadcast_to(np.linspace(1, 0, 12)[:, None], (3, 12, 5)))
     assert len(many.plot().texts) == 8

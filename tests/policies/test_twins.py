@@ -299,11 +299,7 @@ def cases() -> Iterator[Any]:
         slow = isinstance(twin[0], policies.Fatigue)
         for kind in SHORT if slow else scenarios():
             rounds = SHORT[kind] if slow else HORIZON
-            marks = []
-            if twin[0] == policies.Fatigue("gaussian") and kind in ("bernoulli", "no noise"):
-                why = "rewards that are all equal have a variance of zero"
-                marks = [pytest.mark.xfail(raises=OverflowError, strict=True, reason=why)]
-            yield pytest.param(twin, kind, rounds, id=f"{name_of(twin[0])}-{kind}", marks=marks)
+            yield pytest.param(twin, kind, rounds, id=f"{name_of(twin[0])}-{kind}")
 
 
 @pytest.mark.parametrize(("twin", "kind", "rounds"), list(cases()))

@@ -21,7 +21,8 @@ END = int(1.6 * 512)  # the last pull number that counts in the mean of the last
 CELLS = len(FIRST)
 LEAST = 0.001  # of a shape
 KINDS = [0.45, 0.225, 0.225, 0.1]  # flat, falling once, falling gradually, free
-CUT = 0.15  # chance that the free kind has another level from a cell on
+CUT = 0.3  # chance that the free kind has another level from a cell on
+LEVEL = 3  # shape of the Gamma prior of levels
 FRESH = 0.9  # a shape above this has not fallen
 LEAST_WEIGHT = 1e-6  # shapes that weigh less are left out of the moments
 STALE = 1 / 8  # how much an arm's data may grow before it is weighed anew
@@ -222,7 +223,7 @@ class Replay:
         """So many arms from now on; new ones are thought of as all were at the start."""
         while len(self.arms) < arms:
             clicks = self.family == "bernoulli"
-            new = Posterior({}, START, Clicks(4, 8), Clicks(1, 4)) if clicks else None
+            new = Posterior({}, START, Clicks(LEVEL, 2 * LEVEL), Clicks(1, 4)) if clicks else None
             self.arms.append(new)
             self.pending.append(0.0)
             self.worth.append((0.0, 0.0))
@@ -266,13 +267,13 @@ class Replay:
         sums = self.sums(arm)
         if self.family == "bernoulli":
             self.learn_rates()
-            b = 4 / self.m
-            posterior = Posterior(sums, prior, Clicks(4, b), Clicks(1, 2 / self.m))
+            b = LEVEL / self.m
+            posterior = Posterior(sums, prior, Clicks(LEVEL, b), Clicks(1, 2 / self.m))
             mean, _ = posterior.level()
             px = sum(scatter(n, x) * x for n, x in sums.values())
             clicks = sum(x for _, x in sums.values())
             phi = px / clicks if clicks > 0 else 1.0
-            self.worth[arm] = (max((4 + px) / mean - b, 0.0) / phi, 0.0)
+            self.worth[arm] = (max((LEVEL + px) / mean - b, 0.0) / phi, 0.0)
         else:
             noise = self.noise()
             self.learn_amounts(noise)
@@ -303,7 +304,7 @@ class Replay:
 
     def learn_rates(self) -> None:
         """One step to the mean that explains all arms, with a click in two showings besides."""
-        arms, b = len(self.arms), 4 / self.m
+        arms, b = len(self.arms), LEVEL / self.m
         clicks = showings = 0.0
         for arm in range(arms):
             e = self.worth[arm][0]
@@ -313,14 +314,17 @@ class Replay:
 
     def noise(self) -> float:
         """The variance of rewards: told, or within the cells of arms, with the whole besides."""
+        whole = [reward for *_, reward in self.told]
+        least = 1e-12 * sum(reward**2 for reward in whole) / len(whole)
         if self.sigma is not None:
-            return self.sigma**2
+            return max(self.sigma**2, least)
         groups: dict[tuple[int, int], list[float]] = {}
         for arm, pull, reward in self.told:
             groups.setdefault((arm, cell_of(pull)), []).append(reward)
         within = sum(squares(group) for group in groups.values())
         freedom = sum(len(group) - 1 for group in groups.values())
         found = (within + self.variance()) / (freedom + 1)
+        found = max(found, least) if len(whole) > 1 else 0.0
         return found if found > 0 else 1.0
 
     def variance(self) -> float:
@@ -412,7 +416,7 @@ def fatigue(
 
 def sureness(shown: int, arms: int, decisions: int) -> float:
     """How much more than once an arm's data count: not at all if it was hardly ever pulled."""
-    return min(1.0, 5 * shown * arms / (decisions + 1))
+    return min(1.0, 2 * shown * arms / (decisions + 1))
 
 
 def value_of(
@@ -425,7 +429,7 @@ def value_of(
             precision += sure * (precision - 1 / spread)
         return mean + z / math.sqrt(precision)
     alpha = mean**2 / variance
-    if alpha > 4:
-        alpha += sure * (alpha - 4)
+    if alpha > LEVEL:
+        alpha += sure * (alpha - LEVEL)
     alpha = max(alpha, 0.3)
     return mean * max(0.0, 1 - 1 / (9 * alpha) + z / (3 * math.sqrt(alpha))) ** 3

@@ -17,6 +17,15 @@ from rotting.parameters import OneOf, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, next_pull, next_untried, no_pulls, rewarded
 from rotting.policies.parts.cells import Cells, cell_of, cell_table, no_cells
+from rotting.policies.parts.commons import (
+    BETWEEN,
+    LEVELS,
+    NOISE,
+    NUMBERS,
+    learn_levels,
+    learn_shapes,
+    note_scatter,
+)
 from rotting.policies.parts.curves import (
     CHANCE,
     FALLEN,
@@ -42,20 +51,11 @@ uniform = random.uniform
 
 ENDS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 256, 512)
 _KINDS = (0.45, 0.225, 0.225, 0.1)  # prior weights: flat, one step, gradual, free
-_ARMS = 2.0  # the prior of the kinds counts as much as so many arms,
-_SHAPES = 4.0  # and that of the shapes within a kind as so many
 _STALE = 0.125  # an arm is weighed again when what is known of its cells has grown by so much
 _CLICK = 15.0  # a click says as much more than none
 _EAGER = 2.0  # half a fair share of the pulls is where an arm's data count twice in draws
 _BRIGHTEST = 50.0  # what clicks are scaled by at most: rates up to 0.98
-_LEAST = 1e-300  # of a variance: rewards may all be equal
 _FEWEST = 0.3  # shape of a gamma draw, at least
-
-# places among the numbers
-LEVELS, BETWEEN, NOISE = 0, 1, 2  # mean and variance of the arms' levels, variance of a reward
-REWARDS, AVERAGE, SCATTER = 3, 4, 5  # of all rewards: how many, their mean, squares about it
-WITHIN, FREEDOM = 6, 7  # squares about the cells' means, and how many
-NUMBERS = 8
 
 
 class Params(NamedTuple):
@@ -65,6 +65,7 @@ class Params(NamedTuple):
     library: Library  # curves that arms may have
     kinds: FloatArray  # prior weights of the kinds
     variance: float  # of a reward; zero if unknown, or for clicks
+    start: Curves  # what is thought of an arm before anything was seen
 
 
 class State(NamedTuple):
@@ -100,13 +101,20 @@ def init(params: Params, arms: int, capacity: int) -> State:
         kinds=np.zeros(params.kinds.size),
         work=new_work(shapes, cells),
     )
-    state.work.prior[:] = params.kinds[params.library.kind] * params.library.part
-    for arm in range(arms):
-        if params.library.gaussian:
-            state.curves.weight[arm] = state.work.prior
-        else:
-            _weigh(params, state, arm)
+    for mine, start in zip(state.curves, params.start, strict=True):
+        mine[:] = start
     return state
+
+
+def _start(params: Params) -> Curves:
+    """What is thought of an arm at first. Of rewards of any size nothing is, but of its shape."""
+    state = init(params, 1, 1)
+    state.work.prior[:] = params.kinds[params.library.kind] * params.library.part
+    if params.library.gaussian:
+        state.curves.weight[0] = state.work.prior
+    else:
+        _weigh(params, state, 0)
+    return state.curves
 
 
 @shared
@@ -137,67 +145,11 @@ def _weigh(params: Params, state: State, arm: Any) -> None:
 
 
 @shared
-def _learn_levels(params: Params, state: State) -> None:
-    """What the arms' levels have in common."""
-    numbers, worth, arms = state.numbers, state.worth, state.total.size
-    if not params.library.gaussian:
-        rate = LEVEL / numbers[LEVELS]
-        clicks, shown = 0.0, 0.0
-        for i in range(arms):  # as if one click in two showings had been seen beforehand
-            clicks += (state.total[i] + 1.0 / arms) / (worth[i, 0] + rate)
-            shown += (worth[i, 0] + 2.0 / arms) / (worth[i, 0] + rate)
-        numbers[LEVELS] = clicks / shown
-        return
-    sums, known = 0.0, 0.0
-    for i in range(arms):
-        sums += worth[i, 1]
-        known += worth[i, 0]
-    if known <= 0.5:
-        mean = numbers[AVERAGE]
-        scatter = numbers[NOISE]
-        if numbers[REWARDS] >= 2.0:
-            scatter = numbers[SCATTER] / (numbers[REWARDS] - 1.0)
-        numbers[LEVELS] = mean
-        numbers[BETWEEN] = max(mean * mean + scatter, _LEAST)
-        return
-    mean = sums / known
-    squares, count = 0.5 * mean * mean, 2.0  # two arms beforehand, half the mean apart from it
-    for i in range(arms):
-        if worth[i, 0] > 0.0:
-            off = state.curves.level[i, 0] - mean
-            squares += off * off + state.curves.level[i, 1]
-            count += 1.0
-    numbers[LEVELS] = mean
-    numbers[BETWEEN] = max(squares / count, 1e-9 * numbers[NOISE])
-
-
-@shared
-def _learn_shapes(params: Params, state: State, arm: Any) -> None:
-    """The prior of an arm's shapes: what is thought of the other arms, and a little of our own."""
-    kind, prior, weight = params.library.kind, state.work.prior, state.curves.weight
-    for q in range(state.kinds.size):
-        state.kinds[q] = 0.0
-    everybody = 0.0
-    for k in range(kind.size):
-        others = 0.0
-        for i in range(weight.shape[0]):
-            if i != arm:
-                others += weight[i, k]
-        prior[k] = others
-        state.kinds[kind[k]] += others
-        everybody += others
-    for k in range(kind.size):
-        kinds = state.kinds[kind[k]]
-        share = (_ARMS * params.kinds[kind[k]] + kinds) / (_ARMS + everybody)
-        prior[k] = share * (_SHAPES * params.library.part[k] + prior[k]) / (_SHAPES + kinds)
-
-
-@shared
 def _think(params: Params, state: State, arm: Any) -> None:
     """Weigh an arm again, after what is common to all."""
     state.stale[arm] = 0.0
-    _learn_levels(params, state)
-    _learn_shapes(params, state, arm)
+    learn_levels(params.library, state)
+    learn_shapes(params.library, params.kinds, state, arm)
     _weigh(params, state, arm)
 
 
@@ -251,23 +203,6 @@ def choose(params: Params, state: State, draw: Any) -> int:
     return best
 
 
-@shared
-def _note(params: Params, state: State, arm: Any, cell: Any, reward: Any) -> None:
-    """The scatter of rewards, where it is not known: about the means of their cells."""
-    numbers, count = state.numbers, state.cells.count[arm, cell]
-    numbers[REWARDS] += 1.0
-    off = reward - numbers[AVERAGE]
-    numbers[AVERAGE] += off / numbers[REWARDS]
-    numbers[SCATTER] += off * (reward - numbers[AVERAGE])
-    if count > 0:
-        off = reward - state.cells.total[arm, cell] / count
-        numbers[WITHIN] += off * off * count / (count + 1.0)
-        numbers[FREEDOM] += 1.0
-    if params.variance == 0.0 and numbers[REWARDS] > 1.0:
-        scatter = numbers[SCATTER] / (numbers[REWARDS] - 1.0)
-        numbers[NOISE] = max((numbers[WITHIN] + scatter) / (numbers[FREEDOM] + 1.0), _LEAST)
-
-
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """Take the reward into its cell, and think the arm over if enough is new.
 
@@ -276,7 +211,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     rewarded(state.arms, arm, 1)
     cell = cell_of(params.cell, pull)
     if params.library.gaussian:
-        _note(params, state, arm, cell, reward)
+        note_scatter(params.variance, state, arm, cell, reward)
     else:
         reward = min(max(reward, 0.0), 1.0)
     state.cells.count[arm, cell] += 1
@@ -371,9 +306,11 @@ class Fatigue(Policy):
         gaussian = self.rewards == "gaussian"
         shapes = Library(shape, np.log(shape), np.append(kind, FREE), part, gaussian)
         variance = 0.0 if self.sigma is None else self.sigma**2
-        return Params(cell_table(ENDS), shapes, np.array(_KINDS), variance)
+        start = no_curves(1, shapes.kind.size, shape.shape[1])
+        params = Params(cell_table(ENDS), shapes, np.array(_KINDS), variance, start)
+        return params._replace(start=_start(params))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Clicks, and rewards of any size with and without a known sigma."""
-        return [cls(), cls("gaussian", sigma=0.5), cls("gaussian")]
+        """Clicks, and rewards of any size."""
+        return [cls(), cls("gaussian")]

@@ -26,7 +26,8 @@ from rotting.state import Finite, Numbers, Uncleared
 LEVEL = 3.0  # the shape of the Gamma prior of levels: a relative standard deviation of 0.58
 _BOUNDARY = 0.3  # the chance that a free curve begins a new level at a cell
 _FRESH = 0.9  # of the first level
-_NONE = 1e-6  # a weight below which a shape is left out
+_NONE = 1e-6  # a weight below which a shape is left out,
+_NEVER = 1e-12  # and a chance below which a segment of a free curve is
 _LEAST = 1e-12  # of a variance, in squares of its mean
 
 # places in an outlook: chance, mean and variance; if the arm is fresh, and if it is fallen
@@ -95,20 +96,28 @@ def new_work(shapes: int, cells: int) -> Work:
 
 
 @shared
-def _one_level(gaussian: Any, total: Any, count: Any, a: Any, b: Any, noise: Any) -> Any:
-    """ln evidence, mean and mean square of a level, by the rewards that it gave.
+def _evidence(gaussian: Any, total: Any, count: Any, a: Any, b: Any, noise: Any) -> Any:
+    """ln evidence of one level, by the rewards that it gave.
 
     Its prior is Gamma(a, b) for clicks, and Normal(a, b), b a variance, else.
     """
     if not gaussian:
         shape, rate = a + total, b + count
-        mean = shape / rate
-        evidence = a * math.log(b) - log_gamma(a) + log_gamma(shape) - shape * math.log(rate)
-        return evidence, mean, mean * mean + mean / rate
+        return a * math.log(b) - log_gamma(a) + log_gamma(shape) - shape * math.log(rate)
     precision = 1.0 / b + count / noise
     mean = (a / b + total / noise) / precision
-    evidence = 0.5 * (mean * mean * precision - a * a / b - math.log(precision * b))
-    return evidence, mean, mean * mean + 1.0 / precision
+    return 0.5 * (mean * mean * precision - a * a / b - math.log(precision * b))
+
+
+@shared
+def _level(gaussian: Any, total: Any, count: Any, a: Any, b: Any, noise: Any) -> Any:
+    """Mean and mean square of the same level."""
+    if not gaussian:
+        mean = (a + total) / (b + count)
+        return mean, mean * mean + mean / (b + count)
+    precision = 1.0 / b + count / noise
+    mean = (a / b + total / noise) / precision
+    return mean, mean * mean + 1.0 / precision
 
 
 @shared
@@ -153,12 +162,14 @@ def _cut(library: Library, common: Any, work: Work, cells: Any) -> Any:
             total += work.total[j]
             count += work.count[j]
             own += _own_fit(library.gaussian, work.total[j], work.count[j], common.noise)
-            if j >= cells and j > i:
+            if i >= cells:  # no rewards there: no evidence
+                work.segment[i, j] = chance
+            elif j >= cells:
                 work.segment[i, j] = work.segment[i, j - 1] * (1.0 - _BOUNDARY)
             else:
                 a, b = (first, wide) if i == 0 else (later, wider)
-                found = _one_level(library.gaussian, total, count, a, b, common.noise)
-                work.segment[i, j] = math.exp(found[0] - own) * chance
+                found = _evidence(library.gaussian, total, count, a, b, common.noise)
+                work.segment[i, j] = math.exp(found - own) * chance
             chance *= 1.0 - _BOUNDARY
     work.before[0] = 1.0
     for j in range(every):
@@ -244,14 +255,14 @@ def _add_free(library: Library, common: Any, work: Work, curves: Curves, arm: An
             total += work.total[j]
             count += work.count[j]
             chance = share * work.before[i] * work.segment[i, j] * work.after[j + 1]
-            if chance > _NONE:
+            if chance > _NEVER:
                 a, b = (first, wide) if i == 0 else (later, wider)
-                found = _one_level(library.gaussian, total, count, a, b, common.noise)
+                found = _level(library.gaussian, total, count, a, b, common.noise)
                 place = FRESH if i == 0 else FALLEN
                 for c in range(i, j + 1):
                     outlook[arm, c, place + CHANCE] += chance
-                    outlook[arm, c, place + MEAN] += chance * found[1]
-                    outlook[arm, c, place + VARIANCE] += chance * found[2]
+                    outlook[arm, c, place + MEAN] += chance * found[0]
+                    outlook[arm, c, place + VARIANCE] += chance * found[1]
 
 
 @shared
