@@ -16,6 +16,7 @@ from rotting.compilable import shared
 from rotting.state import Counts, Numbers
 
 ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # the last exposure of each cell but the last
+_LEAST = 1e-300  # of what has a logarithm of Gamma here
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -54,6 +55,7 @@ def log_gamma(x: Any) -> Any:
     Not `math.lgamma`: plain Python has one of its own, which rounds otherwise than compiled code.
     """
     below = 1.0
+    x = max(x, _LEAST)  # a made-up state must not lead to an endless loop
     while x < 8.0:
         below *= x
         x += 1.0

@@ -39,6 +39,8 @@ def gamma(shape: Any, draw: Any) -> Any:
     Marsaglia & Tsang, "A simple method for generating gamma variables" (2000): the cube of a
     normal, accepted more than 95 times in 100, mostly without a logarithm.
     """
+    if not shape >= 1.0:  # a made-up state, with NaN perhaps, must not lead to an endless loop
+        shape = 1.0
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
