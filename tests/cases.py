@@ -24,7 +24,7 @@ from rotting import (
     models,
     simulate,
 )
-from rotting.policies import POLICIES, Oracle, Policy
+from rotting.policies import POLICIES, Fatigue, Oracle, Policy
 
 FAMILY = models.Plateau(length=10).over([0.1, 0.3, 0.45])
 PAIR = models.Plateau(length=100).over([0.1, 0.4])
@@ -77,6 +77,11 @@ def examples() -> list[Policy]:
         for policy in kind.examples()
         if kind.__module__.startswith("rotting.")
     ]
+
+
+def slow(policy: Policy) -> bool:
+    """Whether plain Python takes milliseconds a decision: it then plays less."""
+    return isinstance(policy, Fatigue)
 
 
 def name_of(policy: Policy) -> str:

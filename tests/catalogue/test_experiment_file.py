@@ -69,7 +69,7 @@ FILES = [
     (GOOD.replace("ucb1", "rawucb") + 'sigma = "unknown"\n', "sigma must be a number > 0"),
     (CAPPED.format("inner = { policy = 'ucb2' }"), "policies[0]: unknown policy 'ucb2'"),
     (CAPPED.format("inner = { policy = 'ucb1', d = 1 }"), "unknown parameter of ucb1 'd'"),
-    (CAPPED.format("rest = { window = 3 }"), "policies[0]: rest of Capped must be a HalfLife"),
+    (CAPPED.format("rest = { window = 3 }"), "policies[0]: rest must be a HalfLife"),
 ]
 
 

@@ -190,7 +190,7 @@ def test_what_is_filled_in_of_a_policy_that_is_held_is_said() -> None:
         ("capped:cap=3,rest=week:1", "unknown rest 'week'"),
         ("capped:cap=3,rest=window:0", "length must be an integer >= 1, got 0"),
         ("capped:cap=3,rest=window:9:days", "unit must be one of 'decisions', 'rounds'"),
-        ("capped:cap=3,rest=4", "rest of Capped must be a HalfLife, a Window or None, got 4"),
+        ("capped:cap=3,rest=4", "rest must be a HalfLife, a Window or None, got 4"),
     ],
 )
 def test_refused_in_words(text: str, words: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cases import examples, name_of, player_of, scenarios
+from cases import slow as is_slow
 from rotting.engines import plan
 from rotting.engines.loop import reward_of
 from rotting.policies import Oracle, Policy
@@ -21,7 +22,7 @@ HORIZON = 3000
 def test_compiled_and_plain_agree_past_several_growths(policy: Policy) -> None:
     fast, slow = player_of(policy), player_of(policy, compiled=False)
     rng = python_random.Random(1)
-    for _ in range(1500):
+    for _ in range(200 if is_slow(policy) else 1500):
         decision = fast.select()
         assert slow.select() == decision
         reward = rng.gauss(0.3, 0.5)

@@ -121,7 +121,7 @@ def test_arms_at_the_cap_are_not_compared() -> None:
         ("inner of Capped must be a rotting Policy, got 'ucb1'",
          lambda: Capped("ucb1", 3)),  # type: ignore[arg-type]
         ("cap must be an integer >= 1, got 0", lambda: Capped(UCB1(), 0)),
-        ("rest of Capped must be a HalfLife, a Window or None, got 5",
+        ("rest must be a HalfLife, a Window or None, got 5",
          lambda: Capped(UCB1(), 3, rest=5)),  # type: ignore[arg-type]
     ],
 )  # fmt: skip

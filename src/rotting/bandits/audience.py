@@ -21,6 +21,7 @@ from rotting.parameters import Checked, Count, OneOf, Positive
 ROUNDS, DECISIONS = 0, 1  # units of time
 HALF_LIFE, WINDOW = 0, 1  # kinds of rest
 _ZIPF = "zipf:"
+_FEW = 1 << 20  # terms of a sum that are added one by one
 
 
 class Rest(Checked):
@@ -62,6 +63,12 @@ class Window(Rest):
     unit: Annotated[str, OneOf("decisions", "rounds")] = "rounds"
 
     kind = WINDOW
+
+
+def check_rest(rest: Any) -> None:
+    """Refuse what does not say how exposures are forgotten."""
+    if rest is not None and not isinstance(rest, (HalfLife, Window)):
+        raise ValueError(f"rest must be a HalfLife, a Window or None, got {rest!r}")
 
 
 class Given:
@@ -113,12 +120,13 @@ class Audience(Checked):
         checks.integer("keys", self.keys, 1, 2**31 - 1)
         if isinstance(self.arrivals, str):
             self._check_word(self.arrivals)
-        elif not isinstance(self.arrivals, Given):
+        elif isinstance(self.arrivals, Given):
+            self._numbers(self.arrivals.keys)  # there may be fewer keys than when it was made
+        else:
             self._set("arrivals", Given(self._numbers(self.arrivals)))
         if self.factors is not None:
             self._set("factors", _range(self.factors))
-        if self.rest is not None and not isinstance(self.rest, (HalfLife, Window)):
-            raise ValueError(f"rest must be a HalfLife, a Window or None, got {self.rest!r}")
+        check_rest(self.rest)
 
     def _check_word(self, word: str) -> None:
         if word in ("uniform", "turns"):
@@ -204,7 +212,7 @@ class Audience(Checked):
         share = 1.0 / self.keys
         if self.arrivals != "uniform":
             power = float(str(self.arrivals).removeprefix(_ZIPF))
-            share = 1.0 / float(np.sum(np.arange(1, self.keys + 1) ** -power))
+            share = 1.0 / _zipf_sum(self.keys, power)
         expected = share * horizon
         return min(horizon, int(expected + 8.0 * math.sqrt(expected)) + 20)
 
@@ -215,6 +223,18 @@ class Audience(Checked):
                 f"arrivals must have a key for each of the {horizon} rounds, "
                 f"got {self.arrivals.keys.size}"
             )
+
+
+def _zipf_sum(keys: int, power: float) -> float:
+    """The sum of k^-power over the keys; of very many the tail as an integral, a little too low."""
+    few = min(keys, _FEW)
+    total = float(np.sum(np.arange(1, few + 1) ** -power))
+    if keys > few:
+        if power == 1.0:
+            total += math.log((keys + 1) / (few + 1))
+        else:
+            total += ((keys + 1) ** (1 - power) - (few + 1) ** (1 - power)) / (1 - power)
+    return total
 
 
 def _uniforms(purpose: int, seed: int, run: int, counters: Any) -> FloatArray:

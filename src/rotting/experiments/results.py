@@ -88,8 +88,12 @@ class Result:
 
     @property
     def share(self) -> FloatArray:
-        """Each run's part of the reward that pi_max (see `against`) collects by the horizon."""
-        return np.asarray(self.total_reward / (self.total_reward + self.final_regret))
+        """Each run's part of the reward that pi_max (see `against`) collects by the horizon.
+
+        NaN where that is not positive: there are no shares of a loss.
+        """
+        most = self.total_reward + self.final_regret
+        return np.asarray(self.total_reward / np.where(most > 0.0, most, np.nan))
 
     @property
     def rounding(self) -> FloatArray:

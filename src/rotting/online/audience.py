@@ -9,7 +9,7 @@ import numpy as np
 
 from rotting import checks
 from rotting.arrays import IntArray
-from rotting.bandits.audience import HalfLife, Window
+from rotting.bandits.audience import HalfLife, Window, check_rest
 from rotting.checks import HUGE
 from rotting.engines import desk as at_
 from rotting.engines.attending import exposure_of
@@ -62,8 +62,13 @@ class AudiencePlayer(Keyed):
         **settings: Any,
     ) -> None:
         check_audience(policy)
-        if rest is not None and not isinstance(rest, (HalfLife, Window)):
-            raise ValueError(f"rest must be a HalfLife, a Window or None, got {rest!r}")
+        check_rest(rest)
+        inner = getattr(policy, "inner", None)
+        if isinstance(inner, Policy) and inner.tables:
+            raise ValueError(
+                "inner must be a policy without tables by pull number, as UCB1 or Thompson, for an "
+                f"audience online, got {inner.title}"
+            )
         if rest is not None and policy.by_key is not True:
             raise ValueError(
                 f"rest must be None for {policy.title}, which plays pooled: it counts nothing by "

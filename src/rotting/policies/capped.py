@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rotting import verbs
-from rotting.bandits.audience import HalfLife, Window
+from rotting.bandits.audience import HalfLife, Window, check_rest
 from rotting.compilable import shared
 from rotting.parameters import Count
 from rotting.policies.base import Policy, check_held, take_after
@@ -177,10 +177,7 @@ class Capped(Policy):
             raise ValueError(
                 f"inner of Capped must be a policy that plays pooled, got {self.inner.title}: {why}"
             )
-        if self.rest is not None and not isinstance(self.rest, (HalfLife, Window)):
-            raise ValueError(
-                f"rest of Capped must be a HalfLife, a Window or None, got {self.rest!r}"
-            )
+        check_rest(self.rest)
         take_after(self, self.inner)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rotting import random
 from rotting.arrays import FloatArray, IntArray
-from rotting.bandits.audience import HalfLife, Window
+from rotting.bandits.audience import HalfLife, Window, check_rest
 from rotting.compilable import shared
 from rotting.parameters import OneOf, Positive
 from rotting.policies.base import Policy
@@ -65,7 +65,7 @@ class Params(NamedTuple):
     library: Library  # curves that arms may have
     kinds: FloatArray  # prior weights of the kinds
     variance: float  # of a reward; zero if unknown, or for clicks
-    start: Curves  # what is thought of an arm before anything was seen
+    untouched: Curves  # what is thought of an arm before anything was seen
 
 
 class State(NamedTuple):
@@ -80,7 +80,7 @@ class State(NamedTuple):
     turn: Annotated[IntArray, Place("total")]  # the arm that is weighed along with the next one
     numbers: Numbers  # that belong to no arm
     kinds: Numbers  # weights of the kinds, by the other arms
-    work: Work  # arrays to work in
+    sheet: Work  # arrays to work in
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
@@ -99,19 +99,19 @@ def init(params: Params, arms: int, capacity: int) -> State:
         turn=np.zeros(1, dtype=np.int64),
         numbers=numbers,
         kinds=np.zeros(params.kinds.size),
-        work=new_work(shapes, cells),
+        sheet=new_work(shapes, cells),
     )
-    for mine, start in zip(state.curves, params.start, strict=True):
+    for mine, start in zip(state.curves, params.untouched, strict=True):
         mine[:] = start
     return state
 
 
-def _start(params: Params) -> Curves:
+def _untouched(params: Params) -> Curves:
     """What is thought of an arm at first. Of rewards of any size nothing is, but of its shape."""
     state = init(params, 1, 1)
-    state.work.prior[:] = params.kinds[params.library.kind] * params.library.part
+    state.sheet.prior[:] = params.kinds[params.library.kind] * params.library.part
     if params.library.gaussian:
-        state.curves.weight[0] = state.work.prior
+        state.curves.weight[0] = state.sheet.prior
     else:
         _weigh(params, state, 0)
     return state.curves
@@ -119,8 +119,8 @@ def _start(params: Params) -> Curves:
 
 @shared
 def _weigh(params: Params, state: State, arm: Any) -> None:
-    """Think an arm over, by what was seen of it and by the prior in `work`."""
-    numbers, work = state.numbers, state.work
+    """Think an arm over, by what was seen of it and by the prior on the sheet."""
+    numbers, work = state.numbers, state.sheet
     scaled = 0.0
     for c in range(work.count.size):
         count, total = state.cells.count[arm, c], state.cells.total[arm, c]
@@ -296,8 +296,7 @@ class Fatigue(Policy):
         """Refuse a sigma for clicks, whose scatter follows from their rate."""
         if self.rewards == "bernoulli" and self.sigma is not None:
             raise ValueError(f"sigma must be None for bernoulli rewards, got {self.sigma}")
-        if self.rest is not None and not isinstance(self.rest, (HalfLife, Window)):
-            raise ValueError(f"rest must be a HalfLife, a Window or None, got {self.rest!r}")
+        check_rest(self.rest)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """The cells and the library."""
@@ -308,7 +307,7 @@ class Fatigue(Policy):
         variance = 0.0 if self.sigma is None else self.sigma**2
         start = no_curves(1, shapes.kind.size, shape.shape[1])
         params = Params(cell_table(ENDS), shapes, np.array(_KINDS), variance, start)
-        return params._replace(start=_start(params))
+        return params._replace(untouched=_untouched(params))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rotting import random
 from rotting.arrays import FloatArray, IntArray
-from rotting.bandits.audience import HalfLife, Window
+from rotting.bandits.audience import HalfLife, Window, check_rest
 from rotting.compilable import shared
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_pull, no_pulls, rewarded
@@ -192,6 +192,10 @@ class Mixture(Policy):
     grows: ClassVar[bool] = False
     by_key: ClassVar[bool | str] = True
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look, believe=believe)
+
+    def check(self) -> None:
+        """Refuse a rest that is none."""
+        check_rest(self.rest)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """The cells and the prior."""

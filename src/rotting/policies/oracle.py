@@ -126,8 +126,8 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """argmax of mu_i(N_i + 1), ties at random.
 
     Where arms come and go, and in an audience, the open ones are scanned. Else the heap has the
-    best on top:
-    only the pulled arm's next mean falls, and nothing is reordered while it stays above the rest.
+    best on top: only the pulled arm's next mean falls, and nothing is reordered while it stays
+    above the rest.
     """
     if may_close(state.arms.opening) or counts_by_key(state.arms.exposure):
         return _best_open(params, state, draw)

@@ -1,4 +1,4 @@
-"""Rewards by cells of exposure numbers: 1, 2, 3, 4, 5-6, 7-8, 9-12, ..., 33-48, 49 and more.
+"""Rewards by cells of exposure numbers, unless said: 1, 2, 3, 4, 5-6, 7-8, 9-12, ..., 49 and more.
 
 An arm's first showings are told apart one by one, later ones in groups that grow with their number:
 curves bend early, and few keys are shown an arm very often.

@@ -13,6 +13,7 @@ from rotting.policies.parts.curves import LEVEL, Library
 _ARMS = 2.0  # the prior of the kinds counts as much as so many arms,
 _SHAPES = 4.0  # and that of the shapes within a kind as so many
 _LEAST = 1e-9  # of the variance of levels, in variances of a reward
+_ZERO = 1e-290  # a variance below is lost to rounding
 _ROUNDING = 1e-12  # of the variance of a reward, in mean squares of rewards
 
 # places among the numbers
@@ -41,7 +42,7 @@ def note_scatter(variance: Any, state: Any, arm: Any, cell: Any, reward: Any) ->
     if variance > 0.0 or numbers[REWARDS] > 1.0:
         square = numbers[AVERAGE] * numbers[AVERAGE] + numbers[SCATTER] / numbers[REWARDS]
         noise = max(noise, _ROUNDING * square)  # rewards may all be equal,
-        numbers[NOISE] = noise if noise > 0.0 else 1.0  # or zero
+        numbers[NOISE] = noise if noise > _ZERO else 1.0  # or zero
 
 
 @shared
@@ -82,7 +83,7 @@ def learn_levels(library: Library, state: Any) -> None:
 @shared
 def learn_shapes(library: Library, kinds: Any, state: Any, arm: Any) -> None:
     """The prior of an arm's shapes: what is thought of the other arms, and a little of our own."""
-    kind, prior, weight = library.kind, state.work.prior, state.curves.weight
+    kind, prior, weight = library.kind, state.sheet.prior, state.curves.weight
     for q in range(state.kinds.size):
         state.kinds[q] = 0.0
     everybody = 0.0

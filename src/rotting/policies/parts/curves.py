@@ -2,9 +2,9 @@
 
 An arm's curve is a level times a shape of a library (`parts.shapes`), or *free*: a new level begins
 at each cell with probability 0.3 and no shape is assumed. Given the curve, clicks are Poisson (a
-click rate is small; what that overstates is scaled away, see `scaled`) and levels have a Gamma
-prior, or rewards and levels are normal. Either way what each shape makes of the sums by cell is a
-formula, and the free kind is a sum over all ways to cut the cells into segments, forward and
+click rate is small; what that overstates is scaled away, in `policies.fatigue`) and levels have a
+Gamma prior, or rewards and levels are normal. Either way what each shape makes of the sums by cell
+is a formula, and the free kind is a sum over all ways to cut the cells into segments, forward and
 backward (dynamic programming).
 
 What is kept of the result is, for each cell, the chance that the arm is still *fresh* there (at
