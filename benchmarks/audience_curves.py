@@ -34,7 +34,7 @@ def shares(runs: int = 20) -> dict[str, float]:
     contestants = {
         "no cap": policies.Thompson(),
         **{f"cap {cap}": policies.Capped(policies.Thompson(), cap) for cap in CAPS},
-        "Fatigue": policies.recommended(audience=True),
+        "Fatigue": policies.recommended(audience=True, rewards="bernoulli"),
     }
     return {
         name: float(simulate(policy, scenario, runs=runs, seed=SEED, noise="common").share.mean())
@@ -44,7 +44,9 @@ def shares(runs: int = 20) -> dict[str, float]:
 
 def learnt() -> Any:
     """The curves of a player after all showings."""
-    player = policies.recommended(audience=True).audience(list(CREATIVES), seed=SEED)
+    player = policies.recommended(audience=True, rewards="bernoulli").audience(
+        list(CREATIVES), seed=SEED
+    )
     rng = np.random.default_rng(SEED)
     means = np.stack([arm.mean(np.arange(1, SHOWINGS + 1)) for arm in CREATIVES.values()])
     for _ in range(SHOWINGS // BATCH):

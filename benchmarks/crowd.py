@@ -42,7 +42,7 @@ def contestants() -> dict[str, Policy]:
         "Posterior": policies.Posterior(FAMILY, SIGMA),
         "Posterior, Thompson": policies.Posterior(FAMILY, SIGMA, rule="thompson"),
         "Mixture": policies.Mixture(),
-        "recommended": policies.recommended(audience=True),
+        "recommended": policies.recommended(audience=True, rewards="bernoulli"),
         "UCB1, keys ignored": policies.UCB1(),
     }
 
