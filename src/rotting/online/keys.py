@@ -90,8 +90,9 @@ class Keyed(Playing):
             self._stamp = object()
             for part in (self._state, self._desk):
                 forget_key(part, place, self._places)
+            freed = [place]
             del self._keys[key]
-            self._spare.append(place)
+            self._spare += freed  # no call since: Ctrl-C finds the number in one of the two
 
         self._alone(let_go)
 
@@ -133,8 +134,15 @@ class Keyed(Playing):
             self._begin(self._params, state, self._draw, desk)
         found = []
         for key in keys:
-            place = self._spare.pop() if self._spare else len(self._keys)
-            self._keys[key] = place
+            # No call between the two changes: CPython handles Ctrl-C when a call returns, and a
+            # number that is lost then, or is left among the spare ones, would be given out twice.
+            if self._spare:
+                place = self._spare[-1]
+                self._keys[key] = place
+                del self._spare[-1]
+            else:
+                place = len(self._keys)
+                self._keys[key] = place
             found.append(place)
         return found
 

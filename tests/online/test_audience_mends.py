@@ -1,0 +1,62 @@
+"""Faults of players of audiences that were found by reading, each with what showed it."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from rotting import AudiencePlayer
+from rotting.online import keys as module
+from rotting.policies import UCB1
+
+
+class Interrupt:
+    """Ctrl-C as CPython has it: raised when the n-th call in `keys` begins or returns."""
+
+    def __init__(self, n: int) -> None:
+        self.left = n
+
+    def __call__(self, frame: FrameType, event: str, arg: Any) -> None:
+        if frame.f_code.co_filename == module.__file__:
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+
+
+def interrupted(n: int, player: AudiencePlayer, name: str, *args: Any) -> bool:
+    """Call a method; whether it was interrupted."""
+    before = sys.getprofile()
+    sys.setprofile(Interrupt(n))
+    try:
+        getattr(player, name)(*args)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(before)
+    return False
+
+
+@pytest.mark.parametrize(
+    "call",
+    [("select", "new"), ("select_many", ["new", "newer", "newest"]), ("forget", "b")],
+    ids=lambda call: call[0],
+)
+def test_an_interrupt_never_gives_two_keys_one_place(call: tuple[Any, ...]) -> None:
+    """Nor is a place lost: saved keys are numbered by what is there."""
+    for n in range(1, 1000):
+        player = UCB1().audience(["x", "y"], compiled=False)
+        player.select_many(["a", "b", "c", "d"])
+        player.forget("a")
+        player.forget("c")
+        hit = interrupted(n, player, *call)
+        player.select_many(["e", "f", "g"])
+        places = [*player._keys.values(), *player._spare]
+        assert sorted(places) == list(range(len(places))), (n, player._keys, player._spare)
+        again = AudiencePlayer.from_json(player.to_json())
+        assert {k: again.shown(k) for k in player.keys} == {k: player.shown(k) for k in player.keys}
+        if not hit:
+            break
+    assert 5 < n < 999
