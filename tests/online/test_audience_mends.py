@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from rotting import AudiencePlayer
+from mutants import forged
+from rotting import AudiencePlayer, HalfLife, Window
 from rotting.online import keys as module
-from rotting.policies import UCB1
+from rotting.policies import UCB1, CellUCB, PerKey, SteadyUCB
+
+THINKING = CellUCB(0.5)  # counts by key, and needs no tables
 
 
 class Interrupt:
@@ -60,3 +64,20 @@ def test_an_interrupt_never_gives_two_keys_one_place(call: tuple[Any, ...]) -> N
         if not hit:
             break
     assert 5 < n < 999
+
+
+@pytest.mark.parametrize("rest", [Window(3), HalfLife(2)])
+def test_policies_of_single_keys_do_not_rest(rest: Any) -> None:
+    """They count their own pulls: a number that fades is none of theirs."""
+    words = r"rest must be None for PerKey, of which each key's policy .*, got (Window|HalfLife)"
+    with pytest.raises(ValueError, match=words):
+        PerKey(SteadyUCB(None)).audience(["a", "b"], rest=rest, compiled=False)
+
+
+def test_a_saved_policy_of_single_keys_does_not_rest() -> None:
+    saved = json.loads(PerKey(UCB1()).audience(["a", "b"], compiled=False).to_json())
+    resting = json.loads(THINKING.audience(["a"], rest=Window(3), compiled=False).to_json())
+    saved["audience"]["rest"] = resting["audience"]["rest"]
+    del saved["checksum"]
+    with pytest.raises(ValueError, match="damaged: counts rest for PerKey, of which each key's"):
+        AudiencePlayer.from_json(forged(saved))

@@ -18,6 +18,7 @@ from rotting.engines.plan import check_audience
 from rotting.engines.waiting import listed, nobody_waits
 from rotting.online import saving
 from rotting.online.answering import some
+from rotting.online.attendance import why_no_rest
 from rotting.online.batching import MOST
 from rotting.online.columns import columns_of
 from rotting.online.columns import listed as as_list
@@ -64,10 +65,9 @@ class AudiencePlayer(Keyed):
         check_audience(policy)
         if rest is not None and not isinstance(rest, (HalfLife, Window)):
             raise ValueError(f"rest must be a HalfLife, a Window or None, got {rest!r}")
-        if rest is not None and policy.by_key is not True:
+        if rest is not None and why_no_rest(policy):
             raise ValueError(
-                f"rest must be None for {policy.title}, which plays pooled: it counts nothing by "
-                f"key that could fade, got {rest!r}"
+                f"rest must be None for {policy.title}, {why_no_rest(policy)}, got {rest!r}"
             )
         self._no_keys(getattr(policy, "rest", None) if rest is None else rest)
         super().__init__(policy, arms, **settings)

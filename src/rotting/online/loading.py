@@ -89,8 +89,9 @@ def load(
 def _check_audience(saved: saving.Saved, policy: Policy, keys: Attendance, trusted: bool) -> None:
     """Refuse what cannot play an audience, and one that needs more memory than a file may ask."""
     check_audience(policy)
-    if keys.rest is not None and policy.by_key is not True:
-        raise ValueError(f"saved state is damaged: {policy.title} counts nothing that could rest")
+    why = attendance.why_no_rest(policy)
+    if keys.rest is not None and why:
+        raise ValueError(f"saved state is damaged: counts rest for {policy.title}, {why}")
     if trusted:
         return
     few = min(saved.arm_count, _FEW)
