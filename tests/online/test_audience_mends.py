@@ -81,3 +81,36 @@ def test_a_saved_policy_of_single_keys_does_not_rest() -> None:
     del saved["checksum"]
     with pytest.raises(ValueError, match="damaged: counts rest for PerKey, of which each key's"):
         AudiencePlayer.from_json(forged(saved))
+
+
+@pytest.mark.parametrize(("key", "times"), [("u", 1), ("never seen", 0)])
+def test_shown_takes_arms_and_counts_at_one_moment(
+    key: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread adds an arm just before the player is free."""
+    player = UCB1().audience(["a", "b"], compiled=False)
+    player.select("u")
+    alone = AudiencePlayer._alone
+
+    def after_adding(self: Any, work: Any) -> Any:
+        monkeypatch.undo()
+        self.add("c")
+        return alone(self, work)
+
+    monkeypatch.setattr(AudiencePlayer, "_alone", after_adding)
+    assert player.shown(key) == {"a": times, "b": 0, "c": 0}
+
+
+def test_a_late_reward_of_a_forgotten_key() -> None:
+    """It is refused, but for the one case that `forget` warns of."""
+    player = UCB1().audience(["a", "b"], compiled=False)
+    old = player.select("u")
+    player.forget("u")
+    with pytest.raises(ValueError, match="decision must be of a key that was seen"):
+        player.update(old, 1.0)
+    assert player.select("u", among=["b"]) != old
+    with pytest.raises(ValueError, match="pull must be one of the 0 pulls made of arm 'a' for"):
+        player.update(old, 1.0)
+    assert player.select("u", among=["a"]) == old
+    player.update(old, 1.0)  # nothing tells it from the new one
+    assert old not in player.outstanding

@@ -62,14 +62,14 @@ class Keyed(Playing):
         """How often each arm was shown to a key, of all time; never, to one that was not seen."""
         self._check_key(key)
 
-        def look() -> list[int]:
+        def look() -> dict[Any, int]:  # with the arms: another thread may add some
             place = self._keys.get(key)
             if place is None:
-                return [0] * len(self.arms)
-            counts: list[int] = exposure_of(self._state, self._desk).shown[place].tolist()
-            return counts
+                return dict.fromkeys(self.arms, 0)
+            counts = exposure_of(self._state, self._desk).shown[place].tolist()
+            return dict(zip(self.arms, counts, strict=True))
 
-        return dict(zip(self.arms, self._alone(look), strict=True))
+        return self._alone(look)
 
     def forget(self, key: Hashable) -> None:
         """Forget a key: its label and what it was shown are gone, and its place is used again.
@@ -77,6 +77,11 @@ class Keyed(Playing):
         Decisions of it that wait are given up, with the default reward if there is one. What was
         learnt from its rewards stays: they are part of sums over all keys, of which nobody can tell
         what came from whom. A key of this label that comes again is a new one.
+
+        A reward of the forgotten key that comes late is refused, unless the label was seen again by
+        then and the new key has a decision of the same arm and pull outstanding: nothing tells the
+        two apart, and the reward is taken for the new one's. To avoid that, use a label again only
+        when no reward of the old key can come any more.
         """
         self._check_key(key)
 
