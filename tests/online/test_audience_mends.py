@@ -114,3 +114,14 @@ def test_a_late_reward_of_a_forgotten_key() -> None:
     assert player.select("u", among=["a"]) == old
     player.update(old, 1.0)  # nothing tells it from the new one
     assert old not in player.outstanding
+
+
+def test_a_saved_shelf_has_the_open_arms_of_the_desk() -> None:
+    player = PerKey(UCB1()).audience(["a", "b", "c"], compiled=False)
+    player.select_many(["u", "v"])
+    player.retire("a")
+    player.forget("v")
+    assert AudiencePlayer.from_json(player.to_json()).retired == ["a"]
+    player._state.shelf.flags[:] = [1, 1, 0]
+    with pytest.raises(ValueError, match=r"damaged: shelf.flags must be .*0, 1, 1"):
+        AudiencePlayer.from_json(player.to_json())

@@ -110,10 +110,10 @@ def _check_audience(saved: saving.Saved, policy: Policy, keys: Attendance, trust
 def _check_agreement(state: Any, desk: Desk) -> None:
     """Refuse a state that has not the pulls, or the open arms, of the desk."""
     wanted = {"arms.pulls": desk.pulls, "opening.flags": desk.open}
+    shelved = {"shelf.flags": desk.open}  # of a shelf: all else is what a key has of its own
     for leaf in leaves(state):
-        if any(hasattr(part, "for_keys") for part in leaf.around):
-            continue  # what a key has of its own
-        for path, array in wanted.items():
+        of_key = any(hasattr(part, "for_keys") for part in leaf.around)
+        for path, array in (shelved if of_key else wanted).items():
             if leaf.path.endswith(path) and not np.array_equal(leaf.value, array):
                 said = _some(array.tolist())
                 raise ValueError(f"saved state is damaged: {leaf.path} must be {said}")
