@@ -7,12 +7,13 @@ import sys
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mutants import forged
-from rotting import AudiencePlayer, HalfLife, Window
+from rotting import Arm, AudiencePlayer, Curves, HalfLife, Window, models
 from rotting.online import keys as module
-from rotting.policies import UCB1, CellUCB, PerKey, SteadyUCB
+from rotting.policies import LCTO, UCB1, Capped, CellUCB, Oracle, PerKey, Policy, SteadyUCB
 
 THINKING = CellUCB(0.5)  # counts by key, and needs no tables
 
@@ -125,3 +126,47 @@ def test_a_saved_shelf_has_the_open_arms_of_the_desk() -> None:
     player._state.shelf.flags[:] = [1, 1, 0]
     with pytest.raises(ValueError, match=r"damaged: shelf.flags must be .*0, 1, 1"):
         AudiencePlayer.from_json(player.to_json())
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [PerKey(UCB1()), Capped(UCB1(), 2), Oracle([Arm(models.Constant(0.5))] * 2)],
+    ids=lambda policy: policy.title,
+)
+def test_who_believes_nothing_has_no_curves(policy: Policy) -> None:
+    player = policy.audience(["a", "b"], compiled=False)
+    player.update(player.select("u"), 0.5)
+    with pytest.raises(ValueError, match=f"to have curves, but {policy.title} does not"):
+        player.curves()
+
+
+def test_an_arm_of_which_nothing_is_known_has_no_cap_and_no_place_in_a_plan() -> None:
+    """What is known of the others may end before the showings do."""
+    player = THINKING.audience(["new", "b", "c"], compiled=False)
+    assert player.curves().cap == {"new": None, "b": None, "c": None}
+    with pytest.raises(ValueError, match="nothing is known of any"):
+        player.curves().plan(3)
+    player.update(player.select("u", among=["b"]), 0.5)
+    player.update(player.select("u", among=["c"]), 0.25)
+    curves = player.curves(4)
+    assert np.isnan(curves.estimate).tolist() == [[True] * 4, *[[False, True, True, True]] * 2]
+    assert curves.plan(5) == {"new": 0, "b": 5, "c": 0}
+    assert curves.cap == {"new": None, "b": None, "c": 0}
+
+
+def test_showings_before_the_first_that_is_known() -> None:
+    nan = np.nan
+    estimate = np.array([[nan, 0.6, nan, 0.1], [0.5, nan, 0.3, nan]])
+    curves = Curves("P", ["a", "b"], estimate, estimate, estimate)
+    assert curves.plan(4) == {"a": 3, "b": 1}
+    assert curves.cap == {"a": 3, "b": None}
+
+
+def test_curves_reach_as_far_as_tables_if_there_are_any() -> None:
+    far = THINKING.audience(["a", "b"], compiled=False)
+    assert far.curves(300).most == 300
+    with pytest.raises(ValueError, match="most must be an integer from 1 to 1000000"):
+        far.curves(10**6 + 1)
+    near = LCTO(models.Polynomial().over([0.1, 0.5])).audience(["a", "b"], compiled=False)
+    with pytest.raises(ValueError, match="most must be an integer from 1 to 256"):
+        near.curves(300)
