@@ -20,7 +20,7 @@ def some_curves() -> Curves:
 
 
 def test_the_cap_is_where_the_best_play_turns_to_another_arm() -> None:
-    assert some_curves().cap == {"red": 2, "<blue>": None, "new": 0}
+    assert some_curves().cap == {"red": 2, "<blue>": None, "new": None}
     alone = Curves("P", ["red"], np.array([[0.5, 0.1]]), np.zeros((1, 2)), np.zeros((1, 2)))
     assert alone.cap == {"red": None}
 
@@ -41,7 +41,7 @@ def test_it_can_be_read() -> None:
         "arm     cap   #1   #2   #3",
         "red       2  0.9  0.6  0.3",
         "<blue>    -  0.5  0.5  0.5",
-        "new       0    -    -    -",
+        "new       -    -    -    -",
     ]
     assert "&lt;blue&gt;" in curves._repr_html_()
     assert "<blue>" not in curves._repr_html_()

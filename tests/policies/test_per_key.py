@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from audiences import Crowd
-from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
+from rotting import Arm, Audience, AudiencePlayer, Bernoulli, Scenario, models, policies, simulate
 from rotting.bandits import Opening
 from rotting.engines.compiled import overloads
 from rotting.policies import UCB1, PerKey, Policy
@@ -228,3 +228,24 @@ def test_words_of_64_bits_are_refused() -> None:
     state = UCB1.verbs.init(UCB1().prepare(2, None, 10), 2, 10)
     with pytest.raises(ValueError, match="total holds uint64"):
         empty_shelf(state._replace(total=np.zeros(2, dtype=np.uint64)), 2)
+
+
+@pytest.mark.parametrize("inner", [UCB1(), policies.EXP3S()], ids=lambda inner: inner.title)
+@pytest.mark.parametrize("closed", ["a", "b"])
+def test_who_comes_after_a_forgotten_key_knows_which_arms_are_retired(
+    closed: str, inner: Policy
+) -> None:
+    """The state worked on is that of the key forgotten: it starts anew, and is told."""
+    player = PerKey(inner).audience(["a", "b", "c"], compiled=False)
+    player.select("t")
+    for _ in range(4):
+        player.update(player.select("u"), 0.5)
+    player.retire(closed)
+    player.update(player.select("u"), 0.5)
+    player.forget("u")
+    again = AudiencePlayer.from_json(player.to_json())
+    for one in (player, again):
+        assert {one.select(key).arm for key in "vtvtvtvtvtvt"} == {"a", "b", "c"} - {closed}
+        one.restore(closed)
+        one.forget("v")
+        assert {one.select("w").arm for _ in range(30)} == {"a", "b", "c"}

@@ -99,7 +99,8 @@ def _write_page(
     compiled: bool,
 ) -> None:
     """The page; curves are those that the reference believes in, or the first who keeps some."""
-    from rotting.experiments.final import curves_of, final_state, keeps_curves
+    from rotting.experiments.final import curves_of, final_state
+    from rotting.online.curves import keeps_curves
     from rotting.reports import audience as report
 
     order = [standing.reference, *named]

@@ -81,16 +81,6 @@ def final_state(
     return Final(with_tables(plan.params, world), state, tuple(arms))  # type: ignore[arg-type]
 
 
-def keeps_curves(policy: Policy) -> bool:
-    """Whether a policy believes something of each showing of an arm to one user.
-
-    >>> from rotting import policies
-    >>> keeps_curves(policies.UCB1())
-    False
-    """
-    return policy.by_key is True and bool(policy.verbs.judge or policy.verbs.believe)
-
-
 def showings_of(final: Final) -> int:
     """For how many showings curves are worth looking at: as many as some user had of some arm."""
     arms = getattr(final.state, "arms", None)

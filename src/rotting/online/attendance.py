@@ -44,6 +44,18 @@ def counted(policy: Policy, state: Any, places: int, rest: Rest | None) -> Any:
     return by_key(state, places, rest) if policy.by_key is True else state
 
 
+def why_no_rest(policy: Policy) -> str:
+    """Why the counts of a policy cannot fade; empty if they can.
+
+    >>> from rotting.policies import UCB1
+    >>> why_no_rest(UCB1())
+    'which plays pooled: it counts nothing by key that could fade'
+    """
+    if policy.by_key is not True:
+        return "which plays pooled: it counts nothing by key that could fade"
+    return policy.no_rest and f"of which {policy.no_rest}"
+
+
 def to_plain(found: Attendance) -> dict[str, Any]:
     """What is saved; ValueError for keys that cannot be."""
     keys = sorted(found.keys, key=found.keys.__getitem__)

@@ -18,10 +18,11 @@ from rotting.engines.plan import check_audience
 from rotting.engines.waiting import listed, nobody_waits
 from rotting.online import saving
 from rotting.online.answering import some
+from rotting.online.attendance import why_no_rest
 from rotting.online.batching import MOST
 from rotting.online.columns import columns_of
 from rotting.online.columns import listed as as_list
-from rotting.online.curves import USUAL, Curves, curves_of
+from rotting.online.curves import LONGEST, USUAL, Curves, curves_of, keeps_curves
 from rotting.online.decisions import AssignedShowing, Showing, Showings
 from rotting.online.keys import NEW, Keyed
 from rotting.online.table import Table, quoted
@@ -69,10 +70,9 @@ class AudiencePlayer(Keyed):
                 "inner must be a policy without tables by pull number, as UCB1 or Thompson, for an "
                 f"audience online, got {inner.title}"
             )
-        if rest is not None and policy.by_key is not True:
+        if rest is not None and why_no_rest(policy):
             raise ValueError(
-                f"rest must be None for {policy.title}, which plays pooled: it counts nothing by "
-                f"key that could fade, got {rest!r}"
+                f"rest must be None for {policy.title}, {why_no_rest(policy)}, got {rest!r}"
             )
         self._no_keys(getattr(policy, "rest", None) if rest is None else rest)
         super().__init__(policy, arms, **settings)
@@ -242,18 +242,25 @@ class AudiencePlayer(Keyed):
         """What each open arm is worth at its 1st, 2nd, ... showing to a key, as it was learnt.
 
         `most` is how far to look, by default as often as any key was shown any arm, at most 60
-        times. Only a policy that counts by key has curves to show.
+        times. Only a policy that counts by key, and believes something of each showing (not PerKey,
+        Capped and Oracle), has curves to show.
         """
         if self.policy.by_key is not True:
             raise ValueError(
                 f"policy must count by key to have curves, but {self.policy.title} plays pooled, "
                 "keys ignored"
             )
+        if not keeps_curves(self.policy):
+            raise ValueError(
+                "policy must believe something of each showing to have curves, but "
+                f"{self.policy.title} does not"
+            )
         kept = self._snapshot()
         if most is None:
             shown = exposure_of(kept["_state"], kept["_desk"]).shown
             most = min(max(1, int(shown.max(initial=0))), USUAL)
-        most = checks.integer("most", most, 1, kept["_reach"])
+        furthest = kept["_reach"] if self.policy.tables else LONGEST
+        most = checks.integer("most", most, 1, furthest)
         asked = self._asked_of(kept, NOBODY)
         numbers = np.flatnonzero(asked.desk.open).tolist()
         beliefs = [

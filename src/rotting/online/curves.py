@@ -15,6 +15,7 @@ import numpy as np
 from rotting import checks
 from rotting.arrays import FloatArray
 from rotting.online.table import figure, frame_of, name_of
+from rotting.policies.base import Policy
 from rotting.printable import printable
 from rotting.theory.caps import caps_of
 from rotting.verbs import Belief
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
 
 USUAL = 60  # showings that are looked at, at most, where nobody says how many
 _SHOWN = (1, 2, 3, 5, 8, 13, 21, 34, 55)  # those that a table has columns for
-_LONGEST = 10**6  # decisions of a plan
+LONGEST = 10**6  # showings that are looked at where no tables end before, and decisions of a plan
+
+
+def keeps_curves(policy: Policy) -> bool:
+    """Whether a policy believes something of each showing of an arm to one key.
+
+    >>> from rotting import policies
+    >>> keeps_curves(policies.UCB1()), keeps_curves(policies.CellUCB(0.5))
+    (False, True)
+    """
+    return policy.by_key is True and bool(policy.verbs.judge or policy.verbs.believe)
 
 
 class Curves:
@@ -57,24 +68,46 @@ class Curves:
         """After how many showings of each arm to a key the best play turns to another one.
 
         By the estimates (`theory.caps`); 0 for an arm whose turn does not come within the showings
-        looked at, None for one that is not left.
+        looked at, None for one that is not left, and for one of which nothing is known.
         """
-        worth = np.where(np.isnan(self.estimate), -np.inf, self.estimate)
-        return {arm: cap.showings for arm, cap in zip(self.arms, caps_of(worth), strict=True)}
+        known, worth = self._known()
+        found: dict[Any, int | None] = dict.fromkeys(self.arms)
+        for place, cap in zip(known, caps_of(worth) if known else (), strict=True):
+            found[self.arms[place]] = cap.showings
+        return found
+
+    def _known(self) -> tuple[list[int], FloatArray]:
+        """The places of the arms of which something is known, and what they are worth.
+
+        A showing of which nothing is known is taken to be worth what the one before it is, or the
+        first that is known.
+        """
+        places = np.flatnonzero(~np.isnan(self.estimate).all(axis=1)).tolist()
+        worth = np.zeros((len(places), self.most))
+        for row, place in enumerate(places):
+            sure = np.flatnonzero(~np.isnan(self.estimate[place]))
+            before = np.searchsorted(sure, np.arange(self.most), side="right") - 1
+            worth[row] = self.estimate[place, sure[np.maximum(before, 0)]]
+        return places, worth
 
     def plan(self, decisions: int) -> dict[Any, int]:
         """How often each arm is shown to a new key in so many decisions, greedy by the estimates.
 
-        Beyond the showings looked at an arm is taken to stay as it is there.
+        Beyond the showings looked at, or known, an arm is taken to stay as it is there. One of
+        which nothing is known is not shown.
         """
-        counts = [0] * len(self.arms)
-        worth = np.where(np.isnan(self.estimate), -np.inf, self.estimate)
+        decisions = checks.integer("decisions", decisions, 0, LONGEST)
+        known, worth = self._known()
+        if not known:
+            raise ValueError("arms must have rewards for a plan, but nothing is known of any")
+        counts = [0] * len(known)
         upcoming = worth[:, 0].copy()
-        for _ in range(checks.integer("decisions", decisions, 0, _LONGEST)):
+        for _ in range(decisions):
             best = int(np.argmax(upcoming))
             counts[best] += 1
             upcoming[best] = worth[best, min(counts[best], self.most - 1)]
-        return dict(zip(self.arms, counts, strict=True))
+        shown = dict(zip([self.arms[place] for place in known], counts, strict=True))
+        return {arm: shown.get(arm, 0) for arm in self.arms}
 
     def to_frame(self, library: str = "pandas") -> Any:
         """A data frame of pandas or of polars ("polars"), a row for each arm and showing."""

@@ -62,14 +62,14 @@ class Keyed(Playing):
         """How often each arm was shown to a key, of all time; never, to one that was not seen."""
         self._check_key(key)
 
-        def look() -> list[int]:
+        def look() -> dict[Any, int]:  # with the arms: another thread may add some
             place = self._keys.get(key)
             if place is None:
-                return [0] * len(self.arms)
-            counts: list[int] = exposure_of(self._state, self._desk).shown[place].tolist()
-            return counts
+                return dict.fromkeys(self.arms, 0)
+            counts = exposure_of(self._state, self._desk).shown[place].tolist()
+            return dict(zip(self.arms, counts, strict=True))
 
-        return dict(zip(self.arms, self._alone(look), strict=True))
+        return self._alone(look)
 
     def forget(self, key: Hashable) -> None:
         """Forget a key: its label and what it was shown are gone, and its place is used again.
@@ -77,6 +77,11 @@ class Keyed(Playing):
         Decisions of it that wait are given up, with the default reward if there is one. What was
         learnt from its rewards stays: they are part of sums over all keys, of which nobody can tell
         what came from whom. A key of this label that comes again is a new one.
+
+        A reward of the forgotten key that comes late is refused, unless the label was seen again by
+        then and the new key has a decision of the same arm and pull outstanding: nothing tells the
+        two apart, and the reward is taken for the new one's. To avoid that, use a label again only
+        when no reward of the old key can come any more.
         """
         self._check_key(key)
 
@@ -90,8 +95,9 @@ class Keyed(Playing):
             self._stamp = object()
             for part in (self._state, self._desk):
                 forget_key(part, place, self._places)
+            freed = [place]
             del self._keys[key]
-            self._spare.append(place)
+            self._spare += freed  # no call since: Ctrl-C finds the number in one of the two
 
         self._alone(let_go)
 
@@ -133,8 +139,15 @@ class Keyed(Playing):
             self._begin(self._params, state, self._draw, desk)
         found = []
         for key in keys:
-            place = self._spare.pop() if self._spare else len(self._keys)
-            self._keys[key] = place
+            # No call between the two changes: CPython handles Ctrl-C when a call returns, and a
+            # number that is lost then, or is left among the spare ones, would be given out twice.
+            if self._spare:
+                place = self._spare[-1]
+                self._keys[key] = place
+                del self._spare[-1]
+            else:
+                place = len(self._keys)
+                self._keys[key] = place
             found.append(place)
         return found
 

@@ -89,8 +89,9 @@ def load(
 def _check_audience(saved: saving.Saved, policy: Policy, keys: Attendance, trusted: bool) -> None:
     """Refuse what cannot play an audience, and one that needs more memory than a file may ask."""
     check_audience(policy)
-    if keys.rest is not None and policy.by_key is not True:
-        raise ValueError(f"saved state is damaged: {policy.title} counts nothing that could rest")
+    why = attendance.why_no_rest(policy)
+    if keys.rest is not None and why:
+        raise ValueError(f"saved state is damaged: counts rest for {policy.title}, {why}")
     if trusted:
         return
     few = min(saved.arm_count, _FEW)
@@ -109,10 +110,10 @@ def _check_audience(saved: saving.Saved, policy: Policy, keys: Attendance, trust
 def _check_agreement(state: Any, desk: Desk) -> None:
     """Refuse a state that has not the pulls, or the open arms, of the desk."""
     wanted = {"arms.pulls": desk.pulls, "opening.flags": desk.open}
+    shelved = {"shelf.flags": desk.open}  # of a shelf: all else is what a key has of its own
     for leaf in leaves(state):
-        if any(hasattr(part, "for_keys") for part in leaf.around):
-            continue  # what a key has of its own
-        for path, array in wanted.items():
+        of_key = any(hasattr(part, "for_keys") for part in leaf.around)
+        for path, array in (shelved if of_key else wanted).items():
             if leaf.path.endswith(path) and not np.array_equal(leaf.value, array):
                 said = _some(array.tolist())
                 raise ValueError(f"saved state is damaged: {leaf.path} must be {said}")

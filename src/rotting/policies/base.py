@@ -50,6 +50,7 @@ class Policy(Checked):
     # Whether it counts pulls by key in an audience; else it plays pooled, keys ignored. A text says
     # why it plays no audience at all. By default a policy that judges pulls counts by key.
     by_key: ClassVar[bool | str] = False
+    no_rest: ClassVar[str] = ""  # why its counts by key cannot fade, if they cannot
     # parameters that a policy made by name takes from the scenario though they have a default
     asks: ClassVar[tuple[str, ...]] = ()
 

@@ -94,6 +94,7 @@ class PerKey(Policy):
     inner: Policy
 
     by_key: ClassVar[bool | str] = True
+    no_rest: ClassVar[str] = "each key's policy counts its own pulls, which do not fade"
     verbs: ClassVar[Verbs] = Verbs(
         Params,
         State,

@@ -57,6 +57,8 @@ class Shelf(NamedTuple):
         self.rows[key] = self.fresh
         if self.whose[0] == key:
             fetch(self.own, self.rows, key)
+            # It is told which arms are open when it is its turn: only then are params at hand.
+            self.own.told[0] = 1 - self.flags[0]
 
     def grown(self, larger: Shelf, state: Any) -> Shelf:
         """The same for more arms: every row is that of a larger state."""
@@ -123,9 +125,13 @@ def turn_shelf(params: Any, shelf: Shelf, exposure: Any) -> Any:
 
 
 def turn_to_row(params: Any, shelf: Shelf, exposure: Any) -> None:
-    """`turn_shelf` in an audience."""
-    if shelf.whose[0] != present_key(exposure):
-        _swap(params, shelf, present_key(exposure))
+    """`turn_shelf` in an audience.
+
+    Who is worked on was told all, unless `forget_key` took that back, of the first arm.
+    """
+    key = present_key(exposure)
+    if shelf.whose[0] != key or shelf.own.told[0] != shelf.flags[0]:
+        _swap(params, shelf, key)
 
 
 @shared
