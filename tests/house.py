@@ -45,6 +45,7 @@ FLOORS = (
     "online",
     "experiments",
     "reports",
+    "logs",
     "papers",
     "league",
     "catalogue",

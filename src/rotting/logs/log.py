@@ -1,0 +1,114 @@
+"""A log as arrays: who was shown what, when, for the how-manieth time, and what it paid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rotting.arrays import FloatArray, IntArray
+
+SmallArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something about a log that its reader should know; nothing was mended.
+
+    code      a short name, as "missing-rewards"
+    sentence  what is wrong, and what was done about it
+    count     how many rows, keys or arms it concerns
+    examples  a few of them, as texts
+    """
+
+    code: str
+    sentence: str
+    count: int
+    examples: Sequence[str] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "code": self.code,
+            "sentence": self.sentence,
+            "count": self.count,
+            "examples": list(self.examples),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Rows in the order of key, arm, time; equal times in the order of the table.
+
+    key         key numbers from 0; all 0 where there are no keys and the arm itself is used up
+    arm         places in `arms`
+    time        days since the first row; the place in the table where there is no time
+    reward      NaN where it is not known: missing, or younger than the attribution window
+    exposure    the how-manieth showing of the arm to the key this was, from 1
+    propensity  the chance with which the arm was chosen, where the table says so
+    columns     which column was taken for what, as {"key": "user_id", ...}
+    rows        "all", or "last" where a table holds only the last row of each story
+    window      the attribution window in days; 0 without one
+    """
+
+    key: SmallArray
+    arm: SmallArray
+    time: FloatArray
+    reward: FloatArray
+    exposure: SmallArray
+    arms: tuple[str, ...]
+    propensity: FloatArray | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    rows: str = "all"
+    history_complete: bool = True
+    window: float = 0.0
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether rows have keys; without them an arm is used up for everybody."""
+        return "key" in self.columns
+
+    @property
+    def has_times(self) -> bool:
+        """Whether rows have times."""
+        return "time" in self.columns
+
+    @property
+    def binary(self) -> bool:
+        """Whether all known rewards are zeros and ones."""
+        known = self.reward[~np.isnan(self.reward)]
+        return bool(np.all((known == 0.0) | (known == 1.0)))
+
+    @property
+    def keys(self) -> int:
+        """How many keys there are."""
+        return int(self.key.max()) + 1 if self.key.size else 0
+
+    def story_starts(self) -> IntArray:
+        """The first row of each story: all rows of one key and arm; and, last, the number of rows.
+
+        Where there is no key, a story is all rows of an arm.
+        """
+        changed = (np.diff(self.key) != 0) | (np.diff(self.arm) != 0)
+        starts = np.flatnonzero(np.concatenate(([True], changed))) if self.key.size else []
+        return np.append(np.asarray(starts, dtype=np.int64), self.key.size)
+
+    def only(self, rows: npt.NDArray[Any]) -> Log:
+        """The log with these rows alone, a mask or places in ascending order."""
+        from dataclasses import replace
+
+        propensity = None if self.propensity is None else self.propensity[rows]
+        return replace(
+            self,
+            key=self.key[rows],
+            arm=self.arm[rows],
+            time=self.time[rows],
+            reward=self.reward[rows],
+            exposure=self.exposure[rows],
+            propensity=propensity,
+        )
