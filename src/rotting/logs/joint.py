@@ -29,7 +29,7 @@ from rotting.arrays import FloatArray, IntArray
 BINARY, GAUSSIAN = 0, 1
 _CAP = 0.995  # a chance of more is taken for this
 _RIDGE = 0.01  # on the polynomial's coefficients: without it equal keys have no best weights
-_STEPS, _CLOSE = 60, 1e-5
+_STEPS, _CLOSE = 100, 1e-5
 
 
 class Data(NamedTuple):
@@ -103,27 +103,30 @@ def scores(parameters: FloatArray, data: Data) -> tuple[float, FloatArray]:
     return float(total), gradients
 
 
-def fit(data: Data, start: FloatArray, fixed: list[int] | None = None) -> Fitted:
-    """Maximise the likelihood; parameters in `fixed` keep their values.
+def fit(data: Data, start: FloatArray) -> Fitted:
+    """The parameters of the highest likelihood, with their covariance."""
+    return with_errors(search(data, start), data)
+
+
+def search(data: Data, start: FloatArray) -> Fitted:
+    """Maximise the likelihood; the covariance is left empty.
 
     Steps are those of Berndt, Hall, Hall and Hausman (1974), damped as Levenberg and Marquardt do:
     the sum of squared gradients stands for the curvature.
     """
-    free = np.setdiff1d(np.arange(data.size), np.asarray(fixed or [], dtype=np.int64))
     ridge = _penalties(data)
     parameters = start.copy()
     value, gradients = _penalised(parameters, data, ridge)
     damping, converged = 1e-3, False
     for _ in range(_STEPS):
-        gradient = gradients.sum(axis=0)[free] - ridge[free] * parameters[free]
-        square = gradients[:, free].T @ gradients[:, free] + np.diag(ridge[free])
-        scale = np.diag(np.diag(square)) + 1e-9 * np.eye(len(free))
+        gradient = gradients.sum(axis=0) - ridge * parameters
+        square = gradients.T @ gradients + np.diag(ridge)
+        scale = np.diag(np.diag(square)) + 1e-9 * np.eye(len(square))
         step = np.linalg.solve(square + damping * scale, gradient)
         if float(gradient @ step) < _CLOSE:
             converged = True
             break
-        tried = parameters.copy()
-        tried[free] += np.clip(step, -2.0, 2.0)
+        tried = parameters + np.clip(step, -2.0, 2.0)
         found, further = _penalised(tried, data, ridge)
         if found > value and math.isfinite(found):
             parameters, value, gradients = tried, found, further
@@ -132,8 +135,7 @@ def fit(data: Data, start: FloatArray, fixed: list[int] | None = None) -> Fitted
             damping = max(1e-3, damping * 8.0)
             if damping > 1e8:
                 break
-    covariance = _sandwich(parameters, data, ridge, free, gradients)
-    return Fitted(parameters, covariance, value, converged)
+    return Fitted(parameters, np.zeros((0, 0)), value, converged)
 
 
 def _penalties(data: Data) -> FloatArray:
@@ -150,27 +152,24 @@ def _penalised(parameters: FloatArray, data: Data, ridge: FloatArray) -> tuple[f
     return value - 0.5 * float(ridge @ (parameters * parameters)), gradients
 
 
-def _sandwich(
-    parameters: FloatArray, data: Data, ridge: FloatArray, free: IntArray, gradients: FloatArray
-) -> FloatArray:
-    """Curvature by differences of the gradient, around the sum of squared gradients."""
-    curvature = np.zeros((len(free), len(free)))
-    for row, place in enumerate(free):
+def with_errors(found: Fitted, data: Data) -> Fitted:
+    """The same with its covariance: a sandwich, curvature by differences of the gradient."""
+    parameters, ridge = found.parameters, _penalties(data)
+    curvature = np.zeros((data.size, data.size))
+    for place in range(data.size):
         width = 1e-4 * max(1.0, abs(parameters[place]))
         ends = []
         for sign in (1.0, -1.0):
             moved = parameters.copy()
             moved[place] += sign * width
-            ends.append(scores(moved, data)[1].sum(axis=0)[free])
-        curvature[row] = (ends[1] - ends[0]) / (2.0 * width)
-    curvature = 0.5 * (curvature + curvature.T) + np.diag(ridge[free])
-    centred = gradients[:, free]
+            ends.append(scores(moved, data)[1].sum(axis=0))
+        curvature[place] = (ends[1] - ends[0]) / (2.0 * width)
+    curvature = 0.5 * (curvature + curvature.T) + np.diag(ridge)
+    gradients = scores(parameters, data)[1]
     units = max(2, len(gradients))
-    middle = centred.T @ centred * (units / (units - 1.0))
+    middle = gradients.T @ gradients * (units / (units - 1.0))
     inverse = np.linalg.pinv(curvature, hermitian=True)
-    covariance = np.zeros((data.size, data.size))
-    covariance[np.ix_(free, free)] = inverse @ middle @ inverse
-    return covariance
+    return found._replace(covariance=inverse @ middle @ inverse)
 
 
 @functools.cache

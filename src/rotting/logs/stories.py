@@ -80,7 +80,7 @@ def _ends(log: Log) -> tuple[IntArray, FloatArray]:
     inner = gap[np.isfinite(gap)]
     if inner.size:
         patience = float(np.quantile(inner, 0.98))
-        ended[last & (log.time > log.time.max() - patience)] = -1
+        ended[log.time > log.time.max() - patience] = -1  # those that went on, too: else they weigh more
     counts = np.diff(starts)
     top = int(log.exposure.max())
     if log.has_keys and np.mean(log.exposure[starts[1:] - 1] == top) > 1.0 / max(3.0, counts.max()):
