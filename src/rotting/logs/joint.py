@@ -9,7 +9,9 @@ and after it the story ends with chance 1 / (1 + exp(-eta)),
 
     eta = r . b + b_z z_j + b_zz z_j^2,
 
-r being what was seen (the reward, the showing's number) and z_j the level on a scale of its own. The
+r being what was seen (the reward, the showing's number) and z_j the level on a scale of its own. A
+story of which nothing more is seen has ended, or goes on after the log's end; the chance of that is
+known from the days between showings. The
 likelihood of a key is the sum over j of w_j times the product of both over its rows, so a fall that
 only comes from who leaves is explained by b_z and not by beta: a shared-parameter model (Wu and
 Carroll 1988). Weights are exp(polynomial in z), with a slight penalty. Standard errors are of the
@@ -40,6 +42,7 @@ class Data(NamedTuple):
     x: FloatArray  # rows times effects: what moves the mean
     pattern: IntArray  # which row of `seen` describes a row, for the chance that the story ends
     ended: IntArray  # 1 if the story ended after the row, 0 if not, -1 if nobody knows
+    patience: FloatArray  # the chance that a story which goes on shows nothing more in the log
     seen: FloatArray  # patterns times effects
     levels: FloatArray  # of the grid
     z: FloatArray  # the same on the scale of the chance to leave
@@ -92,6 +95,7 @@ def scores(parameters: FloatArray, data: Data) -> tuple[float, FloatArray]:
         data.x,
         data.pattern,
         data.ended,
+        data.patience,
         data.seen,
         data.levels,
         data.z,
@@ -186,6 +190,7 @@ def _scores(  # noqa: N802
     x: Any,
     pattern: Any,
     ended: Any,
+    patience: Any,
     seen: Any,
     levels: Any,
     z: Any,
@@ -216,8 +221,7 @@ def _scores(  # noqa: N802
             centre[m] += math.exp(weights[j]) * basis[j, m]
 
     patterns = len(seen) if leaving else 0
-    stays = np.zeros((patterns, nodes))  # logarithms of the chances to stay and to leave
-    goes = np.zeros((patterns, nodes))
+    stays = np.zeros((patterns, nodes))  # logarithms of the chances to stay
     chance = np.zeros((patterns, nodes))
     for c in range(patterns):
         eta = 0.0
@@ -228,8 +232,7 @@ def _scores(  # noqa: N802
             full += parameters[effects + ends + 1] * z[j] * z[j]
             full = min(30.0, max(-30.0, full))
             stays[c, j] = -math.log1p(math.exp(full))
-            goes[c, j] = full + stays[c, j]
-            chance[c, j] = math.exp(goes[c, j])
+            chance[c, j] = math.exp(full + stays[c, j])
 
     log_likelihood = 0.0
     likely = np.zeros(nodes)
@@ -265,8 +268,13 @@ def _scores(  # noqa: N802
                     likely[j] -= 0.5 * distance * distance
             if leaving and ended[i] >= 0:
                 c = pattern[i]
-                for j in range(nodes):
-                    likely[j] += goes[c, j] if ended[i] == 1 else stays[c, j]
+                if ended[i] == 0:
+                    for j in range(nodes):
+                        likely[j] += stays[c, j]
+                else:
+                    for j in range(nodes):
+                        h = chance[c, j]
+                        likely[j] += math.log(h + (1.0 - h) * patience[i])
         if kind == 0:
             for j in range(nodes):
                 likely[j] += math.log(max(product[j], 1e-300))
@@ -303,7 +311,11 @@ def _scores(  # noqa: N802
                 c = pattern[i]
                 plain, with_z, with_zz = 0.0, 0.0, 0.0
                 for j in range(nodes):
-                    rest = likely[j] * (ended[i] - chance[c, j])
+                    h = chance[c, j]
+                    rest = -likely[j] * h
+                    if ended[i] == 1:
+                        unseen = h + (1.0 - h) * patience[i]
+                        rest = likely[j] * (1.0 - patience[i]) * h * (1.0 - h) / unseen
                     plain += rest
                     with_z += rest * z[j]
                     with_zz += rest * z[j] * z[j]

@@ -80,6 +80,7 @@ def only_arm(stories: Stories, arm: int) -> Stories:
         stories.gap[rows],
         stories.calendar[rows],
         stories.ended[rows],
+        stories.patience[rows],
     )
 
 

@@ -14,8 +14,7 @@ from rotting.logs.log import Log
 MOST_UNITS = 20_000  # keys that the model is fitted to; of more, a random part
 _BLOCKS = 40  # units of an arm's rows, where there are no keys
 _NODES, _POWERS = 17, 4
-_PATTERNS = 400  # different rows of what is seen before leaving: more are binned
-_FEW_LEAVERS = 20
+_FEW_LEAVERS, _FEW_GAPS = 20, 200
 
 
 class Stories(NamedTuple):
@@ -27,6 +26,7 @@ class Stories(NamedTuple):
     gap: FloatArray  # days since the showing of the arm to the key before; inf for the first
     calendar: FloatArray  # 0 at the log's first row, 1 at its last
     ended: IntArray
+    patience: FloatArray
 
     @property
     def units(self) -> int:
@@ -40,14 +40,13 @@ def stories_of(log: Log, seed: int = 0, most: int = MOST_UNITS) -> Stories:
         chosen = np.zeros(log.keys, dtype=bool)
         chosen[np.random.default_rng(seed).permutation(log.keys)[:most]] = True
         log = log.only(chosen[log.key])
-    ended, gap = _ends(log)
+    ended, gap, patience = _ends(log)
     known = ~np.isnan(log.reward)
-    log, ended, gap = log.only(known), ended[known], gap[known]
+    log, ended, gap, patience = log.only(known), ended[known], gap[known], patience[known]
     span = max(float(np.ptp(log.time)), 1e-12) if log.key.size else 1.0
     calendar = (log.time - (log.time.min() if log.key.size else 0.0)) / span
-    return Stories(
-        log, _units(log), np.log(log.exposure.astype(np.float64)), gap, calendar, ended
-    )
+    numbers = np.log(log.exposure.astype(np.float64))
+    return Stories(log, _units(log), numbers, gap, calendar, ended, patience)
 
 
 def _units(log: Log) -> IntArray:
@@ -63,11 +62,12 @@ def _units(log: Log) -> IntArray:
     return np.append(np.concatenate(parts), log.key.size)
 
 
-def _ends(log: Log) -> tuple[IntArray, FloatArray]:
-    """Whether a story ended after each row (1, 0, or -1 if that cannot be known), and the gaps.
+def _ends(log: Log) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Whether a story ended after each row (1, 0, or -1 if nobody asked), gaps, and patience.
 
-    A story that is still young when the log ends may go on, and one that has reached the highest
-    number of showings was cut by whoever made the table.
+    Patience is the chance that a story which goes on shows nothing more before the log ends: who was
+    last seen near its end may come back, so "nothing more was seen" is leaving or patience. A story
+    that has reached the highest number of showings was cut by whoever made the table.
     """
     starts = log.story_starts()
     size = log.key.size
@@ -77,15 +77,23 @@ def _ends(log: Log) -> tuple[IntArray, FloatArray]:
     gap[1:] = np.diff(log.time)
     gap[starts[:-1]] = math.inf
     ended = last.astype(np.int64)
-    inner = gap[np.isfinite(gap)]
+    closed = float(log.time.max())
+    # gaps after rows in the first half of the log: later ones are seen only if they are short
+    early = np.zeros(size, dtype=bool)
+    early[1:] = log.time[:-1] <= 0.5 * (closed + float(log.time.min()))
+    inner = gap[np.isfinite(gap) & early]
+    if inner.size < _FEW_GAPS:
+        inner = gap[np.isfinite(gap)]
+    patience = np.zeros(size)
     if inner.size:
-        patience = float(np.quantile(inner, 0.98))
-        ended[log.time > log.time.max() - patience] = -1  # those that went on, too: else they weigh more
+        ordered = np.sort(inner)
+        left = closed - log.time
+        patience = 1.0 - np.searchsorted(ordered, left, side="right") / ordered.size
     counts = np.diff(starts)
     top = int(log.exposure.max())
     if log.has_keys and np.mean(log.exposure[starts[1:] - 1] == top) > 1.0 / max(3.0, counts.max()):
         ended[log.exposure == top] = -1
-    return ended, gap
+    return ended, gap, patience
 
 
 def exposure_effect(stories: Stories, half_life: float = math.inf) -> FloatArray:
@@ -135,6 +143,7 @@ def model_data(stories: Stories, use: FloatArray, *, calendar: bool) -> joint.Da
         np.ascontiguousarray(np.stack(columns, axis=1)),
         pattern,
         stories.ended,
+        stories.patience,
         seen,
         levels,
         z,
