@@ -52,6 +52,7 @@ class Log:
     columns     which column was taken for what, as {"key": "user_id", ...}
     rows        "all", or "last" where a table holds only the last row of each story
     window      the attribution window in days; 0 without one
+    notes       what was taken for what, in sentences
     """
 
     key: SmallArray
@@ -67,6 +68,7 @@ class Log:
     history_complete: bool = True
     window: float = 0.0
     problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def has_keys(self) -> bool:
