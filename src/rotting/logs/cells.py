@@ -8,7 +8,7 @@ from rotting.logs.extra import polars
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "<na>", "-")  # in small letters
 _GOOD = "yes y true t success successful click clicked converted win won hit pass positive bought"
-_BAD = "no n false f failure fail failed ignored lost loss miss negative skipped not none"
+_BAD = "no n false f failure fail failed ignored lost loss miss negative skipped not"
 _NOT = ("not ", "no ", "non ", "not-", "no-", "non-", "not_", "no_", "un", "not", "no", "non")
 
 

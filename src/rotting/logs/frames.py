@@ -69,30 +69,42 @@ def _plain(value: Any) -> Any:
 
 def _of_objects(name: str, values: list[Any]) -> Any:
     pl = polars()
-    examples: dict[str, Any] = {}
-    for value in values:
-        if value is not None:
-            examples.setdefault(_kind(value), value)
-    if len(examples) > 1:
-        (one, first), (other, second) = list(examples.items())[:2]
-        raise ValueError(
-            f"column {name!r} has mixed types: {one} as {first!r:.40} and {other} as {second!r:.40}"
-        )
-    (kind,) = examples or ("missing",)
+    kind = _only_kind(name, values)
     if kind == "missing":
         return pl.Series(name, values, dtype=pl.Null)
     if kind == "numbers":
         whole = all(value is None or isinstance(value, int) for value in values)
-        if not whole or any(value is not None and abs(value) >= 2**63 for value in values):
-            values = [None if value is None else float(value) for value in values]
-            return pl.Series(name, values, dtype=pl.Float64)
-        return pl.Series(name, [None if v is None else int(v) for v in values], dtype=pl.Int64)
+        if whole and all(value is None or abs(value) < 2**63 for value in values):
+            return pl.Series(name, [None if v is None else int(v) for v in values], dtype=pl.Int64)
+        values = [None if value is None else float(value) for value in values]
+        return pl.Series(name, values, dtype=pl.Float64)
     if kind in ("times", "times with a time zone"):
         return pl.Series(name, [_in_utc(value) for value in values], dtype=pl.Datetime("us"))
     if kind == "dates":
         return pl.Series(name, values, dtype=pl.Date)
-    texts = [None if value is None else str(value) for value in values]
+    texts = [value if value is None else str(value) for value in values]
     return pl.Series(name, texts, dtype=pl.String)
+
+
+def _only_kind(name: str, values: list[Any]) -> str:
+    """The kind of all cells that are not missing; a refusal of the rarer where there are two."""
+    if set(map(type, values)) == {str}:  # by far the most common, and quickly seen
+        return "texts"
+    rows: dict[str, list[int]] = {}  # how many there are, and the place of the first
+    for place, value in enumerate(values):
+        if value is not None:
+            rows.setdefault(_kind(value), [0, place])[0] += 1
+    if len(rows) > 1:
+        (often, (_, usual)), (rare, (count, first)) = sorted(rows.items(), key=_most)[:2]
+        raise ValueError(
+            f"column {name!r} has mixed types: {often} such as {values[usual]!r:.40}, but {rare} "
+            f"in {count:,} of {len(values):,} rows, first in row {first + 1:,}: {values[first]!r:.40}"
+        )
+    return next(iter(rows), "missing")
+
+
+def _most(item: tuple[str, list[int]]) -> tuple[int, int]:
+    return -item[1][0], item[1][1]
 
 
 def _kind(value: Any) -> str:

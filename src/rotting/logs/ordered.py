@@ -134,15 +134,15 @@ def ordered(
         by.append("exposure")
     frame = frame.sort(by, maintain_order=True)
     story = frame["story"]
-    key = (story // arms.count).cast(pl.Int32).to_numpy()
-    arm = (story % arms.count).cast(pl.Int32).to_numpy()
-    given = frame["exposure"].to_numpy() if "exposure" in columns else None
-    propensity = frame["propensity"].to_numpy() if "propensity" in columns else None
+    key = (story // arms.count).cast(pl.Int32).to_numpy(writable=True)
+    arm = (story % arms.count).cast(pl.Int32).to_numpy(writable=True)
+    given = frame["exposure"].to_numpy(writable=True) if "exposure" in columns else None
+    propensity = frame["propensity"].to_numpy(writable=True) if "propensity" in columns else None
     return Ordered(
         row=frame["row"].to_numpy(),
         key=key,
         arm=arm,
-        reward=frame["reward"].fill_null(float("nan")).to_numpy().copy(),
+        reward=frame["reward"].fill_null(float("nan")).to_numpy(writable=True),
         exposure=_numbered(story.to_numpy()) if given is None else given,
         propensity=propensity,
         ticks=None if times is None else frame["ticks"].to_numpy(),

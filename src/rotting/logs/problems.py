@@ -83,7 +83,8 @@ def _rewards(rows: Ordered, young: Any) -> Iterator[Problem]:
         rows,
         young,
         "young-rewards",
-        "{are} younger than the attribution window without a reward so far: not taken for zeros",
+        "{are} younger than the attribution window and without a reward so far: not taken for "
+        "zeros; those with one keep it, so rates need `log.only(log.settled)`",
     )
 
 

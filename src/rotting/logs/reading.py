@@ -68,8 +68,6 @@ def read(
     history_complete = checks.flag("history_complete", history_complete)
     days = window_in_days(window)
     last = rows == "last"
-    if last and (exposure is None or exposure is False):
-        raise ValueError("rows='last' needs exposure, the column with the number of the last row")
     given = {
         "key": key,
         "arm": arm,
@@ -80,11 +78,13 @@ def read(
     }
     with opened(source) as table:
         roles = assign(table.columns, given, each_row_a_key=last)
+        if last and (exposure is None or "exposure" not in roles.columns):
+            raise ValueError("rows='last' needs exposure, the column with the last row's number")
         if days and "time" not in roles.columns:
             raise ValueError(f"window needs the column of the time, got {window!r} and no time")
         frame = table.take(list(roles.columns.values()))
     names = roles.columns
-    frame = frame.rename({name: role for role, name in names.items()})
+    frame = frame.rename(dict(zip(names.values(), names, strict=True)))
     frame = frame.with_row_index("row", offset=1)
     early: list[Problem | None] = []
     if table.text:
@@ -128,13 +128,11 @@ def window_in_days(window: Any) -> float:
     """
     if window is None:
         return 0.0
-    found = (
-        re.fullmatch(r"\s*(\d+\.?\d*)\s*([wdhms]?)\s*", window) if isinstance(window, str) else 0
-    )
-    if found:
+    if isinstance(window, str):
+        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([wdhms]?)\s*", window)
+        if not found:
+            raise ValueError(f"window must be a time such as 7d, 12h, 30m or 2w, got {window!r}")
         window = float(found[1]) * _UNITS[found[2] or "d"]
-    elif isinstance(window, str):
-        raise ValueError(f"window must be a time such as 7d, 12h, 30m or 2w, got {window!r}")
     return checks.number("window", window, least=0.0)
 
 

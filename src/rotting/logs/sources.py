@@ -45,8 +45,12 @@ def opened(source: Any) -> Iterator[Table]:
             yield table
         return
     if isinstance(source, pl.LazyFrame):
-        names = source.collect_schema().names()
-        yield Table("a polars LazyFrame", names, lambda wanted: source.select(wanted).collect())
+        try:
+            names = source.collect_schema().names()
+            take = lambda wanted: source.select(wanted).collect()  # noqa: E731
+            yield Table("a polars LazyFrame", names, take)
+        except pl.exceptions.PolarsError as wrong:
+            raise ValueError(f"the LazyFrame cannot be collected: {_why(wrong)}") from None
     elif isinstance(source, pl.DataFrame):
         yield Table("a polars DataFrame", source.columns, source.select)
     elif _is_pandas(source):
@@ -161,6 +165,8 @@ def _last_line_is_whole(path: Path, shown: Path, fields: int, separator: str) ->
     line = lines.pop()
     while line.count('"') % 2 and lines:  # a line break inside quotes
         line = lines.pop() + "\n" + line
+    if not lines and size > _TAIL:  # a line too long to judge
+        return
     found = len(next(csv.reader([line], delimiter=separator), []))
     if line.count('"') % 2 or found < fields:
         raise ValueError(

@@ -56,7 +56,7 @@ def synthetic(
 
     >>> log = synthetic("constant", keys=10, seed=1)
     >>> log.columns, len(log)
-    (['key', 'arm', 'time', 'reward', 'propensity'], 120)
+    (['key', 'arm', 'time', 'reward', 'propensity'], 112)
     """
     checks.choice("truth", truth, TRUTHS)
     checks.choice("leaving", leaving, LEAVING)

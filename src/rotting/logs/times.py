@@ -64,9 +64,10 @@ def _of_texts(column: Column) -> Times:
     # Most columns are written in one way, offset included: one pass, which nothing else survives.
     offset = _offsets(sample)[0] or ""
     for body in _BODIES:
-        found = _parsed(cells, body + offset)
-        if found[0] is not None and found.null_count() == 0:
-            return _ticks(found, offset)
+        if _parsed(sample[:1], body + offset)[0] is not None:
+            found = _parsed(cells, body + offset)
+            if found.null_count() == 0:
+                return _ticks(found, offset)
     return _of_strange_texts(column)
 
 
