@@ -56,9 +56,7 @@ def labels(column: Column) -> Any:
         wrong |= cells.fill_null("") == ""
     if kind.is_float():
         wrong |= cells.is_nan().fill_null(False)
-    column.refuse(
-        wrong, "is missing", f"leave those rows out, or give them a {column.role} of their own"
-    )
+    column.refuse(wrong, "is missing", "leave those rows out, or give them one of their own")
     return _as_whole(cells)
 
 

@@ -72,6 +72,8 @@ def _of_objects(name: str, values: list[Any]) -> Any:
     kind = _only_kind(name, values)
     if kind == "missing":
         return pl.Series(name, values, dtype=pl.Null)
+    if set(map(type, values)) <= {bool, type(None)}:
+        return pl.Series(name, values, dtype=pl.Boolean)
     if kind == "numbers":
         whole = all(value is None or isinstance(value, int) for value in values)
         if whole and all(value is None or abs(value) < 2**63 for value in values):
@@ -98,7 +100,8 @@ def _only_kind(name: str, values: list[Any]) -> str:
         (often, (_, usual)), (rare, (count, first)) = sorted(rows.items(), key=_most)[:2]
         raise ValueError(
             f"column {name!r} has mixed types: {often} such as {values[usual]!r:.40}, but {rare} "
-            f"in {count:,} of {len(values):,} rows, first in row {first + 1:,}: {values[first]!r:.40}"
+            f"in {count:,} of {len(values):,} rows, first in row {first + 1:,}: "
+            f"{values[first]!r:.40}"
         )
     return next(iter(rows), "missing")
 

@@ -20,6 +20,7 @@ from rotting.logs.extra import polars
 _SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".parquet", ".pq")
 _NARROW = 8  # up to so many columns all are read, and lines with too many fields are noticed
 _TAIL = 1 << 20  # bytes in which the last line is looked for
+_LINES = 200  # that it may have, in quotes
 
 
 @dataclass(frozen=True)
@@ -162,17 +163,23 @@ def _last_line_is_whole(path: Path, shown: Path, fields: int, separator: str) ->
     with path.open("rb") as file:
         file.seek(max(0, size - _TAIL))
         lines = file.read().decode("utf-8", errors="replace").rstrip("\r\n").split("\n")
-    line = lines.pop()
-    while line.count('"') % 2 and lines:  # a line break inside quotes
-        line = lines.pop() + "\n" + line
-    if not lines and size > _TAIL:  # a line too long to judge
-        return
-    found = len(next(csv.reader([line], delimiter=separator), []))
-    if line.count('"') % 2 or found < fields:
-        raise ValueError(
-            f"{shown.name} is cut in the middle: its last line has {found} of {fields} fields: "
-            f"{line[:60]!r}"
-        )
+    for first in range(1, min(_LINES, len(lines)) + 1):  # more than one: a line break in quotes
+        if _fields("\n".join(lines[-first:]), separator) >= fields:
+            return
+    found = len(next(csv.reader(lines[-1:], delimiter=separator), []))
+    raise ValueError(
+        f"{shown.name} is cut in the middle: its last line has {found} of {fields} fields: "
+        f"{lines[-1][:60]!r}"
+    )
+
+
+def _fields(text: str, separator: str) -> int:
+    """How many fields the last line of a text has; 0 if a quotation mark is not closed."""
+    try:
+        found = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
+    except csv.Error:
+        return 0
+    return len(found[-1]) if found else 0
 
 
 def _why(wrong: Exception) -> str:
