@@ -6,23 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from rotting.logs import words
 from rotting.logs.companions import periods
 from rotting.logs.diagnosis import Part
 from rotting.logs.log import Log
 from rotting.logs.stories import Stories
 
 _SHOWN = 40  # numbers of showings whose means are listed
-_UNITS = {"key": "key", "arm": "arm", "time": "time", "reward": "reward", "exposure": "showing"}
-
-
-def notes(log: Log) -> list[str]:
-    """What was taken for what."""
-    said = [f"{_UNITS.get(role, role)}: column {name!r}" for role, name in log.columns.items()]
-    if not log.has_keys:
-        said.append("no key: the arm itself is used up, for everybody")
-    if not log.has_times:
-        said.append("no time: rows are taken in the order of the table")
-    return said
 
 
 def part(log: Log, used: int | None = None) -> Part:
@@ -52,7 +42,7 @@ def part(log: Log, used: int | None = None) -> Part:
     )
     if used is not None:
         told += f" The tests look at {used:,} of the keys, drawn at random."
-    wrong = [one.sentence for one in log.problems]
+    wrong = [words.sentence(one.sentence) for one in log.problems]
     return Part(
         "contents",
         "problems" if wrong else "fine",

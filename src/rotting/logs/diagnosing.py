@@ -9,6 +9,7 @@ from rotting import checks
 from rotting.logs import verdicts
 from rotting.logs.asking import ask
 from rotting.logs.diagnosis import Diagnosis
+from rotting.logs.hopeless import hopeless
 from rotting.logs.log import Log
 from rotting.logs.reading import read
 from rotting.logs.shape import shapes
@@ -69,10 +70,11 @@ def diagnose_log(
 ) -> Diagnosis:
     """The diagnosis of a log that has been read; without `pictures` its shapes are left out."""
     settings = {"smallest": smallest, "alpha": alpha, "seed": seed, "source": log.source}
-    hopeless = verdicts.hopeless(log)
-    if hopeless is not None:
-        return verdicts.nothing_to_tell(log, hopeless, settings)
-    stories = stories_of(log, seed)
+    asked = log.only(log.settled)  # a young row has a reward only if one came already
+    reason = hopeless(asked)
+    if reason is not None:
+        return verdicts.nothing_to_tell(log, reason, settings)
+    stories = stories_of(asked, seed)
     answers = ask(stories)
     progress("tests", 1)
     drawn = shapes(stories, calendar=answers.p_calendar is not None, seed=seed) if pictures else []

@@ -21,6 +21,7 @@ from rotting.logs.stories import Stories
 ONE_SIDED, TWO_SIDED = 1.645, 1.96
 JOINT = "joint model of rewards and leaving, maximum likelihood, sandwich errors by key"
 GIVEN_LEVELS = "rewards by fixed levels of the arms, maximum likelihood, errors by blocks of rows"
+_HALF = 0.5  # of the calendar's change: what is not excluded of use must be less
 _POSITIVE = 0.95  # of real rewards that must be positive before their logarithms are looked at
 
 
@@ -45,7 +46,7 @@ def nothing_to_tell(log: Log, reason: Reason, settings: Mapping[str, Any]) -> Di
         f"This log cannot tell whether it rots. {reason.sentence}",
         parts,
         log.problems,
-        contents.notes(log),
+        log.notes,
         settings,
         reason.advice,
     )
@@ -73,8 +74,10 @@ class Findings:
         self.low = fall(plain, theta - TWO_SIDED * error)
         self.high = fall(plain, theta + TWO_SIDED * error)
         self.most = fall(plain, theta + ONE_SIDED * error)
+        self.moved = 0.0 if answers.calendar is None else abs(1.0 - answers.calendar[0])
         self.scales = _scales(stories, answers)
-        self.torn = self.falls and _disagree(self.scales)
+        hardly = answers.apart_within < APART
+        self.torn = (self.falls or self.moves) and hardly and _disagree(self.scales)
 
     @property
     def overall(self) -> str:
@@ -85,8 +88,10 @@ class Findings:
             return diagnosis.RECOVERS
         if self.falls:
             return diagnosis.BOTH if self.moves else diagnosis.ROTS
-        if self.moves:
+        if self.moves and self.most < max(self.smallest, _HALF * self.moved):
             return diagnosis.CALENDAR
+        if self.moves:  # the calendar moves it, but a fall by use of that order is not excluded
+            return diagnosis.UNKNOWN
         return diagnosis.STAYS if self.most < self.smallest else diagnosis.UNKNOWN
 
     def more_rows(self) -> float:
@@ -149,7 +154,7 @@ def decide(
         words.headline(found, log),
         {part.name: part for part in parts},
         log.problems,
-        contents.notes(log),
+        log.notes,
         settings,
         words.advice(found, log),
     )

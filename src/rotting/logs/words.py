@@ -32,6 +32,15 @@ def percent(part: float, digits: int = 0) -> str:
     return f"{100.0 * part:.{digits}f} %"
 
 
+def sentence(text: str) -> str:
+    """The text with a capital and a full stop.
+
+    >>> sentence("there is one arm only")
+    'There is one arm only.'
+    """
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
 def p_text(value: float) -> str:
     """A p-value in words.
 
@@ -222,12 +231,17 @@ def headline(found: Findings, log: Log) -> str:
     lost = f"rewards over the log are {percent(found.fall)} below those of first showings"
     if found.torn:
         return (
-            f"This log cannot tell use from calendar: it falls ({lost}), but whether by use depends on "
-            "the scale on which rewards are looked at."
+            "This log cannot tell use from calendar: within a key the two move together, and whether "
+            "rewards fall with use depends on the scale on which they are looked at."
         )
     code = found.overall
     if code == diagnosis.UNKNOWN and found.falls:
         return f"It falls ({lost}), but whether by use or by the calendar this log cannot tell."
+    if code == diagnosis.UNKNOWN and found.moves:
+        return (
+            f"The calendar moves it; whether use does, too, this log cannot tell: a fall by use was not "
+            f"shown, and one of up to {percent(found.most)} is not excluded."
+        )
     if code == diagnosis.UNKNOWN:
         return (
             f"This log cannot tell: a fall was not shown, and one of up to {percent(found.most)} is not "
