@@ -130,6 +130,8 @@ def _csv(path: Path, shown: Path) -> Table:
     _last_line_is_whole(path, shown, len(header), separator)
     frame = pl.scan_csv(path, infer_schema=False, separator=separator)
     names = frame.collect_schema().names()
+    if len(names) != len(header):
+        raise ValueError(f"{shown.name} has a quotation mark in its first line that is not closed")
 
     def take(wanted: list[str]) -> Any:
         seen = frame if len(names) <= _NARROW else frame.select(wanted)
@@ -166,7 +168,7 @@ def _last_line_is_whole(path: Path, shown: Path, fields: int, separator: str) ->
     for first in range(1, min(_LINES, len(lines)) + 1):  # more than one: a line break in quotes
         if _fields("\n".join(lines[-first:]), separator) >= fields:
             return
-    found = len(next(csv.reader(lines[-1:], delimiter=separator), []))
+    found = 1 + lines[-1].count(separator)
     raise ValueError(
         f"{shown.name} is cut in the middle: its last line has {found} of {fields} fields: "
         f"{lines[-1][:60]!r}"
