@@ -130,8 +130,6 @@ def _csv(path: Path, shown: Path) -> Table:
     _last_line_is_whole(path, shown, len(header), separator)
     frame = pl.scan_csv(path, infer_schema=False, separator=separator)
     names = frame.collect_schema().names()
-    if len(names) != len(header):
-        raise ValueError(f"{shown.name} has a quotation mark in its first line that is not closed")
 
     def take(wanted: list[str]) -> Any:
         seen = frame if len(names) <= _NARROW else frame.select(wanted)
@@ -154,6 +152,8 @@ def _header(path: Path, shown: Path) -> tuple[list[str], str]:
     separator = "\t" if tabs else ","
     if separator not in first and max(counts.values()) > 0:
         separator = max(counts, key=lambda mark: counts[mark])
+    if not _fields(first, separator):
+        raise ValueError(f"{shown.name} has a quotation mark in its first line that is not closed")
     header = next(csv.reader([first], delimiter=separator))
     _unique(header, shown.name)
     return header, separator
