@@ -140,8 +140,9 @@ def recommend(fit: Fit) -> tuple[Policy, list[str]]:
     if fit.best.kind in ("constant", "table"):
         policy = recommended(sigma=None if rewards == "bernoulli" else sigma)
         why = (
-            f"# No formula foretold held-out rewards well enough ({fit.best.kind} did): SteadyUCB "
-            "needs none."
+            "# Nothing in the log says that arms wear out: SteadyUCB notices if they do."
+            if fit.best.kind == "constant"
+            else "# No formula foretold held-out rewards as well as a table: SteadyUCB needs none."
         )
         inside = "None" if rewards == "bernoulli" else repr(sigma)
         return policy, [

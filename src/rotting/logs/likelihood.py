@@ -67,24 +67,32 @@ def profile(cells: Cells, arm: int, tables: FloatArray) -> tuple[FloatArray, Flo
         amplitude = np.maximum(products / squares, cells.least())
         value = (amplitude * products - 0.5 * amplitude**2 * squares) / cells.sigma**2
         return amplitude, value
-    return _bernoulli(count, total, shape, cells.least())
+    highest = HIGHEST / tables[:, places[0]].max(axis=1)
+    return _bernoulli(count, total, shape, cells.least(), highest)
 
 
 def _bernoulli(
-    count: FloatArray, total: FloatArray, shape: FloatArray, least: float
+    count: FloatArray, total: FloatArray, shape: FloatArray, least: float, highest: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The same for zeros and ones: Newton's method on the logarithm of the amplitude."""
+    """The same for zeros and ones: Newton's method on the logarithm of the amplitude.
+
+    The curve stays below 1; that of a key with a high factor is cut there.
+    """
     failures = np.maximum(count - total, 0.0)
-    amplitude = np.maximum(total.sum() / (shape @ count), least)
+    amplitude = np.clip(total.sum() / (shape @ count), least, 0.9 * highest)
     for _ in range(_STEPS):
         rate = amplitude[:, None] * shape
-        inside = rate < HIGHEST  # a rate that is kept below 1 does not change with the amplitude
+        inside = rate < 1.0  # a rate that is cut does not change with the amplitude
         odds = np.where(inside, rate / (1.0 - np.minimum(rate, HIGHEST)), 0.0)
         slope = inside @ total - odds @ failures
         bend = (odds * (1.0 + odds)) @ failures
         step = np.clip(slope / np.maximum(bend, 1e-300), -1.0, 1.0)
-        amplitude = np.maximum(amplitude * np.exp(step), least)
-        if np.abs(step).max() < 1e-5:
+        wanted = amplitude * np.exp(step)
+        wanted = np.where(wanted > highest, 0.5 * (amplitude + highest), wanted)
+        wanted = np.maximum(wanted, least)
+        settled = np.abs(wanted / amplitude - 1.0).max() < 1e-5
+        amplitude = wanted
+        if settled:
             break
     rate = np.minimum(amplitude[:, None] * shape, HIGHEST)
     return amplitude, np.log(rate) @ total + np.log1p(-rate) @ failures

@@ -6,6 +6,7 @@ every resample, and counts what is not known of the keys' factors along with the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from rotting.logs.curves import Curves
 from rotting.logs.factors import Factors
 from rotting.logs.likelihood import HIGHEST
 from rotting.logs.rows import Rows
-from rotting.logs.shapes import LOWEST, PICKED, STEEPEST, Shape, shape_tables
+from rotting.logs.shapes import FLAT, LOWEST, PICKED, STEEPEST, Shape, shape_tables
 
 _MOST_GROUPS, _FEWEST = 20_000, 2_000  # groups that are resampled; more are put together,
 _NUMBERS = 20_000_000  # and so are fewer where they would need more numbers than this
@@ -67,9 +68,9 @@ def resample(
     moved = np.tensordot(weights, score, axes=(1, 0))  # [draw, arm, free + 1]
     if borrow == 1.0:
         matrix = _products(score, free) if unknown else _matrix(info, free)
-        off = _together(moved, matrix, free)
+        off = _together(moved, matrix, free, curves.shapes[0])
     else:
-        off = _each(moved, info, free, borrow)
+        off = _each(moved, info, free, borrow, curves.shapes)
     amplitudes = curves.amplitudes * np.exp(np.clip(off[:, :, -1] * np.sqrt(curves.own), -3.0, 3.0))
     numbers = np.stack(
         [_moved(shape, off[:, arm, :-1], rows) for arm, shape in enumerate(curves.shapes)], axis=1
@@ -132,8 +133,8 @@ def _moved(shape: Shape, off: FloatArray, rows: Rows) -> FloatArray:
         return _moved_table(np.array(shape.numbers), off)
     found = np.tile(np.array(shape.numbers), (len(off), 1))
     if shape.kind == "exponential":
-        found[:, 0] = np.minimum(found[:, 0] * np.exp(np.clip(off[:, 0], -5, 5)), STEEPEST)
-        found[:, 1] = np.clip(found[:, 1] + off[:, 1], 0.0, 0.99)
+        found[:, 0] = np.minimum(found[:, 0] * np.exp(off[:, 0]), STEEPEST)
+        found[:, 1] = np.clip(found[:, 1] + off[:, 1], 0.0, FLAT)
     elif off.shape[1]:
         most = 1.0 if shape.kind == "step" else STEEPEST
         found[:, 0] = np.clip(found[:, 0] + off[:, 0], 0.0, most)
@@ -185,16 +186,42 @@ def _matrix(info: FloatArray, free: int) -> FloatArray:
     return found
 
 
-def _together(moved: FloatArray, matrix: FloatArray, free: int) -> FloatArray:
+def _bounded(off: FloatArray, matrix: FloatArray, shape: Shape) -> FloatArray:
+    """Steps that end where shapes do; all other numbers are then the likeliest beside that one."""
+    for k, low, high in reversed(_ends(shape)):
+        rest = np.arange(len(matrix)) != k
+        kept = np.clip(off[:, k], low, high)
+        response = np.linalg.solve(matrix[np.ix_(rest, rest)], matrix[rest, k])
+        off[:, rest] -= np.outer(kept - off[:, k], response)
+        off[:, k] = kept
+    return off
+
+
+def _ends(shape: Shape) -> list[tuple[int, float, float]]:
+    """How far down and up each free number may move."""
+    if shape.kind in ("constant", "table"):
+        return []
+    first = shape.numbers[0]
+    if shape.kind == "exponential":
+        floor = shape.numbers[1]
+        return [(0, -3.0, float(np.log(STEEPEST / first))), (1, -floor, FLAT - floor)]
+    most = 1.0 if shape.kind == "step" else STEEPEST
+    return [(0, -first, most - first)]
+
+
+def _together(moved: FloatArray, matrix: FloatArray, free: int, shape: Shape) -> FloatArray:
     """One shape for all: [draw, arm, free + 1]."""
     arms = moved.shape[1]
     score = np.hstack([moved[:, :, :free].sum(axis=1), moved[:, :, free]])
-    off = np.linalg.solve(matrix + _PRIOR * np.eye(len(matrix)), score.T).T
+    matrix = matrix + _PRIOR * np.eye(len(matrix))
+    off = _bounded(np.linalg.solve(matrix, score.T).T, matrix, shape)
     shared = np.repeat(off[:, None, :free], arms, axis=1)
     return np.concatenate([shared, off[:, free:, None]], axis=2)
 
 
-def _each(moved: FloatArray, info: FloatArray, free: int, borrow: float) -> FloatArray:
+def _each(
+    moved: FloatArray, info: FloatArray, free: int, borrow: float, shapes: Sequence[Shape]
+) -> FloatArray:
     """A shape for each arm, by its own score and a part of the others'."""
     arms = moved.shape[1]
     own = info + _PRIOR * np.eye(free + 1)
@@ -207,6 +234,7 @@ def _each(moved: FloatArray, info: FloatArray, free: int, borrow: float) -> Floa
         parts[arm] = 1.0
         matrix = np.tensordot(parts, needed, axes=(0, 0))
         shape = np.linalg.solve(matrix, np.tensordot(score, parts, axes=(1, 0)).T).T
+        shape = _bounded(shape, matrix, shapes[arm])
         found[:, arm, :free] = shape
         level = moved[:, arm, free] - shape @ own[arm, free, :free]
         found[:, arm, free] = level / own[arm, free, free]

@@ -38,6 +38,7 @@ STEEPEST = 3.0  # theta of powers and plateaus, and of exponentials
 LOWEST = (
     1e-3  # of what an arm paid at first: shapes do not fall further, policies need positive ones
 )
+FLAT = 0.99  # the highest floor of exponentials
 LONGEST_TABLE = 20_000  # exposures for which a table is fitted
 _LENGTHS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000)
 _STEPS = 20  # places at which steps are tried
@@ -156,7 +157,7 @@ def from_line(kind: str, line: FloatArray, numbers: FloatArray) -> FloatArray:
         found[0] = STEEPEST * np.clip(line[0], 0.0, 1.0) ** 2
     elif kind == "exponential":
         found[0] = np.exp(np.clip(line[0], -20.0, np.log(STEEPEST)))
-        found[1] = np.clip(line[1], 0.0, 0.99)
+        found[1] = np.clip(line[1], 0.0, FLAT)
     else:
         found[0] = np.clip(line[0], 0.0, 1.0)
     return found
