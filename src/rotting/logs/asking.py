@@ -54,8 +54,8 @@ def ask(stories: Stories) -> Answers:
     apart = apart_within = math.nan
     together = False
     if log.has_times:
-        apart = companions.separability(stories, within=not log.has_keys)
-        apart_within = companions.separability(stories, within=True)
+        apart = companions.separability(stories, within=not log.has_keys, logs=True)
+        apart_within = companions.separability(stories, within=True, logs=False)
         together = apart < APART
     plain = exposure_effect(stories)
     data = model_data(stories, plain, calendar=log.has_times and not together)

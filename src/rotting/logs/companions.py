@@ -117,16 +117,13 @@ def first_exposures(stories: Stories) -> Slope:
     )
 
 
-def separability(stories: Stories, *, within: bool) -> float:
-    """1 - R^2 of the showing's number on periods, and, if `within`, on keys.
+def separability(stories: Stories, *, within: bool, logs: bool) -> float:
+    """1 - R^2 of the showing's number, or its logarithm, on periods, and, if `within`, on stories.
 
     Near zero use and calendar move together, and the log cannot tell them apart.
     """
-    groups = [periods(stories)]
-    number = stories.log_exposure
-    if within:
-        groups.append(_story_of(stories.log))
-        number = stories.log.exposure.astype(np.float64)
+    groups = [periods(stories)] + ([_story_of(stories.log)] if within else [])
+    number = stories.log_exposure if logs else stories.log.exposure.astype(np.float64)
     total = float(np.var(number))
     rest, _ = _residuals(number, groups, np.ones(number.size, dtype=bool))
     return float(np.mean(rest * rest)) / total if total > 0.0 else 0.0

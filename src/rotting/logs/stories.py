@@ -15,7 +15,7 @@ from rotting.logs.log import Log
 MOST_UNITS = 20_000  # keys that the model is fitted to; of more, a random part
 _BLOCKS = 40  # units of an arm's rows, where there are no keys
 _NODES, _POWERS = 17, 4
-_FEW_LEAVERS, _FEW_GAPS = 20, 200
+_FEW_LEAVERS, _FEW_GAPS, _FEW_FIRST = 20, 200, 50
 
 
 class Stories(NamedTuple):
@@ -122,7 +122,7 @@ def model_data(stories: Stories, use: FloatArray, *, calendar: bool) -> joint.Da
     binary = log.binary
     reward = log.reward.astype(np.float64)
     first = reward[log.exposure == log.exposure.min()]
-    level = float(first.mean())
+    level = float(first.mean() if first.size >= _FEW_FIRST else reward.mean())
     spread = float(reward.std()) or 1.0
     columns = [-use]
     if calendar:
