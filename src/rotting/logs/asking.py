@@ -12,7 +12,7 @@ from rotting.logs import companions, joint
 from rotting.logs.stories import Stories, exposure_effect, model_data, start_of
 
 APART = 0.1  # 1 - R^2 of the showing's number on periods: below, use and calendar move together
-_HALF_LIVES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)  # in median gaps
+_HALF_LIVES = (0.3, 0.8, 2.0, 5.0, 12.0)  # in median gaps
 _STEADY = 0.1  # spread of the logarithms of gaps below which rest says nothing
 _ASK_REST = 1.0  # standard errors that a fall must have before rest is asked about
 
@@ -111,6 +111,7 @@ def _rest(
 
     Showings that are never forgotten are the end of the scale (1 / half-life = 0), so the ratio of
     likelihoods is zero half of the time, and else a chi-square of one degree (Self and Liang 1987).
+    The p-value is that of the chi-square alone: twice as large, for half-lives are searched.
     """
     from scipy.stats import chi2
 
@@ -133,7 +134,7 @@ def _rest(
     gain = 2.0 * (best[1].likelihood - fitted.likelihood)
     if gain <= 0.0:
         return math.inf, 1.0, None
-    p_value = 0.5 * float(chi2.sf(gain, 1))
+    p_value = float(chi2.sf(gain, 1))
     return best[0], p_value, (joint.with_errors(best[1], best[2]), best[2])
 
 

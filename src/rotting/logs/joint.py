@@ -34,7 +34,7 @@ _RIDGE = 0.01  # on the polynomial's coefficients: without it equal keys have no
 # On how leaving depends on the level, and on its square: slight. Where hardly anybody's level can be
 # told, all who leave are else explained by levels that nobody has.
 _ON_LEVEL, _ON_SQUARE = 0.05, 4.0
-_STEPS, _CLOSE = 100, 1e-5
+_STEPS, _CLOSE = 100, 1e-4
 
 
 class Data(NamedTuple):

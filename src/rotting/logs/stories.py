@@ -136,8 +136,7 @@ def model_data(stories: Stories, use: FloatArray, *, calendar: bool) -> joint.Da
         levels, z = _grid(stories, level, spread, binary)
         basis = _powers(z)
     seen, pattern = _seen(log, level, spread, binary)
-    gone = int(np.sum(stories.ended == 1))
-    leaving = log.has_keys and gone >= _FEW_LEAVERS
+    leaving = log.has_keys and _some_leave(stories)
     return joint.Data(
         stories.starts,
         reward,
@@ -152,6 +151,14 @@ def model_data(stories: Stories, use: FloatArray, *, calendar: bool) -> joint.Da
         kind,
         leaving,
     )
+
+
+def _some_leave(stories: Stories) -> bool:
+    """Whether more stories end than patience explains, by more than chance."""
+    asked = stories.ended >= 0
+    gone = int(np.sum(stories.ended == 1))
+    patient = float(stories.patience[asked].sum())
+    return gone > patient + 3.0 * math.sqrt(patient) + _FEW_LEAVERS
 
 
 def start_of(data: joint.Data) -> FloatArray:
