@@ -95,7 +95,9 @@ def _rounded_model(shape: Shape, level: float, longest: int) -> Model:
     numbers = tuple(rounded(number) for number in shape.numbers)
     model = Shape(shape.kind, numbers, shape.firsts).model(amplitude, longest)
     if isinstance(model, Step):
-        return Step(model.at, amplitude, min(rounded(max(model.after, 1e-3 * amplitude)), amplitude))
+        return Step(
+            model.at, amplitude, min(rounded(max(model.after, 1e-3 * amplitude)), amplitude)
+        )
     if isinstance(model, Table):
         falling = np.minimum.accumulate([rounded(value) for value in model.values])
         return Table(falling.tolist())
@@ -153,8 +155,8 @@ def recommend(fit: Fit) -> tuple[Policy, list[str]]:
     family = fit.family()
     policy = recommended(sigma=sigma, family=family, rewards=rewards)
     why = (
-        f"# A formula ({fit.best.name}) foretold held-out rewards as well as anything: Guarded plays "
-        "by it, and falls back on SteadyUCB if it is wrong."
+        f"# A formula ({fit.best.name}) foretold held-out rewards as well as anything: Guarded "
+        "plays by it, and falls back on SteadyUCB if it is wrong."
     )
     return policy, [
         why,

@@ -8,6 +8,7 @@ all. Held-out keys say how much to borrow.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,17 +22,17 @@ _ZOOMS = 4  # grids, each finer than the one before
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """An amplitude and a shape for each arm; `own` is how much of the amplitude is the arm's own."""
+    """An amplitude and a shape for each arm; `own`: how much of the amplitude is the arm's own."""
 
     amplitudes: FloatArray
     shapes: tuple[Shape, ...]
     own: FloatArray
 
-    def means(self, n: IntArray) -> FloatArray:
+    def means(self, n: Any) -> FloatArray:
         """The curves at these exposures, [arm, exposure]."""
         return self.amplitudes[:, None] * self.left(n)
 
-    def left(self, n: IntArray) -> FloatArray:
+    def left(self, n: Any) -> FloatArray:
         """The shapes at these exposures, [arm, exposure]."""
         tables = {shape: shape.at(n) for shape in set(self.shapes)}
         return np.stack([tables[shape] for shape in self.shapes])
@@ -143,7 +144,7 @@ def table_curves(cells: Cells, nodes: IntArray, firsts: IntArray, borrow: float)
 
 
 def _left(cells: Cells, level: FloatArray, shape: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What is seen to be left at each exposure, times its weight, and the weight: [arm, exposure]."""
+    """What is seen to be left at each exposure, times its weight, and that: [arm, exposure]."""
     unit = level[:, None, None] * cells.unit
     if cells.sigma is not None:
         return (unit * cells.total).sum(axis=2), (unit**2 * cells.count).sum(axis=2)

@@ -158,8 +158,12 @@ def _aligned(rows: list[list[str]]) -> list[str]:
 def text_of(fit: Fit) -> str:
     """For a terminal."""
     return "\n".join(
-        [_heading(fit), why(fit), "", *_aligned(_families(fit)), "", *_aligned(_arms(fit))]
-        + ["", *_below(fit)]
+        [
+            *(_heading(fit), why(fit), ""),
+            *(*_aligned(_families(fit)), ""),
+            *(*_aligned(_arms(fit)), ""),
+            *_below(fit),
+        ]
     )
 
 

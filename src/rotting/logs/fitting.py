@@ -15,7 +15,7 @@ from rotting.logs.fit import Described, Fit
 from rotting.logs.heldout import Candidate, compare, simplest
 from rotting.logs.log import Log
 from rotting.logs.resampling import resample
-from rotting.logs.rows import MOST_KEYS, MOST_ROWS, Rows, rows_of
+from rotting.logs.rows import MOST_KEYS, MOST_ROWS, Rows, packed, rows_of
 from rotting.logs.shapes import KINDS, LONGEST_TABLE
 from rotting.progress import Progress
 
@@ -53,8 +53,8 @@ def fit(
     weights      one a row of the log; with them, and with offsets, keys' factors are not learnt:
                  curves are as seen in the log, among those who were still there, by these weights
     offsets      one a row: what its mean is multiplied with, as far as is known from elsewhere
-    key_factors  values of keys' factors, and for each key of the log how likely it has each, where a
-                 model of who leaves has found that out: taken instead of what would be learnt here
+    key_factors  values of keys' factors, and for each key of the log how likely it has each, where
+                 a model of who leaves has found that out: taken instead of what is learnt here
     """
     seed = checks.integer("seed", seed, least=0)
     level = checks.number("level", level, above=0, below=1)
@@ -76,6 +76,7 @@ def fit(
     elif learn:
         factors = learn_factors(rows, sigma)
     else:
+        rows = rows if offsets is not None else packed(rows)
         factors = alike(rows, sigma)
     factors, _ = centred(factors)
     notes.append(_said_of_keys(log, learn, key_factors is not None, weights, offsets))
@@ -226,7 +227,7 @@ def _given(key_factors: Any, log: Log, keys: Any, sigma: float | None) -> Factor
         )
     if (values < 0.0).any() or not np.allclose(posterior.sum(axis=1), 1.0, atol=1e-6):
         raise ValueError(
-            "key_factors must be values >= 0, and chances that add up to 1 for each key"
+            "key_factors must be values >= 0 and chances that add up to 1 for each key"
         )
     known = np.unique(log.key[~np.isnan(log.reward)])
     kept = posterior[known if keys is None else keys]
@@ -240,12 +241,10 @@ def _notes(log: Log) -> list[str]:
         notes.append(f"{missing:,} rows without a known reward count as showings only.")
     unseen = set(range(len(log.arms))) - set(log.arm[~np.isnan(log.reward)].tolist())
     if unseen:
-        notes.append(
-            f"{len(unseen)} arms without a known reward get what the others have in common."
-        )
+        notes.append(f"{len(unseen)} arms without a known reward get what others have in common.")
     if log.rows == "last":
         notes.append(
-            "The log holds the last row of each story only: these are curves as seen, of those whose "
+            "The log holds the last row of each story only: curves are as seen, of those whose "
             "story ended there; what they say of fatigue cannot be told from who was still there."
         )
     if not log.history_complete:
@@ -258,8 +257,8 @@ def _said_of_keys(log: Log, learn: bool, given: bool, weights: Any, offsets: Any
         return "Keys' factors were given: curves are those of all keys."
     if learn:
         return (
-            "Each key has a factor of its own on all means, learnt from its rewards: curves are those "
-            "of all keys, if who left did so by what was seen of them (their rewards, their arms)."
+            "Each key has a factor of its own on all means, learnt from its rewards: curves are "
+            "those of all keys, if who left did so by what was seen of them: rewards, arms, times."
         )
     if weights is not None or offsets is not None:
         return "Curves are as seen in the log by the given weights or offsets."

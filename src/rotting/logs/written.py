@@ -66,7 +66,8 @@ def _comments(fit: Fit) -> list[str]:
     source = printable(fit.log.source or "a log")
     who = f" of {fit.log.keys:,} keys" if fit.log.has_keys else ""
     lines = [
-        f"A simulation of {source}, fitted by rotting: {known:,} rewards{who}, {len(fit.arms)} arms.",
+        f"A simulation of {source}, fitted by rotting: {known:,} rewards{who}, "
+        f"{len(fit.arms)} arms.",
         f"Curves: {fit.best.name}, an amplitude for each arm times {FORMULAS[fit.best.kind]}.",
     ]
     for name, (value, low, high) in fit.parameters().items():
