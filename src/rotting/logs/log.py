@@ -52,6 +52,7 @@ class Log:
     columns     which column was taken for what, as {"key": "user_id", ...}
     rows        "all", or "last" where a table holds only the last row of each story
     window      the attribution window in days; 0 without one
+    notes       what was taken for what, in sentences
     """
 
     key: SmallArray
@@ -67,6 +68,7 @@ class Log:
     history_complete: bool = True
     window: float = 0.0
     problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def has_keys(self) -> bool:
@@ -89,14 +91,26 @@ class Log:
         """How many keys there are."""
         return int(self.key.max()) + 1 if self.key.size else 0
 
+    @property
+    def settled(self) -> npt.NDArray[np.bool_]:
+        """Which rows are no younger than the attribution window.
+
+        A younger row has a reward only if one came already: where rates are estimated, leave all
+        of them out, as in `log.only(log.settled)`, or late showings look better than they are.
+        """
+        if not self.window or not self.time.size:
+            return np.ones(self.time.size, dtype=bool)
+        old: npt.NDArray[np.bool_] = self.time.max() - self.time >= self.window
+        return old
+
     def story_starts(self) -> IntArray:
         """The first row of each story: all rows of one key and arm; and, last, the number of rows.
 
         Where there is no key, a story is all rows of an arm.
         """
         changed = (np.diff(self.key) != 0) | (np.diff(self.arm) != 0)
-        starts = np.flatnonzero(np.concatenate(([True], changed))) if self.key.size else []
-        return np.append(np.asarray(starts, dtype=np.int64), self.key.size)
+        starts = np.flatnonzero(np.concatenate((np.ones(min(1, self.key.size), bool), changed)))
+        return np.append(starts.astype(np.int64), self.key.size)
 
     def only(self, rows: npt.NDArray[Any]) -> Log:
         """The log with these rows alone, a mask or places in ascending order."""

@@ -51,12 +51,12 @@ def synthetic(
               ends on day 75; "lockstep": all begin on one day, with a showing a day
     rewards   "binary", or "gaussian": real numbers around the same curves, four times as high
 
-    Keys have rates of their own, from a Beta(2, 6) distribution. Each key is shown `arms_per_key` of
-    the arms, drawn at random, whose levels go from 1 down to 0.7.
+    Keys have rates of their own, from a Beta(2, 6) distribution. Each key is shown `arms_per_key`
+    of the arms, drawn at random, whose levels go from 1 down to 0.7.
 
     >>> log = synthetic("constant", keys=10, seed=1)
     >>> log.columns, len(log)
-    (['key', 'arm', 'time', 'reward', 'propensity'], 120)
+    (['key', 'arm', 'time', 'reward', 'propensity'], 112)
     """
     checks.choice("truth", truth, TRUTHS)
     checks.choice("leaving", leaving, LEAVING)
