@@ -12,10 +12,11 @@ import pytest
 
 from made_logs import as_log, log_of_curves, made_log
 from rotting.logs import fitting
-from rotting.logs.fit import Fit
+from rotting.logs.fitted import Fit
 from rotting.logs.fitting import fit
 from rotting.logs.heldout import Candidate, simplest
 from rotting.logs.log import Log
+from rotting.logs.reading import read
 from rotting.logs.synthetic import synthetic
 
 
@@ -154,6 +155,26 @@ def test_unknown_rewards_count_as_showings_only() -> None:
     drawn = one.simulate(seed=1)
     assert drawn["reward"].null_count() == lost.sum()
     assert len(drawn) == len(log.reward)
+
+
+def test_rows_younger_than_the_window_are_left_out() -> None:
+    """Of those only rewards have come that came at once: rates would look too high."""
+    log = log_of_curves([lambda n: 0.3 * power(n)], 300, 8, spread=0.0)
+    young = log.time > log.time.max() - 3.0
+    reward = np.where(young, np.where(log.reward == 1.0, 1.0, np.nan), log.reward)
+    windowed = dataclasses.replace(log, reward=reward, window=3.0)
+    one, two = fit(windowed, **QUICK), fit(log.only(log.settled & ~young), **QUICK)
+    np.testing.assert_allclose(one.simulator(5), two.simulator(5), rtol=1e-3)
+
+
+def test_what_is_simulated_is_read_again() -> None:
+    log = as_log(synthetic("rested", "failure", keys=100, rewards="gaussian", seed=3))
+    found = fit(log, families=["power"], **QUICK)
+    again = read(found.simulate(seed=1))
+    for name in ("key", "arm", "exposure"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(log, name))
+    np.testing.assert_allclose(again.time, log.time, atol=1e-9)
+    assert again.arms == log.arms
 
 
 def test_weights_and_offsets() -> None:

@@ -47,8 +47,8 @@ def never_rising(values: Any, weights: Any) -> list[float]:
     """The nearest values that never rise: of means over s..t with s <= n <= t, least of most."""
 
     def mean(s: int, t: int) -> float:
-        mass = sum(weights[s : t + 1])
-        return float(sum(w * v for w, v in zip(weights[s : t + 1], values[s : t + 1], strict=True))) / mass
+        total = sum(w * v for w, v in zip(weights[s : t + 1], values[s : t + 1], strict=True))
+        return float(total / sum(weights[s : t + 1]))
 
     last = len(values)
     return [min(max(mean(s, t) for t in range(n, last)) for s in range(n + 1)) for n in range(last)]

@@ -23,7 +23,7 @@ from rotting.policies import recommended
 from rotting.policies.base import Policy
 
 if TYPE_CHECKING:
-    from rotting.logs.fit import Fit
+    from rotting.logs.fitted import Fit
 
 _SHAPES, _OWN, _ANY = 5, 5, 9  # how many shapes, and amplitudes of a known and of any arm
 _WIDER = 1.5  # an arm that is not known may be so much better or worse than those that are

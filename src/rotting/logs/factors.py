@@ -55,10 +55,11 @@ def row_values(rows: Rows, means: FloatArray, factors: Factors) -> FloatArray:
         if ((rows.reward == 0.0) | (rows.reward == 1.0)).all():
             single = np.log(np.where(paid == 1.0, mean, 1.0 - mean))
             return np.asarray(rows.weight[:, None] * single)
-        return rows.weight[:, None] * (paid * np.log(mean) + (1.0 - paid) * np.log1p(-mean))
+        several = paid * np.log(mean) + (1.0 - paid) * np.log1p(-mean)
+        return np.asarray(rows.weight[:, None] * several)
     off = ((rows.reward[:, None] - mean) / factors.sigma) ** 2
     found = rows.weight[:, None] * (off + np.log(2.0 * np.pi * factors.sigma**2))
-    return -0.5 * (found + rows.scatter[:, None] / factors.sigma**2)
+    return np.asarray(-0.5 * (found + rows.scatter[:, None] / factors.sigma**2))
 
 
 def group_values(rows: Rows, means: FloatArray, factors: Factors) -> FloatArray:

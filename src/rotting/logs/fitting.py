@@ -11,11 +11,11 @@ from rotting import checks
 from rotting.arrays import FloatArray
 from rotting.logs.curves import Curves, by_grid, curves_of_kind, grid_of, refined, table_curves
 from rotting.logs.factors import Factors, alike, centred, expect, learn_factors, sums
-from rotting.logs.fit import Described, Fit
+from rotting.logs.fitted import Described, Fit
 from rotting.logs.heldout import Candidate, compare, simplest
 from rotting.logs.log import Log
 from rotting.logs.resampling import resample
-from rotting.logs.rows import MOST_KEYS, MOST_ROWS, Rows, packed, rows_of
+from rotting.logs.rows import MOST_KEYS, MOST_ROWS, Rows, known_rows, packed, rows_of
 from rotting.logs.shapes import KINDS, LONGEST_TABLE
 from rotting.progress import Progress
 
@@ -151,7 +151,7 @@ def _check(log: Log) -> None:
     """Refuse logs in which there is nothing to fit."""
     if not isinstance(log, Log):
         raise ValueError(f"log must be a Log, as logs.read(...) gives, got {type(log).__name__}")
-    known = ~np.isnan(log.reward)
+    known = known_rows(log)
     count = int(known.sum())
     if count < 2:
         raise ValueError(f"log must have at least 2 known rewards, got {count}")
@@ -189,13 +189,13 @@ def _several(log: Log) -> bool:
     """Whether enough keys have several rewards for their factors to be learnt."""
     if not log.has_keys or log.rows != "all":
         return False
-    counts = np.bincount(log.key[~np.isnan(log.reward)])
+    counts = np.bincount(log.key[known_rows(log)])
     return int((counts >= 2).sum()) >= _FEWEST_KEYS
 
 
 def _sample(log: Log, seed: int, notes: list[str]) -> Any:
     """Which keys are looked at; None for all."""
-    known = ~np.isnan(log.reward)
+    known = known_rows(log)
     keys = np.unique(log.key[known])
     most = int(min(MOST_KEYS, MOST_ROWS * len(keys) // int(known.sum())))
     if len(keys) <= max(most, _FEWEST_KEYS):
@@ -229,17 +229,18 @@ def _given(key_factors: Any, log: Log, keys: Any, sigma: float | None) -> Factor
         raise ValueError(
             "key_factors must be values >= 0 and chances that add up to 1 for each key"
         )
-    known = np.unique(log.key[~np.isnan(log.reward)])
+    known = np.unique(log.key[known_rows(log)])
     kept = posterior[known if keys is None else keys]
     return Factors(values, kept.mean(axis=0), kept, sigma)
 
 
 def _notes(log: Log) -> list[str]:
     notes = []
-    missing = int(np.isnan(log.reward).sum())
+    missing = int((~known_rows(log)).sum())
     if missing:
-        notes.append(f"{missing:,} rows without a known reward count as showings only.")
-    unseen = set(range(len(log.arms))) - set(log.arm[~np.isnan(log.reward)].tolist())
+        young = " (or too young to have one)" if log.window else ""
+        notes.append(f"{missing:,} rows without a known reward{young} count as showings only.")
+    unseen = set(range(len(log.arms))) - set(log.arm[known_rows(log)].tolist())
     if unseen:
         notes.append(f"{len(unseen)} arms without a known reward get what others have in common.")
     if log.rows == "last":

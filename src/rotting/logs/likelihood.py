@@ -48,9 +48,13 @@ class Cells:
 
 
 def coarse(cells: Cells, parts: int = 4) -> Cells:
-    """Cells of neighbouring factors put together: a little less exact, and quicker."""
+    """Cells of neighbouring factors put together: a little less exact, and quicker.
+
+    For zeros and ones only, whose likelihood at low rates needs no more than that; that of real
+    rewards needs squares of factors, and is quick anyway.
+    """
     values = cells.unit.shape[2]
-    if values <= parts:
+    if values <= parts or cells.sigma is not None:
         return cells
     starts = np.arange(parts) * values // parts
     count, total = (np.add.reduceat(x, starts, axis=2) for x in (cells.count, cells.total))

@@ -80,6 +80,12 @@ def cells_of(longest: int) -> IntArray:
     return np.array(firsts, dtype=np.int64)
 
 
+def known_rows(log: Log) -> npt.NDArray[np.bool_]:
+    """Rows that say something of rates: with a reward, and no younger than the window for it."""
+    found: npt.NDArray[np.bool_] = ~np.isnan(log.reward) & log.settled
+    return found
+
+
 def rows_of(
     log: Log,
     weights: FloatArray | None = None,
@@ -87,7 +93,7 @@ def rows_of(
     keys: npt.NDArray[Any] | None = None,
 ) -> Rows:
     """The rows with known rewards; of these keys only, if given."""
-    known = ~np.isnan(log.reward)
+    known = known_rows(log)
     if keys is not None:
         known &= np.isin(log.key, keys)
     order = np.flatnonzero(known)

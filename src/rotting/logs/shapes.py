@@ -119,8 +119,8 @@ def first_grid(kind: str, nodes: IntArray) -> tuple[FloatArray, FloatArray]:
         side = np.linspace(0.0, 1.0, 61)
         return STEEPEST * side[:, None] ** 2, np.array([side[1]])
     if kind == "exponential":
-        rates = np.geomspace(0.3 / longest, STEEPEST, 15)
-        floors = np.linspace(0.0, 0.9, 10)
+        rates = np.geomspace(0.3 / longest, STEEPEST, 20)
+        floors = np.linspace(0.0, 0.9, 13)
         return _all(rates, floors), np.array([np.log(rates[1] / rates[0]), floors[1]])
     side = np.linspace(0.0, 1.0, 21)
     if kind == "plateau":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rotting.logs.belief import rounded
+from rotting.logs.rows import known_rows
 from rotting.logs.shapes import FORMULAS
 from rotting.logs.world import arm_models, arrivals_of, factor_range
 from rotting.models import (
@@ -24,7 +25,7 @@ from rotting.models import (
 from rotting.printable import printable
 
 if TYPE_CHECKING:
-    from rotting.logs.fit import Fit
+    from rotting.logs.fitted import Fit
 
 _ROUNDS = 20_000  # of the experiment, at most
 _RUNS = 20
@@ -62,7 +63,7 @@ def toml_of(fit: Fit) -> str:
 
 def _comments(fit: Fit) -> list[str]:
     """What this is, which log, which curves, and how sure."""
-    known = int((~np.isnan(fit.log.reward)).sum())
+    known = int(known_rows(fit.log).sum())
     source = printable(fit.log.source or "a log")
     who = f" of {fit.log.keys:,} keys" if fit.log.has_keys else ""
     lines = [
