@@ -15,14 +15,14 @@ from made_logs import as_log, log_of_curves, made_log
 from rotting import policies
 from rotting.bandits import Bernoulli, Gaussian
 from rotting.catalogue.experiment_file import read_experiment
-from rotting.logs.fit import Fit
+from rotting.logs.fitted import Fit
 from rotting.logs.fitting import fit
 from rotting.logs.shapes import KINDS
 from rotting.logs.synthetic import synthetic
 from rotting.models import Family, check_means
 
 
-def keyless(kind: str, sigma: float | None, per_arm: bool = False) -> Fit:
+def keyless(kind: str, sigma: float | None) -> Fit:
     """A fit of one family to two arms that are used up for everybody."""
     generator = np.random.default_rng(1)
     n = np.tile(np.arange(1, 301), 2)
@@ -113,8 +113,7 @@ def test_a_scenario_with_keys_resembles_the_log(audience: Fit) -> None:
         audience.scenario(0)
 
 
-@pytest.mark.parametrize("curve", ["high rates"])
-def test_rates_near_one_leave_keys_little_room(curve: str) -> None:
+def test_rates_near_one_leave_keys_little_room() -> None:
     log = log_of_curves([lambda n: 0.9 + 0.0 * n, lambda n: 0.8 + 0.0 * n], 200, 6, spread=0.1)
     found = fit(log, families=["constant"], folds=2, resamples=50)
     assert found.scenario().audience is not None  # refused if a factor brought a rate above 1
@@ -186,13 +185,23 @@ def test_lines_of_python_make_the_recommended_policy(kind: str, sigma: float | N
     assert isinstance(policy, expected)
 
 
-def test_audiences_get_fatigue(audience: Fit) -> None:
-    policy, lines = audience.recommended()
-    made: dict[str, Any] = {}
-    exec("\n".join(lines), made)
-    assert made["policy"] == policy
-    assert isinstance(policy, policies.Fatigue)
-    assert policy.rewards == audience.rewards
+def test_audiences_get_a_formula_only_where_one_is_clear(tmp_path: Path) -> None:
+    def falls(n: Any) -> Any:
+        return np.where(n <= 3, 1.0, 0.35)
+
+    alike = [falls, lambda n: 0.7 * falls(n)]
+    mixed = [falls, lambda n: 0.7 + 0.0 * n, lambda n: n**-0.5]
+    flat = [lambda n: 0.7 + 0.0 * n, lambda n: 0.5 + 0.0 * n]
+    for curves, expected in ((alike, "Posterior"), (mixed, "Fatigue"), (flat, "Fatigue")):
+        found = fit(log_of_curves(curves, 400, 8, sigma=0.4, seed=3), folds=3, resamples=50)
+        policy, lines = found.recommended()
+        made: dict[str, Any] = {}
+        exec("\n".join(lines), made)
+        assert made["policy"] == policy
+        assert type(policy).__name__ == expected
+        found.write_toml(tmp_path / "fit.toml")
+        first = next(iter(read_experiment(tmp_path / "fit.toml").policies.values()))
+        assert first == policy
 
 
 def test_what_is_shown(audience: Fit) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import Any
 
 
-def log_likelihood(rewards: Sequence[float], means: Sequence[float], sigma: float | None) -> float:
+def log_likelihood(rewards: Any, means: Any, sigma: float | None) -> float:
     """Of rewards one by one: zeros and ones, or with normal noise."""
     total = 0.0
     for reward, mean in zip(rewards, means, strict=True):
@@ -18,10 +18,10 @@ def log_likelihood(rewards: Sequence[float], means: Sequence[float], sigma: floa
 
 
 def key_log_likelihood(
-    rewards: Sequence[float],
-    means: Sequence[float],
-    factors: Sequence[float],
-    weights: Sequence[float],
+    rewards: Any,
+    means: Any,
+    factors: Any,
+    weights: Any,
     sigma: float | None,
 ) -> float:
     """Of a key's rewards, where its factor may be any of these."""
@@ -32,9 +32,7 @@ def key_log_likelihood(
     return math.log(total)
 
 
-def best_amplitude(
-    rewards: Sequence[float], shape: Sequence[float], sigma: float | None, high: float
-) -> float:
+def best_amplitude(rewards: Any, shape: Any, sigma: float | None, high: float) -> float:
     """The amplitude of the highest likelihood, by thirds of an interval."""
     low = 1e-9
     for _ in range(200):
@@ -45,14 +43,12 @@ def best_amplitude(
     return 0.5 * (low + high)
 
 
-def never_rising(values: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """The nearest values that never rise: of all means over s..t with s <= n <= t, least of most."""
+def never_rising(values: Any, weights: Any) -> list[float]:
+    """The nearest values that never rise: of means over s..t with s <= n <= t, least of most."""
 
     def mean(s: int, t: int) -> float:
-        mass = sum(weights[s : t + 1])
-        return sum(w * v for w, v in zip(weights[s : t + 1], values[s : t + 1], strict=True)) / mass
+        total = sum(w * v for w, v in zip(weights[s : t + 1], values[s : t + 1], strict=True))
+        return float(total / sum(weights[s : t + 1]))
 
     last = len(values)
-    return [
-        min(max(mean(s, t) for t in range(n, last)) for s in range(n + 1)) for n in range(last)
-    ]
+    return [min(max(mean(s, t) for t in range(n, last)) for s in range(n + 1)) for n in range(last)]

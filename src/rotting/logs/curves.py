@@ -8,12 +8,21 @@ all. Held-out keys say how much to borrow.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
 from rotting.logs.likelihood import Cells, information, profile, shrink
-from rotting.logs.shapes import LOWEST, Shape, around, first_grid, shape_tables
+from rotting.logs.shapes import (
+    LOWEST,
+    Shape,
+    around,
+    first_grid,
+    from_line,
+    shape_tables,
+    to_line,
+)
 
 _TURNS = 12  # levels and a table's values are found in turns
 _ZOOMS = 4  # grids, each finer than the one before
@@ -21,17 +30,17 @@ _ZOOMS = 4  # grids, each finer than the one before
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """An amplitude and a shape for each arm; `own` is how much of the amplitude is the arm's own."""
+    """An amplitude and a shape for each arm; `own`: how much of the amplitude is the arm's own."""
 
     amplitudes: FloatArray
     shapes: tuple[Shape, ...]
     own: FloatArray
 
-    def means(self, n: IntArray) -> FloatArray:
+    def means(self, n: Any) -> FloatArray:
         """The curves at these exposures, [arm, exposure]."""
         return self.amplitudes[:, None] * self.left(n)
 
-    def left(self, n: IntArray) -> FloatArray:
+    def left(self, n: Any) -> FloatArray:
         """The shapes at these exposures, [arm, exposure]."""
         tables = {shape: shape.at(n) for shape in set(self.shapes)}
         return np.stack([tables[shape] for shape in self.shapes])
@@ -45,11 +54,22 @@ class Grid:
     numbers: FloatArray
     apart: FloatArray
     values: FloatArray  # [arm, shape]
+    sizes: tuple[int, ...]  # of the grid; its free numbers come first
 
-    def best(self, borrow: float, arm: int) -> int:
-        """The likeliest shape of an arm that borrows so much from the others."""
+    def best(self, borrow: float, arm: int) -> Shape:
+        """The likeliest shape of an arm that borrows so much from the others.
+
+        A parabola through its neighbours says where between the points it is.
+        """
         own = self.values[arm]
-        return int(np.argmax(own + borrow * (self.values.sum(axis=0) - own)))
+        value = own + borrow * (self.values.sum(axis=0) - own)
+        place = int(np.argmax(value))
+        numbers = self.numbers[place]
+        if self.apart.size:
+            step = _parabola(value.reshape(self.sizes), place, len(self.apart))
+            line = to_line(self.kind, numbers) + step * self.apart
+            numbers = from_line(self.kind, line, numbers)
+        return Shape(self.kind, _numbers(numbers))
 
 
 def grid_of(kind: str, cells: Cells, nodes: IntArray) -> Grid:
@@ -57,13 +77,38 @@ def grid_of(kind: str, cells: Cells, nodes: IntArray) -> Grid:
     numbers, apart = first_grid(kind, nodes)
     tables = shape_tables(kind, numbers, nodes)
     values = np.stack([profile(cells, arm, tables)[1] for arm in range(cells.arms)])
-    return Grid(kind, numbers, apart, values)
+    sizes = tuple(len(np.unique(column)) for column in numbers.T)
+    return Grid(kind, numbers, apart, values, sizes)
+
+
+def _parabola(value: FloatArray, place: int, free: int) -> FloatArray:
+    """How far the highest point is from the highest value, in steps of a grid, at most 0.6."""
+    at = np.array(np.unravel_index(place, value.shape))
+    if any(not 0 < at[k] < value.shape[k] - 1 for k in range(free)):
+        return np.zeros(free)
+
+    def near(*moves: tuple[int, int]) -> float:
+        where = at.copy()
+        for axis, move in moves:
+            where[axis] += move
+        return float(value[tuple(where)])
+
+    slope = np.array([0.5 * (near((k, 1)) - near((k, -1))) for k in range(free)])
+    bend = np.zeros((free, free))
+    for k in range(free):
+        bend[k, k] = near((k, 1)) - 2.0 * near() + near((k, -1))
+        for j in range(k):
+            up = near((k, 1), (j, 1)) + near((k, -1), (j, -1))
+            bend[j, k] = bend[k, j] = 0.25 * (up - near((k, 1), (j, -1)) - near((k, -1), (j, 1)))
+    if np.linalg.eigvalsh(bend).max() >= -1e-12:
+        return np.zeros(free)
+    return np.clip(-np.linalg.solve(bend, slope), -0.6, 0.6)
 
 
 def by_grid(grid: Grid, borrow: float, cells: Cells, nodes: IntArray) -> Curves:
-    """Curves with shapes of the grid; quick, and as fine as the grid is."""
+    """Curves with shapes of the grid, and between its points; quick, and nearly the likeliest."""
     arms = range(cells.arms) if borrow < 1.0 else range(1)
-    shapes = [Shape(grid.kind, _numbers(grid.numbers[grid.best(borrow, arm)])) for arm in arms]
+    shapes = [grid.best(borrow, arm) for arm in arms]
     return with_amplitudes(cells, nodes, shapes if borrow < 1.0 else shapes * cells.arms)
 
 
@@ -143,7 +188,7 @@ def table_curves(cells: Cells, nodes: IntArray, firsts: IntArray, borrow: float)
 
 
 def _left(cells: Cells, level: FloatArray, shape: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What is seen to be left at each exposure, times its weight, and the weight: [arm, exposure]."""
+    """What is seen to be left at each exposure, times its weight, and that: [arm, exposure]."""
     unit = level[:, None, None] * cells.unit
     if cells.sigma is not None:
         return (unit * cells.total).sum(axis=2), (unit**2 * cells.count).sum(axis=2)

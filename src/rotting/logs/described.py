@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rotting.logs.rows import known_rows
 from rotting.logs.shapes import FORMULAS
 from rotting.online.table import figure
 from rotting.printable import printable
 
 if TYPE_CHECKING:
-    from rotting.logs.fit import Fit
+    from rotting.logs.fitted import Fit
 
 _SHOWN = 20  # arms of a longer list that are shown
 
 
 def data_of(fit: Fit) -> dict[str, Any]:
     """Families with their scores and numbers, arms with their curves, keys, and notes."""
-    known = ~np.isnan(fit.log.reward)
+    known = known_rows(fit.log)
     counts = np.bincount(fit.log.arm[known], minlength=len(fit.arms))
     return {
         "source": fit.log.source,
@@ -129,7 +130,7 @@ def _arms(fit: Fit) -> list[list[str]]:
 
 
 def _heading(fit: Fit) -> str:
-    known = int((~np.isnan(fit.log.reward)).sum())
+    known = int(known_rows(fit.log).sum())
     keys = f", {fit.log.keys:,} keys" if fit.log.has_keys else ""
     return printable(
         f"Fit of {fit.log.source or 'a log'}: {known:,} rewards of {len(fit.arms)} arms{keys}"
@@ -158,8 +159,12 @@ def _aligned(rows: list[list[str]]) -> list[str]:
 def text_of(fit: Fit) -> str:
     """For a terminal."""
     return "\n".join(
-        [_heading(fit), why(fit), "", *_aligned(_families(fit)), "", *_aligned(_arms(fit))]
-        + ["", *_below(fit)]
+        [
+            *(_heading(fit), why(fit), ""),
+            *(*_aligned(_families(fit)), ""),
+            *(*_aligned(_arms(fit)), ""),
+            *_below(fit),
+        ]
     )
 
 

@@ -50,12 +50,16 @@ def row_values(rows: Rows, means: FloatArray, factors: Factors) -> FloatArray:
     mean = (means[rows.arm, rows.cell] * rows.unit)[:, None] * factors.values
     if factors.sigma is None:
         np.minimum(mean, HIGHEST, out=mean)
-        paid = (rows.reward == 1.0)[:, None]
-        found = np.log(np.maximum(np.where(paid, mean, 1.0 - mean), 1e-300))
-    else:
-        off = (rows.reward[:, None] - mean) / factors.sigma
-        found = -0.5 * off**2 - np.log(factors.sigma * np.sqrt(2.0 * np.pi))
-    return rows.weight[:, None] * found
+        np.maximum(mean, 1e-12, out=mean)
+        paid = rows.reward[:, None]
+        if ((rows.reward == 0.0) | (rows.reward == 1.0)).all():
+            single = np.log(np.where(paid == 1.0, mean, 1.0 - mean))
+            return np.asarray(rows.weight[:, None] * single)
+        several = paid * np.log(mean) + (1.0 - paid) * np.log1p(-mean)
+        return np.asarray(rows.weight[:, None] * several)
+    off = ((rows.reward[:, None] - mean) / factors.sigma) ** 2
+    found = rows.weight[:, None] * (off + np.log(2.0 * np.pi * factors.sigma**2))
+    return np.asarray(-0.5 * (found + rows.scatter[:, None] / factors.sigma**2))
 
 
 def group_values(rows: Rows, means: FloatArray, factors: Factors) -> FloatArray:
@@ -76,7 +80,7 @@ def _posterior(rows: Rows, means: FloatArray, factors: Factors) -> tuple[FloatAr
 
 
 def expect(rows: Rows, means: FloatArray, factors: Factors) -> tuple[Factors, float]:
-    """EM's first half, and weights and sigma of its second: what is known of keys by these means."""
+    """EM's first half, and of its second weights and sigma: what these means say of keys."""
     posterior, value = _posterior(rows, means, factors)
     found = replace(factors, posterior=posterior, weights=posterior.mean(axis=0))
     if factors.sigma is not None:
@@ -146,6 +150,6 @@ def _free(cells: Cells, level: FloatArray, left: FloatArray) -> tuple[FloatArray
 
 
 def centred(factors: Factors) -> tuple[Factors, float]:
-    """Factors whose mean is 1, and what they were divided by: levels are to be multiplied with it."""
+    """Factors whose mean is 1, and what they were divided by: levels are multiplied with it."""
     mean = float(factors.weights @ factors.values)
     return replace(factors, values=factors.values / mean), mean

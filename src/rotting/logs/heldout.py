@@ -10,6 +10,7 @@ import numpy as np
 from rotting.arrays import FloatArray
 from rotting.logs.curves import Curves, by_grid, grid_of, table_curves
 from rotting.logs.factors import Factors, group_values, sums
+from rotting.logs.likelihood import coarse
 from rotting.logs.rows import Rows, some_groups
 from rotting.logs.shapes import NAMES
 
@@ -70,7 +71,7 @@ def compare(
     fold = np.random.default_rng(seed).permutation(rows.groups) % folds
     values = np.zeros((len(tried), rows.groups))
     for k in range(folds):
-        cells = sums(rows, factors, fold[rows.group] != k)
+        cells = coarse(sums(rows, factors, fold[rows.group] != k))
         test = some_groups(rows, fold == k)
         grids = {c.kind: grid_of(c.kind, cells, rows.nodes) for c in tried if c.kind != "table"}
         for place, tried_one in enumerate(tried):

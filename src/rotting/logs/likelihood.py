@@ -47,6 +47,23 @@ class Cells:
         return SMALLEST * abs(self.overall) + 1e-300
 
 
+def coarse(cells: Cells, parts: int = 4) -> Cells:
+    """Cells of neighbouring factors put together: a little less exact, and quicker.
+
+    For zeros and ones only, whose likelihood at low rates needs no more than that; that of real
+    rewards needs squares of factors, and is quick anyway.
+    """
+    values = cells.unit.shape[2]
+    if values <= parts or cells.sigma is not None:
+        return cells
+    starts = np.arange(parts) * values // parts
+    count, total = (np.add.reduceat(x, starts, axis=2) for x in (cells.count, cells.total))
+    unit = np.add.reduceat(cells.count * cells.unit, starts, axis=2)
+    plain = np.add.reduceat(cells.unit, starts, axis=2) / np.diff(np.append(starts, values))
+    unit = np.where(count > 0.0, unit / np.maximum(count, 1e-300), plain)
+    return Cells(count, total, unit, cells.sigma)
+
+
 def profile(cells: Cells, arm: int, tables: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The best amplitude of an arm with each of these shapes, and its log-likelihood.
 
@@ -99,7 +116,7 @@ def _bernoulli(
 
 
 def information(cells: Cells, shapes: FloatArray, level: float) -> FloatArray:
-    """How much each arm's cells say of its amplitude, near this level; shapes as [arm, exposure]."""
+    """How much each arm's cells say of its amplitude, near this level; shapes [arm, exposure]."""
     unit = shapes[:, :, None] * cells.unit
     if cells.sigma is not None:
         found: FloatArray = np.sum(cells.count * unit**2, axis=(1, 2)) / cells.sigma**2
@@ -116,8 +133,8 @@ def shrink(
     How far arms differ is estimated from all (DerSimonian and Laird 1986), but is taken to be at
     least a twentieth of their level. An arm without rewards gets the common level.
 
-    >>> shrink(np.array([0.1, 0.3]), np.array([1e6, 10.0]), 0.0)[0].round(2)
-    array([0.1 , 0.12])
+    >>> shrink(np.array([0.1, 0.3]), np.array([1e6, 50.0]), 0.0)[0].round(2)
+    array([0.1, 0.2])
     """
     seen = (precision > 0.0) & ~np.isnan(amplitudes)
     if seen.sum() < 2:

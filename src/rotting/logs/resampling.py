@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,14 +26,14 @@ _PRIOR = 0.1  # precision of numbers of which the log says nothing
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Curves that might have been: amplitudes [draw, arm], numbers of shapes [draw, arm, number]."""
+    """Curves that might have been: amplitudes [draw, arm], shapes' numbers [draw, arm, number]."""
 
     kind: str
     amplitudes: FloatArray
     numbers: FloatArray
     firsts: tuple[int, ...]
 
-    def left(self, arm: int, n: FloatArray) -> FloatArray:
+    def left(self, arm: int, n: Any) -> FloatArray:
         """The shapes of an arm at these exposures, [draw, exposure]."""
         numbers = self.numbers[:, arm]
         if self.kind == "table":
@@ -41,7 +42,7 @@ class Draws:
             return found
         return shape_tables(self.kind, numbers, n)
 
-    def means(self, arm: int, n: FloatArray) -> FloatArray:
+    def means(self, arm: int, n: Any) -> FloatArray:
         """The curves of an arm, [draw, exposure]."""
         return self.amplitudes[:, arm, None] * self.left(arm, n)
 
@@ -146,7 +147,8 @@ def _moved_table(left: FloatArray, off: FloatArray) -> FloatArray:
 
     moved = left * np.exp(np.clip(np.pad(off, ((0, 0), (1, 0))), -3.0, 3.0))
     falling = np.stack([isotonic_regression(row, increasing=False).x for row in moved])
-    return np.maximum(falling / falling[:, :1], LOWEST)
+    found: FloatArray = np.maximum(falling / falling[:, :1], LOWEST)
+    return found
 
 
 def _residual(score: FloatArray, factors: Factors) -> FloatArray:
@@ -165,7 +167,8 @@ def _residual(score: FloatArray, factors: Factors) -> FloatArray:
     flat = score.reshape(len(score), -1)
     square = other.T @ other
     explained = np.linalg.solve(square + 1e-6 * np.eye(len(square)), other.T @ flat)
-    return (flat - other @ explained).reshape(score.shape)
+    found: FloatArray = (flat - other @ explained).reshape(score.shape)
+    return found
 
 
 def _products(score: FloatArray, free: int) -> FloatArray:

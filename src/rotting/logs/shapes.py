@@ -64,7 +64,8 @@ class Shape:
             places = np.searchsorted(np.array(self.firsts), exposures, side="right") - 1
             found: FloatArray = np.array(self.numbers)[np.maximum(places, 0)]
             return found
-        return shape_tables(self.kind, np.array([self.numbers]), exposures)[0]
+        tables = shape_tables(self.kind, np.array([self.numbers]), exposures)
+        return np.asarray(tables[0])
 
     def named(self) -> dict[str, float]:
         """The numbers by name; none for a table, whose values are a curve."""
@@ -94,6 +95,7 @@ def shape_tables(kind: str, numbers: FloatArray, n: Any) -> FloatArray:
     """The shapes with these numbers, a row each, at these exposures: [shape, exposure]."""
     n = np.asarray(n, dtype=np.float64)[None, :]
     first = numbers[:, :1]
+    found: FloatArray
     if kind == "power":
         found = n**-first
     elif kind == "exponential":
@@ -104,7 +106,8 @@ def shape_tables(kind: str, numbers: FloatArray, n: Any) -> FloatArray:
         found = np.where(n <= numbers[:, 1:2], 1.0, first)
     else:
         found = np.ones((len(numbers), n.shape[1]))
-    return np.maximum(found, LOWEST)
+    found = np.maximum(found, LOWEST)
+    return found
 
 
 def first_grid(kind: str, nodes: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -116,8 +119,8 @@ def first_grid(kind: str, nodes: IntArray) -> tuple[FloatArray, FloatArray]:
         side = np.linspace(0.0, 1.0, 61)
         return STEEPEST * side[:, None] ** 2, np.array([side[1]])
     if kind == "exponential":
-        rates = np.geomspace(0.3 / longest, STEEPEST, 15)
-        floors = np.linspace(0.0, 0.9, 10)
+        rates = np.geomspace(0.3 / longest, STEEPEST, 20)
+        floors = np.linspace(0.0, 0.9, 13)
         return _all(rates, floors), np.array([np.log(rates[1] / rates[0]), floors[1]])
     side = np.linspace(0.0, 1.0, 21)
     if kind == "plateau":

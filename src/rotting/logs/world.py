@@ -16,7 +16,7 @@ from rotting.models import Model
 if TYPE_CHECKING:
     import polars as pl
 
-    from rotting.logs.fit import Fit
+    from rotting.logs.fitted import Fit
 
 _ALIKE = 0.05  # keys whose factors differ by less than this to each side are taken to be alike
 

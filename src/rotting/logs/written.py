@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rotting.logs.belief import rounded
+from rotting.logs.belief import rounded, trusted
+from rotting.logs.rows import known_rows
 from rotting.logs.shapes import FORMULAS
 from rotting.logs.world import arm_models, arrivals_of, factor_range
 from rotting.models import (
@@ -24,7 +25,7 @@ from rotting.models import (
 from rotting.printable import printable
 
 if TYPE_CHECKING:
-    from rotting.logs.fit import Fit
+    from rotting.logs.fitted import Fit
 
 _ROUNDS = 20_000  # of the experiment, at most
 _RUNS = 20
@@ -62,11 +63,12 @@ def toml_of(fit: Fit) -> str:
 
 def _comments(fit: Fit) -> list[str]:
     """What this is, which log, which curves, and how sure."""
-    known = int((~np.isnan(fit.log.reward)).sum())
+    known = int(known_rows(fit.log).sum())
     source = printable(fit.log.source or "a log")
     who = f" of {fit.log.keys:,} keys" if fit.log.has_keys else ""
     lines = [
-        f"A simulation of {source}, fitted by rotting: {known:,} rewards{who}, {len(fit.arms)} arms.",
+        f"A simulation of {source}, fitted by rotting: {known:,} rewards{who}, "
+        f"{len(fit.arms)} arms.",
         f"Curves: {fit.best.name}, an amplitude for each arm times {FORMULAS[fit.best.kind]}.",
     ]
     for name, (value, low, high) in fit.parameters().items():
@@ -134,18 +136,19 @@ def _policies(fit: Fit) -> list[dict[str, Any]]:
     sigma = {} if bernoulli else {"sigma": rounded(fit.sigma)}
     # sigma of a family of rates: the most that its curves allow
     known: dict[str, Any] = {"family": family, "sigma": rounded(fit.sigma)}
+    free: dict[str, Any]
+    by: dict[str, Any]
+    rivals: list[dict[str, Any]]
     steady: dict[str, Any] = {"policy": "steadyucb", **sigma}
     if fit.log.has_keys:
         rewards = {} if bernoulli else {"rewards": "gaussian", **sigma}
-        return [
-            {"policy": "fatigue", **rewards},
-            {"policy": "posterior", "rule": "thompson", **known},
-            steady,
-            {"policy": "ucb1"},
-        ]
-    guarded = {"policy": "guarded", **known}
-    first = [steady, guarded] if fit.best.kind in ("constant", "table") else [guarded, steady]
-    return [*first, {"policy": "cto", "family": family}, {"policy": "ucb1"}]
+        free, by = {"policy": "fatigue", **rewards}, {"policy": "posterior", "rule": "thompson"}
+        rivals = [steady, {"policy": "ucb1"}]
+    else:
+        free, by = steady, {"policy": "guarded"}
+        rivals = [{"policy": "cto", "family": family}, {"policy": "ucb1"}]
+    by = by | known
+    return [by, free, *rivals] if trusted(fit) else [free, by, *rivals]
 
 
 def _family(family: Family) -> dict[str, Any]:

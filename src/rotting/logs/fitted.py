@@ -123,7 +123,7 @@ class Fit:
         return checks.integer("arm", arm, 0, len(self.arms) - 1)
 
     def simulator(self, longest: int | None = None) -> FloatArray:
-        """The curves, [arm, exposure less one], up to the highest exposure in the log or another."""
+        """The curves, [arm, exposure less one], up to the log's highest exposure or another one."""
         most = self.longest if longest is None else checks.integer("longest", longest, 1, _MOST)
         found = self.fitted.means(np.arange(1, most + 1))
         return np.clip(found, 0.0, 1.0) if self.rewards == "bernoulli" else found
