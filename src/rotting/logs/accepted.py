@@ -83,8 +83,15 @@ def notes_on(log: Log) -> list[str]:
     return notes
 
 
-def said_of_keys(log: Log, learn: bool, given: bool, weights: Any, offsets: Any) -> str:
+def said_of_keys(
+    log: Log, learn: bool, modelled: bool, given: bool, weights: Any, offsets: Any
+) -> str:
     """Whose curves these are."""
+    if modelled:
+        return (
+            "Each key has a factor of its own on all means, by a joint model of rewards and of who "
+            "leaves: curves are those of all keys."
+        )
     if given:
         return "Keys' factors were given: curves are those of all keys."
     if learn:

@@ -20,6 +20,7 @@ from rotting.logs.curves import Curves, by_grid, curves_of_kind, grid_of, refine
 from rotting.logs.factors import Factors, alike, centred, expect, learn_factors, sums
 from rotting.logs.fitted import Described, Fit
 from rotting.logs.heldout import Candidate, compare, simplest
+from rotting.logs.key_levels import key_levels
 from rotting.logs.log import Log
 from rotting.logs.resampling import resample
 from rotting.logs.rows import MOST_KEYS, MOST_ROWS, Rows, known_rows, packed, rows_of
@@ -56,7 +57,7 @@ def fit(
 
     families     the shapes to try; all of `shapes.KINDS` unless given
     keys_differ  learn each key's factor on all its means, so that curves are those of all keys, not
-                 of those who were still there. That is right if keys leave by what was seen of them
+                 of those who were still there; by a model of who leaves where some do
     weights      one a row of the log; with them, and with offsets, keys' factors are not learnt:
                  curves are as seen in the log, among those who were still there, by these weights
     offsets      one a row: what its mean is multiplied with, as far as is known from elsewhere
@@ -72,6 +73,8 @@ def fit(
     weights, offsets = one_a_row("weights", weights, log), one_a_row("offsets", offsets, log)
     notes = notes_on(log)
     learn = keys_differ and weights is None and offsets is None and _several(log)
+    modelled = key_levels(log, seed) if learn and key_factors is None else None
+    key_factors = key_factors if modelled is None else modelled  # who leaves tells about the key
     keys = _sample(log, seed, notes) if learn or key_factors is not None else None
     rows = rows_of(log, weights, offsets, keys)
     sigma = None if rows.binary else _sigma(rows)
@@ -86,7 +89,9 @@ def fit(
         rows = rows if offsets is not None else packed(rows)
         factors = alike(rows, sigma)
     factors, _ = centred(factors)
-    notes.append(said_of_keys(log, learn, key_factors is not None, weights, offsets))
+    notes.append(
+        said_of_keys(log, learn, modelled is not None, key_factors is not None, weights, offsets)
+    )
     done = 0
 
     def step() -> None:

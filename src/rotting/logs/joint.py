@@ -29,7 +29,7 @@ import numpy as np
 from rotting.arrays import FloatArray, IntArray
 
 BINARY, GAUSSIAN = 0, 1
-_CAP = 0.995  # a chance of more is taken for this
+CAP = 0.995  # a chance of more is taken for this
 _RIDGE = 0.01  # on the polynomial's coefficients: without it equal keys have no best weights
 # On how leaving depends on the level, and on its square: slight. Where hardly anybody's level can be
 # told, all who leave are else explained by levels that nobody has.
@@ -258,7 +258,7 @@ def _scores(
             y = reward[i]
             if kind == 0:
                 for j in range(nodes):
-                    p = min(_CAP, levels[j] * factor)
+                    p = min(CAP, levels[j] * factor)
                     product[j] *= p if y > 0.5 else 1.0 - p
                 if (i - begin) % 16 == 15:  # before the product is too small to be a number
                     for j in range(nodes):
@@ -299,7 +299,7 @@ def _scores(
             if kind == 0:
                 for j in range(nodes):
                     p = levels[j] * factor
-                    if p < _CAP:
+                    if p < CAP:
                         slope += likely[j] * (y - p) / (1.0 - p)
             else:
                 for j in range(nodes):
