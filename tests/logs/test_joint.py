@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from twins import joint as twin
 
 from rotting.logs import joint
+from twins import joint as twin
 
 
 def case_of(
