@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from made_logs import small, stories, table
 
+from made_logs import small, stories, table
 from rotting.logs import joint, read, synthetic
 from rotting.logs.log import Log
 from rotting.logs.stories import exposure_effect, model_data, start_of, stories_of
