@@ -133,10 +133,10 @@ def used_up(theta: float, seed: int = 0) -> dict[str, Any]:
         level = 5.0 + 0.5 * arm
         reward = level * np.arange(1, count + 1) ** -theta + rng.normal(0.0, 1.0, count)
         parts.append((np.full(count, arm), days, reward))
-    arm, days, reward = (np.concatenate(part) for part in zip(*parts, strict=True))
+    arms, days, rewards = (np.concatenate(part) for part in zip(*parts, strict=True))
     order = np.argsort(days)
-    names = [f"arm {one}" for one in arm[order]]
-    return {"arm": names, "time": days[order].tolist(), "reward": reward[order].tolist()}
+    names = [f"arm {one}" for one in arms[order]]
+    return {"arm": names, "time": days[order].tolist(), "reward": rewards[order].tolist()}
 
 
 @pytest.mark.parametrize(("theta", "overall"), [(0.0, "does-not-rot"), (0.2, "rots")])

@@ -148,10 +148,10 @@ def test_weighted_differences_weigh_by_who_stayed() -> None:
 
 
 def test_a_showing_that_is_missing_makes_no_difference() -> None:
-    whole = {"key": ["a", "a", "a"] * 30, "time": [0, 1, 2] * 30, "reward": [5.0, None, 1.0] * 30}
-    for number in range(30):
-        whole["key"][3 * number : 3 * number + 3] = [f"u{number}"] * 3
-    whole["reward"][1] = 4.0  # the first key has all three
+    rewards = [5.0, None, 1.0] * 30
+    rewards[1] = 4.0  # the first key has all three
+    keys = [f"u{row // 3}" for row in range(90)]
+    whole = {"key": keys, "time": [0, 1, 2] * 30, "reward": rewards}
     slope = companions.weighted_differences(stories_of(read(whole, arm=False)))
     # from 5 to 4 where one of thirty has a next reward, and weights end at 20; then from 4 to 1
     assert slope.value == pytest.approx((20.0 * -1.0 + 1.0 * -3.0) / 21.0)

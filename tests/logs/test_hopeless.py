@@ -120,7 +120,7 @@ def test_every_reason_makes_a_whole_diagnosis() -> None:
     for table, options in tables:
         found = quick(table, arm=False, **options)
         assert found.overall == "cannot-tell"
-        assert list(found.parts)[0] == "contents"
+        assert next(iter(found.parts)) == "contents"
         assert len(found.parts) == 8
         codes.add(found["unknown"].code)
         assert found.advice.endswith(".")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,7 +64,7 @@ def test_gaps_ends_and_calendar() -> None:
     np.testing.assert_allclose(found.calendar, (log.time - first) / (last - first))
     for rows in stories(log).values():
         assert math.isinf(found.gap[rows[0]])
-        for before, after in zip(rows[:-1], rows[1:], strict=True):
+        for before, after in pairwise(rows):
             assert found.gap[after] == pytest.approx(log.time[after] - log.time[before])
             assert found.ended[before] == 0
         assert found.ended[rows[-1]] in (1, -1)
@@ -74,7 +76,7 @@ def test_patience_is_the_share_of_gaps_that_reach_beyond_the_log() -> None:
     closed, begun = log.time.max(), log.time.min()
     early, every = [], []
     for rows in stories(log).values():
-        for before, after in zip(rows[:-1], rows[1:], strict=True):
+        for before, after in pairwise(rows):
             gap = log.time[after] - log.time[before]
             every.append(gap)
             if log.time[before] <= 0.5 * (begun + closed):
@@ -104,7 +106,7 @@ def test_nobody_asks_who_leaves_after_the_last_showing_allowed() -> None:
 
 
 def test_a_story_that_happens_to_be_longest_ends_like_others() -> None:
-    rows = {"key": ["a"] * 9, "time": list(range(9)), "reward": [1, 0, 1] * 3}
+    rows: dict[str, list[Any]] = {"key": ["a"] * 9, "time": list(range(9)), "reward": [1, 0, 1] * 3}
     for number in range(20):
         rows["key"] += [f"u{number}"] * 2
         rows["time"] += [number, number + 1]
@@ -128,7 +130,7 @@ def test_unknown_rewards_are_left_out_and_count_as_showings() -> None:
 def test_units_are_keys() -> None:
     found = stories_of(small(7))
     assert found.units == len(set(found.log.key.tolist()))
-    for begin, end in zip(found.starts[:-1], found.starts[1:], strict=True):
+    for begin, end in pairwise(found.starts):
         assert len(set(found.log.key[begin:end].tolist())) == 1
 
 
@@ -140,7 +142,7 @@ def test_units_without_keys_are_blocks_of_one_arm() -> None:
     assert found.starts[-1] == len(rows["arm"])
     assert sizes.min() >= 5
     assert sizes.max() - sizes.min() <= 2
-    for begin, end in zip(found.starts[:-1], found.starts[1:], strict=True):
+    for begin, end in pairwise(found.starts):
         assert len(set(found.log.arm[begin:end].tolist())) == 1
     assert found.units == 80
 

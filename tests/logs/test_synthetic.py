@@ -18,7 +18,8 @@ def days(frame: Any) -> Any:
 
 
 def tales(frame: Any) -> list[Any]:
-    return frame.partition_by("key", "arm", maintain_order=True)
+    found: list[Any] = frame.partition_by("key", "arm", maintain_order=True)
+    return found
 
 
 def test_a_seed_makes_one_log() -> None:
@@ -96,7 +97,8 @@ def ends(leaving: str) -> tuple[float, float, float, float]:
     """Chances to end after a success and after a failure before the last; mean rewards of both."""
     frame = synthetic("constant", leaving, keys=3000, exposures=5, starts="lockstep", seed=1)
     after: dict[float, list[bool]] = {0.0: [], 1.0: []}
-    one, many = [], []
+    one: list[float] = []
+    many: list[float] = []
     for tale in tales(frame):
         paid = tale["reward"].to_list()
         for place, reward in enumerate(paid[:4]):

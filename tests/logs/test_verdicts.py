@@ -48,17 +48,17 @@ def answers(stories: Stories = STORIES, **changed: Any) -> Answers:
         "fitted": fitted,
         "data": data,
     }
-    return Answers(**{**plain, **changed})  # type: ignore[arg-type]
+    return Answers(**{**plain, **changed})
 
 
 def findings(**changed: Any) -> Findings:
     return Findings(STORIES, answers(**changed), 0.1, 0.05)
 
 
-FALLS = {"theta": 0.3, "error": 0.02, "p_use": 1e-6}
-MOVES = {"p_calendar": 1e-6, "calendar": (0.5, 0.45, 0.55)}
-RESTS = {"p_rest": 1e-6, "half_life": 2.0}
-TOGETHER = {"p_use": None, "p_calendar": None, "calendar": None, "p_rest": None, "half_life": None}
+FALLS: dict[str, Any] = {"theta": 0.3, "error": 0.02, "p_use": 1e-6}
+MOVES: dict[str, Any] = {"p_calendar": 1e-6, "calendar": (0.5, 0.45, 0.55)}
+RESTS: dict[str, Any] = {"p_rest": 1e-6, "half_life": 2.0}
+TOGETHER: dict[str, Any] = dict.fromkeys(("p_use", "p_calendar", "calendar", "p_rest", "half_life"))
 UNSURE = {"theta": 0.1, "error": 0.3, "p_use": 0.4}
 
 TABLE: list[tuple[str, dict[str, Any]]] = [
