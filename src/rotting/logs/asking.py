@@ -14,6 +14,7 @@ from rotting.logs.stories import Stories, exposure_effect, model_data, start_of
 APART = 0.1  # 1 - R^2 of the showing's number on periods: below, use and calendar move together
 _HALF_LIVES = (0.3, 0.8, 2.0, 5.0, 12.0)  # in median gaps
 _STEADY = 0.1  # spread of the logarithms of gaps below which rest says nothing
+_BELIEVED = 0.05  # a half-life with a higher p-value is not used in other answers
 _ASK_REST = 1.0  # standard errors that a fall must have before rest is asked about
 
 
@@ -67,7 +68,7 @@ def ask(stories: Stories) -> Answers:
         half_life, p_rest = math.inf, 1.0
         if theta > _ASK_REST * error:
             half_life, p_rest, further = _rest(stories, fitted, data)
-            if further is not None:
+            if further is not None and p_rest < _BELIEVED:
                 chosen, use = further, exposure_effect(stories, half_life)
     p_type, p_paid = _leaving(*chosen)
     moved = None

@@ -55,8 +55,7 @@ def periods(stories: Stories, most: int = _PERIODS) -> IntArray:
 
 
 def pooled_trend(stories: Stories) -> Slope:
-    """Reward against ln n over all rows: right if nobody leaves, or those who do are like "
-    "others."""
+    """Reward against ln n over all rows: right if nobody leaves, or leavers are like others."""
     return _regression(stories, stories.log.reward, stories.log_exposure, [], "ln n")
 
 

@@ -1,4 +1,4 @@
-"""Which level each key has, by the joint model: for fits that must not mistake leavers for falls."""
+"""Which level each key has, by the joint model: for fits that must not take leavers for falls."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _CELLS = 20_000_000  # rows times levels that are worked on at once
 def key_levels(log: Log, seed: int = 0) -> tuple[FloatArray, FloatArray] | None:
     """Levels that keys may have, as factors around 1, and how likely each key has each.
 
-    None where nobody leaves, or where levels may be negative: then leaving bends no curve, or levels
-    are no factors. Fitted to a random part of very many keys, and asked of all.
+    None where nobody leaves, or where levels may be negative: then leaving bends no curve, or
+    levels are no factors. Fitted to a random part of very many keys, and asked of all.
     """
     settled = log.only(log.settled)
     part = stories_of(settled, seed)

@@ -120,7 +120,9 @@ def _shape(stories: Stories, name: str, calendar: bool, seed: int) -> Shape:
     weights = rows.astype(np.float64)
     worth = _falling(np.exp(np.append(0.0, effects)), weights, isotonic_regression)
     generator = np.random.default_rng(seed)
-    drawn = generator.multivariate_normal(effects, covariance, _DRAWS, check_valid="ignore")
+    drawn = np.zeros((_DRAWS, 0))  # where there is one cell only
+    if len(effects):
+        drawn = generator.multivariate_normal(effects, covariance, _DRAWS, check_valid="ignore")
     curves = np.exp(np.concatenate([np.zeros((_DRAWS, 1)), np.clip(drawn, -20, 20)], axis=1))
     falling = np.stack([_falling(curve, weights, isotonic_regression) for curve in curves])
     low, high = np.quantile(falling, [0.025, 0.975], axis=0)
