@@ -63,8 +63,8 @@ def test_a_steady_pace_says_nothing_about_rest() -> None:
 
 
 # Of seed 0 except for "rested", where it says "rots-and-calendar": the calendar is tested in the
-# model with the best half-life (p = 0.006) though rest is not shown (p = 0.08); without it p = 0.048
-# before Holm. Seed 1 was the next.
+# model with the best half-life (p = 0.006) though rest is not shown (p = 0.08); without it p is
+# 0.048 before Holm. Seed 1 was the next.
 @pytest.mark.parametrize(
     ("truth", "seed", "overall"),
     [
