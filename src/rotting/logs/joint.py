@@ -31,9 +31,9 @@ from rotting.arrays import FloatArray, IntArray
 BINARY, GAUSSIAN = 0, 1
 CAP = 0.995  # a chance of more is taken for this
 _RIDGE = 0.01  # on the polynomial's coefficients: without it equal keys have no best weights
-# On how leaving depends on the level, and on its square: slight. Where hardly anybody's level can
-# be told, all who leave are else explained by levels that nobody has.
-_ON_LEVEL, _ON_SQUARE = 0.05, 4.0
+# On how leaving depends on the level, slightly, and on its square, strongly: with a free square
+# those who leave are explained by levels at both ends that nobody has, and n by who is left.
+_ON_LEVEL, _ON_SQUARE = 0.05, 50.0
 _STEPS, _CLOSE = 100, 1e-4
 
 
