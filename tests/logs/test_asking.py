@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from small_logs import quick, table
 from rotting.logs import Diagnosis, diagnose, joint, read, synthetic
 from rotting.logs.asking import ask
 from rotting.logs.diagnosis import PARTS
 from rotting.logs.stories import model_data, start_of, stories_of
 from rotting.reports.data import json_text
+from small_logs import quick, table
 
 
 def test_answers_are_the_joint_model_s() -> None:
@@ -165,9 +165,6 @@ def test_missing_and_young_rewards() -> None:
     assert sum(evidence["rows"]) == np.sum(old & ~np.isnan(reward))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Wald tests of who leaves, where nobody does: coefficients have no limit"
-)
 def test_no_selection_is_claimed_where_nobody_leaves() -> None:
     found = [quick(synthetic("constant", seed=seed))["selection"].code for seed in range(2)]
     assert "no" in found or "nobody-leaves" in found

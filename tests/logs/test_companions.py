@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from small_logs import small, stories
 from rotting.arrays import FloatArray
 from rotting.logs import companions, read, synthetic
 from rotting.logs.companions import Slope
 from rotting.logs.stories import Stories, stories_of
+from small_logs import small, stories
 
 
 def dummies(labels: Any) -> FloatArray:

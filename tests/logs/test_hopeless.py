@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from small_logs import quick
 from rotting.logs import read, synthetic
 from rotting.logs.hopeless import ends_with_success, hopeless
 from rotting.reports.data import json_text
+from small_logs import quick
 
 
 def keyed(rewards: list[Any], each: int = 3) -> dict[str, list[Any]]:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
-from small_logs import small
 from rotting.logs import read, synthetic
 from rotting.logs.shape import _falling, _family, cells_of, only_arm, shapes
 from rotting.logs.stories import stories_of
 from rotting.reports.data import json_text
+from small_logs import small
 
 
 def test_cells_have_enough_rows_and_hold_every_row() -> None:

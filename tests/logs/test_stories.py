@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from small_logs import small, stories, table
 from rotting.logs import joint, read, synthetic
 from rotting.logs.log import Log
 from rotting.logs.stories import exposure_effect, model_data, start_of, stories_of
+from small_logs import small, stories, table
 
 
 def remembered(log: Log, half_life: float) -> dict[tuple[int, int, int], float]:
@@ -44,9 +44,6 @@ def test_nothing_is_forgotten_in_the_end() -> None:
     np.testing.assert_allclose(exposure_effect(kept, 1e9), kept.log_exposure, atol=1e-6)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a showing without a reward is dropped, and its memory with it"
-)
 def test_showings_without_a_reward_are_remembered() -> None:
     log = small(3, keys=40, missing=0.3)
     kept = stories_of(log)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from small_logs import small, table
 from rotting.logs import Log, diagnosis, joint, read, verdicts, words
 from rotting.logs.asking import Answers
 from rotting.logs.companions import Slope
@@ -19,6 +18,7 @@ from rotting.logs.diagnosis import CODES, Diagnosis
 from rotting.logs.stories import Stories, model_data, stories_of
 from rotting.logs.verdicts import Findings, decide
 from rotting.reports.data import json_text
+from small_logs import small, table
 
 LOG = small(1, keys=60, gaussian=True)
 STORIES = stories_of(LOG)
@@ -248,7 +248,6 @@ def test_rest_is_counted_in_the_cost_where_it_helps() -> None:
     assert "2.0 days" in found.headline
 
 
-@pytest.mark.xfail(strict=True, reason="the fall as seen is divided by the mean of first showings")
 def test_a_log_whose_first_showings_pay_nothing_can_be_read() -> None:
     rows = table(1, keys=60)
     log = read(rows)

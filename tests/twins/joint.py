@@ -35,24 +35,23 @@ class Parts(NamedTuple):
     beta: Sequence[float]
     b: Sequence[float]
     b_z: float
-    b_zz: float
     c: Sequence[float]
     sigma: float
 
 
 def parts_of(parameters: Sequence[float], case: Case) -> Parts:
-    """Effects, what was seen, the level and its square, powers, and ln sigma, in this order."""
+    """Effects, what was seen, the level, powers, and ln sigma, in this order."""
     left = list(parameters)
     beta = [left.pop(0) for _ in case.units[0][0].x]
     b: list[float] = []
-    b_z = b_zz = 0.0
+    b_z = 0.0
     if case.leaving:
         b = [left.pop(0) for _ in case.seen[0]]
-        b_z, b_zz = left.pop(0), left.pop(0)
+        b_z = left.pop(0)
     c = [left.pop(0) for _ in case.basis[0]]
     sigma = 1.0 if case.binary else math.exp(left.pop(0))
     assert not left
-    return Parts(beta, b, b_z, b_zz, c, sigma)
+    return Parts(beta, b, b_z, c, sigma)
 
 
 def dot(one: Sequence[float], other: Sequence[float]) -> float:
@@ -76,7 +75,7 @@ def log_of_row(row: Row, j: int, case: Case, parts: Parts) -> float:
         found = -0.5 * ((row.reward - mean) / parts.sigma) ** 2 - math.log(parts.sigma)
     if case.leaving and row.ended >= 0:
         z = case.z[j]
-        eta = dot(case.seen[row.pattern], parts.b) + parts.b_z * z + parts.b_zz * z * z
+        eta = dot(case.seen[row.pattern], parts.b) + parts.b_z * z
         h = 1.0 / (1.0 + math.exp(-eta))
         found += math.log(1.0 - h if row.ended == 0 else h + (1.0 - h) * row.patience)
     return found

@@ -144,7 +144,7 @@ def _leaving(fitted: joint.Fitted, data: joint.Data) -> tuple[float | None, floa
         return None, None
     first, ends = data.effects, data.seen.shape[1]
     paid = list(range(first + 1, first + ends - 1))
-    return fitted.wald([first + ends, first + ends + 1]), fitted.wald(paid)
+    return fitted.wald([first + ends]), fitted.wald(paid)
 
 
 def _calendar(fitted: joint.Fitted, data: joint.Data) -> tuple[tuple[float, float, float], float]:

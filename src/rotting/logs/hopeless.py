@@ -8,8 +8,8 @@ import numpy as np
 
 from rotting.logs.log import Log
 
-_LEAST_ROWS, _LEAST_SUCCESSES = 50, 10
-_ALWAYS = 0.995  # of the successes are the last row of their story
+_LEAST_ROWS, _LEAST_SUCCESSES, _LEAST_KEYS = 50, 30, 40
+_ALWAYS = 0.9  # of the successes are the last row of their story: some tables are not quite clean
 
 
 class Reason(NamedTuple):
@@ -44,6 +44,14 @@ def hopeless(log: Log) -> Reason | None:
             f"Every reward is {rewards[0]:g}, so nothing can be said about what moves it.",
             "Check that the column is the reward, and that rows without one are in the table.",
         )
+    fewer = int(min((rewards == 0.0).sum(), (rewards == 1.0).sum()))
+    if log.binary and fewer < _LEAST_SUCCESSES:
+        return Reason(
+            "few-successes",
+            f"There are only {fewer} rewards of {'one' if rewards.mean() < 0.5 else 'zero'}, and at "
+            f"least {_LEAST_SUCCESSES} are needed before anything can be said.",
+            "Wait until there are more rows.",
+        )
     if log.rows == "last":
         return Reason(
             "last-rows",
@@ -67,6 +75,14 @@ def hopeless(log: Log) -> Reason | None:
             "before: the willing leave first, and the rate falls with n even if nobody tires. "
             "Fatigue and selection cannot be told apart from such a log by any method.",
             _FRESH,
+        )
+    if log.has_keys and log.keys < _LEAST_KEYS:
+        return Reason(
+            "few-keys",
+            f"There are only {log.keys} keys, and at least {_LEAST_KEYS} are needed to tell those who "
+            "leave from those who tire.",
+            "Wait until there are more keys; or leave the key out (--key none) if the arms wear out "
+            "for everybody.",
         )
     return None
 

@@ -7,7 +7,7 @@ Those who stay are not those who left. Key k has a level g_j with weight w_j, on
 
 and after it the story ends with chance 1 / (1 + exp(-eta)),
 
-    eta = r . b + b_z z_j + b_zz z_j^2,
+    eta = r . b + b_z z_j,
 
 r being what was seen (the reward, the showing's number) and z_j the level on a scale of its own. A
 story of which nothing more is seen has ended, or goes on after the log's end; the chance of that is
@@ -31,9 +31,9 @@ from rotting.arrays import FloatArray, IntArray
 BINARY, GAUSSIAN = 0, 1
 CAP = 0.995  # a chance of more is taken for this
 _RIDGE = 0.01  # on the polynomial's coefficients: without it equal keys have no best weights
-# On how leaving depends on the level, slightly, and on its square, strongly: with a free square
-# those who leave are explained by levels at both ends that nobody has, and n by who is left.
-_ON_LEVEL, _ON_SQUARE = 0.05, 50.0
+# On how leaving depends on the level: where hardly anybody's level can be told, it is anything.
+# There is no square of the level: it was tried, and explained leavers by levels that nobody has.
+_ON_LEVEL = 0.05
 _STEPS, _CLOSE = 100, 1e-4
 
 
@@ -61,7 +61,7 @@ class Data(NamedTuple):
     @property
     def size(self) -> int:
         """How many parameters there are."""
-        ends = self.seen.shape[1] + 2 if self.leaving else 0
+        ends = self.seen.shape[1] + 1 if self.leaving else 0
         return int(self.effects + ends + self.basis.shape[1] + (self.kind == GAUSSIAN))
 
 
@@ -150,7 +150,7 @@ def _penalties(data: Data) -> FloatArray:
     first = data.size - data.basis.shape[1] - int(data.kind == GAUSSIAN)
     ridge[first : first + data.basis.shape[1]] = _RIDGE
     if data.leaving:
-        ridge[first - 2 : first] = _ON_LEVEL, _ON_SQUARE
+        ridge[first - 1] = _ON_LEVEL
     return ridge
 
 
@@ -173,8 +173,8 @@ def with_errors(found: Fitted, data: Data) -> Fitted:
         curvature[place] = (ends[1] - ends[0]) / (2.0 * width)
     curvature = 0.5 * (curvature + curvature.T) + np.diag(ridge)
     gradients = scores(parameters, data)[1]
-    units = max(2, len(gradients))
-    middle = gradients.T @ gradients * (units / (units - 1.0))
+    units = len(gradients)
+    middle = gradients.T @ gradients * (units / max(1.0, units - data.size))  # few units: wider
     inverse = np.linalg.pinv(curvature, hermitian=True)
     return found._replace(covariance=inverse @ middle @ inverse)
 
@@ -205,7 +205,7 @@ def _scores(
     """Fill each unit's gradient; return the sum of the logarithms of their likelihoods."""
     nodes, effects, powers = len(levels), x.shape[1], basis.shape[1]
     ends = seen.shape[1]
-    first_weight = effects + (ends + 2 if leaving else 0)
+    first_weight = effects + (ends + 1 if leaving else 0)
     sigma = math.exp(parameters[first_weight + powers]) if kind == 1 else 1.0
 
     weights = np.zeros(nodes)  # logarithms, first
@@ -232,7 +232,6 @@ def _scores(
             eta += seen[c, q] * parameters[effects + q]
         for j in range(nodes):
             full = eta + parameters[effects + ends] * z[j]
-            full += parameters[effects + ends + 1] * z[j] * z[j]
             full = min(30.0, max(-30.0, full))
             stays[c, j] = -math.log1p(math.exp(full))
             chance[c, j] = math.exp(full + stays[c, j])
@@ -312,7 +311,7 @@ def _scores(
                 gradients[k, q] += slope * x[i, q]
             if leaving and ended[i] >= 0:
                 c = pattern[i]
-                plain, with_z, with_zz = 0.0, 0.0, 0.0
+                plain, with_z = 0.0, 0.0
                 for j in range(nodes):
                     h = chance[c, j]
                     rest = -likely[j] * h
@@ -321,9 +320,7 @@ def _scores(
                         rest = likely[j] * (1.0 - patience[i]) * h * (1.0 - h) / unseen
                     plain += rest
                     with_z += rest * z[j]
-                    with_zz += rest * z[j] * z[j]
                 for q in range(ends):
                     gradients[k, effects + q] += plain * seen[c, q]
                 gradients[k, effects + ends] += with_z
-                gradients[k, effects + ends + 1] += with_zz
     return log_likelihood

@@ -71,7 +71,7 @@ def _rewards(parameters: FloatArray, data: joint.Data, part: slice) -> FloatArra
 
 def _leaving(parameters: FloatArray, data: joint.Data, part: slice) -> FloatArray:
     first, columns = data.effects, data.seen.shape[1]
-    by_level = parameters[first + columns] * data.z + parameters[first + columns + 1] * data.z**2
+    by_level = parameters[first + columns] * data.z
     seen = data.seen @ parameters[first : first + columns]
     eta = np.clip(seen[data.pattern[part], None] + by_level, -30.0, 30.0)
     leaves = 1.0 / (1.0 + np.exp(-eta))

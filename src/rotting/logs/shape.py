@@ -81,6 +81,7 @@ def only_arm(stories: Stories, arm: int) -> Stories:
         stories.calendar[rows],
         stories.ended[rows],
         stories.patience[rows],
+        stories.memory._replace(known=stories.memory.known[rows]),
     )
 
 

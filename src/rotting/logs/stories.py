@@ -18,6 +18,15 @@ _NODES, _POWERS = 17, 4
 _FEW_LEAVERS, _FEW_GAPS, _FEW_FIRST = 20, 200, 50
 
 
+class Memory(NamedTuple):
+    """All rows, those without a known reward among them: they were shown, and are remembered."""
+
+    place: IntArray  # in the story, from 0
+    gap: FloatArray  # days since the row before; inf for the first of a story
+    before: FloatArray  # showings before the first row of a story; 0 elsewhere
+    known: IntArray  # the rows whose reward is known
+
+
 class Stories(NamedTuple):
     """A log's rows with known rewards, unit after unit, and what explains them."""
 
@@ -28,6 +37,7 @@ class Stories(NamedTuple):
     calendar: FloatArray  # 0 at the log's first row, 1 at its last
     ended: IntArray
     patience: FloatArray
+    memory: Memory
 
     @property
     def units(self) -> int:
@@ -42,12 +52,20 @@ def stories_of(log: Log, seed: int = 0, most: int = MOST_UNITS) -> Stories:
         chosen[np.random.default_rng(seed).permutation(log.keys)[:most]] = True
         log = log.only(chosen[log.key])
     ended, gap, patience = _ends(log)
-    known = ~np.isnan(log.reward)
+    known = np.flatnonzero(~np.isnan(log.reward))
+    memory = _memory(log, gap, known)
     log, ended, gap, patience = log.only(known), ended[known], gap[known], patience[known]
     span = max(float(np.ptp(log.time)), 1e-12) if log.key.size else 1.0
     calendar = (log.time - (log.time.min() if log.key.size else 0.0)) / span
     numbers = np.log(log.exposure.astype(np.float64))
-    return Stories(log, _units(log), numbers, gap, calendar, ended, patience)
+    return Stories(log, _units(log), numbers, gap, calendar, ended, patience, memory)
+
+
+def _memory(log: Log, gap: FloatArray, known: IntArray) -> Memory:
+    starts = log.story_starts()
+    place = np.arange(log.key.size) - np.repeat(starts[:-1], np.diff(starts))
+    before = np.where(place == 0, log.exposure - 1.0, 0.0)
+    return Memory(place, gap, before, known)
 
 
 def _units(log: Log) -> IntArray:
@@ -101,19 +119,16 @@ def exposure_effect(stories: Stories, half_life: float = math.inf) -> FloatArray
     """ln(1 + showings before, of which half are forgotten after `half_life` days)."""
     if math.isinf(half_life):
         return stories.log_exposure
-    log = stories.log
-    remembered = np.zeros(log.key.size)
-    new = np.isinf(stories.gap)
-    steps = log.exposure.astype(np.int64)
-    fade = np.where(new, 0.0, 0.5 ** (np.where(new, 0.0, stories.gap) / half_life))
+    memory = stories.memory
+    remembered = memory.before.copy()
+    fade = 0.5 ** (memory.gap / half_life)  # 0 where a story begins: its gap is without end
     # row by row of all stories at once: the n-th rows follow from the rows before them
-    order = np.argsort(steps, kind="stable")
-    edges = np.searchsorted(steps[order], np.arange(1, int(steps.max()) + 2))
+    order = np.argsort(memory.place, kind="stable")
+    edges = np.searchsorted(memory.place[order], np.arange(1, int(memory.place.max()) + 2))
     for begin, end in pairwise(edges):
-        rows = order[begin:end]
-        later = rows[~new[rows]]
+        later = order[begin:end]
         remembered[later] = (remembered[later - 1] + 1.0) * fade[later]
-    return np.log1p(remembered)
+    return np.log1p(remembered[memory.known])
 
 
 def model_data(stories: Stories, use: FloatArray, *, calendar: bool) -> joint.Data:

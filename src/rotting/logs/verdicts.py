@@ -66,7 +66,7 @@ class Findings:
         self.falls = self.p["use"] < alpha
         self.moves = self.p.get("calendar", 1.0) < alpha
         self.rests = self.falls and self.p.get("rest", 1.0) < alpha
-        plain = stories.log_exposure
+        self.plain = plain = stories.log_exposure
         theta, error = answers.theta, answers.error
         self.fall = fall(plain, theta)
         self.low = fall(plain, theta - TWO_SIDED * error)
@@ -95,7 +95,7 @@ class Findings:
     def more_rows(self) -> float:
         """How many times as many keys would do to say "does not rot", if it does not."""
         low, high = 0.0, 10.0
-        use = self.answers.use
+        use = self.plain
         for _ in range(60):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if fall(use, middle) < self.smallest else (low, middle)
@@ -191,7 +191,8 @@ def _selection(found: Findings, stories: Stories) -> Part:
     if log.has_keys:
         slopes["within_keys"] = companions.within_keys(stories, calendar=False)
         slopes["weighted"] = companions.weighted_differences(stories)
-    level = float(np.mean(log.reward[log.exposure == log.exposure.min()])) or math.nan
+    level = float(np.mean(log.reward[log.exposure == log.exposure.min()]))
+    level = level or float(np.mean(log.reward)) or 1.0
     seen = -slopes["pooled"].value * float(np.mean(stories.log_exposure)) / level
     depends = [p for p in (answers.p_type, answers.p_paid) if p is not None]
     p_value = min(1.0, 2.0 * min(depends)) if depends else None

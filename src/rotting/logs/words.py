@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -227,7 +226,7 @@ def open_questions(found: Findings, log: Log) -> list[str]:
         asked.append(
             "Whether it is use or the calendar, and whether rest helps: there are no times."
         )
-    if found.overall == diagnosis.UNKNOWN and not found.falls:
+    if found.overall == diagnosis.UNKNOWN and not (found.falls or found.torn):
         asked.append(
             "Whether it falls at all: the log is too small for a fall of the size that matters."
         )
@@ -284,7 +283,9 @@ def advice(found: Findings, log: Log) -> str:
         )
     if found.overall == diagnosis.UNKNOWN:
         times = found.more_rows()
-        if math.isfinite(times) and times < 1000.0:
+        if times < 1.2:
+            return "A few more keys would settle it, if there is no fall."
+        if times < 1000.0:
             return f"About {times:.1f} times as many keys would settle it, if there is no fall."
         return "Many more keys would be needed."
     if not log.has_times:
