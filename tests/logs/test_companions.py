@@ -111,13 +111,15 @@ def test_separability_is_what_periods_and_keys_leave_unexplained(
     design = np.column_stack(columns)
     rest = number - design @ np.linalg.lstsq(design, number, rcond=None)[0]
     expected = float(np.sum(rest**2) / np.sum((number - number.mean()) ** 2))
-    assert companions.separability(found, within=within) == pytest.approx(expected, rel=1e-5)
+    assert companions.separability(found, within=within, logs=not within) == pytest.approx(
+        expected, rel=1e-5
+    )
 
 
 def test_nothing_is_apart_where_all_begin_on_one_day() -> None:
     found = stories_of(read(synthetic(starts="lockstep", keys=40)))
-    assert companions.separability(found, within=False) == pytest.approx(0.0, abs=1e-9)
-    assert companions.separability(found, within=True) == pytest.approx(0.0, abs=1e-9)
+    assert companions.separability(found, within=False, logs=True) == pytest.approx(0.0, abs=1e-9)
+    assert companions.separability(found, within=True, logs=False) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_weighted_differences_weigh_by_who_stayed() -> None:
@@ -176,4 +178,4 @@ def test_no_slope_where_nothing_varies() -> None:
     found = stories_of(read(rows, arm=False))
     assert math.isnan(companions.pooled_trend(found).value)
     assert math.isnan(companions.within_keys(found, calendar=True).value)
-    assert companions.separability(found, within=False) == 0.0
+    assert companions.separability(found, within=False, logs=True) == 0.0

@@ -29,14 +29,26 @@ def code(table: Any, **options: Any) -> str | None:
 
 
 def test_few_rows() -> None:
-    assert code(keyed([0, 1, 0] * 16 + [0])) == "few-rows"
-    assert code(keyed([0, 1, 0] * 16 + [0, 1])) is None
-    assert code(keyed([0, 1, 0] * 16 + [0, None])) == "few-rows"
+    rewards = [0.5, 1.0, 0.0] * 16
+    assert code(keyed([*rewards, 0], each=1)) == "few-rows"
+    assert code(keyed([*rewards, 0, 1], each=1)) == "one-exposure"  # fifty are enough for that
+    assert code(keyed([*rewards, 0, None], each=1)) == "few-rows"
+
+
+def test_few_successes_and_few_failures() -> None:
+    assert code(keyed([0, 1, 0, 0, 0, 0] * 29)) == "few-successes"
+    assert code(keyed([0, 1, 0, 0, 0, 0] * 30)) is None
+    assert code(keyed([1, 0, 1, 1, 1, 1] * 29)) == "few-successes"
+
+
+def test_few_keys() -> None:
+    assert code(keyed([0.5, 1.0, 0.0] * 39)) == "few-keys"
+    assert code(keyed([0.5, 1.0, 0.0] * 40)) is None
 
 
 def test_a_reward_that_never_changes() -> None:
     assert code(keyed([2.5] * 60)) == "constant-reward"
-    assert code(keyed([2.5] * 59 + [2.6])) is None
+    assert code(keyed([2.5] * 119 + [2.6])) is None
 
 
 def test_last_rows_only() -> None:
@@ -65,14 +77,17 @@ def first_successes(stories: int, length: int) -> list[int]:
 
 def test_stories_that_end_with_their_first_success() -> None:
     assert code(keyed(first_successes(40, 3))) == "ends-with-success"
-    assert code(keyed(first_successes(12, 5), each=5)) is None  # nine successes are too few
-    assert code(keyed(first_successes(16, 5), each=5)) == "ends-with-success"  # twelve
+    assert code(keyed(first_successes(38, 5), each=5)) == "few-successes"  # 28
+    assert code(keyed(first_successes(40, 5), each=5)) == "ends-with-success"  # 30
 
 
-def test_one_success_that_is_followed_by_a_row_is_one_too_many() -> None:
+def test_one_success_in_ten_that_is_followed_by_a_row_is_too_many() -> None:
     rewards = first_successes(40, 3)
-    rewards[0] = 1
-    assert code(keyed(rewards)) is None
+    for story in range(3):
+        rewards[3 * story] = 1
+    assert code(keyed(rewards)) == "ends-with-success"  # 3 of 33
+    rewards[9] = 1
+    assert code(keyed(rewards)) is None  # 4 of 34
 
 
 def test_ends_with_success_needs_keys_and_zeros_and_ones() -> None:

@@ -48,8 +48,8 @@ def hopeless(log: Log) -> Reason | None:
     if log.binary and fewer < _LEAST_SUCCESSES:
         return Reason(
             "few-successes",
-            f"There are only {fewer} rewards of {'one' if rewards.mean() < 0.5 else 'zero'}, and at "
-            f"least {_LEAST_SUCCESSES} are needed before anything can be said.",
+            f"There are only {fewer} rewards of {'one' if rewards.mean() < 0.5 else 'zero'}, and "
+            f"at least {_LEAST_SUCCESSES} are needed before anything can be said.",
             "Wait until there are more rows.",
         )
     if log.rows == "last":
@@ -79,10 +79,10 @@ def hopeless(log: Log) -> Reason | None:
     if log.has_keys and log.keys < _LEAST_KEYS:
         return Reason(
             "few-keys",
-            f"There are only {log.keys} keys, and at least {_LEAST_KEYS} are needed to tell those who "
-            "leave from those who tire.",
-            "Wait until there are more keys; or leave the key out (--key none) if the arms wear out "
-            "for everybody.",
+            f"There are only {log.keys} keys, and at least {_LEAST_KEYS} are needed to tell those "
+            "who leave from those who tire.",
+            "Wait until there are more keys; or leave the key out (--key none) if the arms wear "
+            "out for everybody.",
         )
     return None
 
