@@ -7,6 +7,7 @@ the outcome, `console` what they print with, `narrow` their help, `completion` w
 from rotting.cli import (  # noqa: I001  importing a command registers it; --help keeps this order
     league,
     audience,
+    diagnose,
     theory,
     demo,
     simulate,
@@ -24,6 +25,7 @@ __all__ = [
     "audience",
     "compare",
     "demo",
+    "diagnose",
     "league",
     "main",
     "policies",
