@@ -19,6 +19,7 @@ MODEL = (
     "arms = [{{model = 'constant', {}}}]\n" + GOOD[GOOD.index("[[") :]
 )
 FAMILY = GOOD.replace("ucb1", "cto") + "family = {{model = 'plateau', {}}}\n"
+MEMBERS = GOOD.replace("ucb1", "cto") + "family = {{members = [{}], weights = [1]}}\n"
 CAPPED = GOOD.replace("ucb1", "capped") + "cap = 3\n{}\n"
 
 FILES = [
@@ -67,6 +68,19 @@ FILES = [
     (FAMILY.format("amplitudes = [0.1]"), "Plateau needs a theta"),
     (FAMILY.format("thetas = 0.1"), "Theta must be a list of numbers, got 0.1"),
     (GOOD.replace("ucb1", "rawucb") + 'sigma = "unknown"\n', "sigma must be a number > 0"),
+    (MEMBERS.format("{ model = 'polynomial' }"), "policies[0].family: Polynomial needs a theta"),
+    (MEMBERS.format("{ model = 'polynomial', thet = 1 }"), "members[0].thet'; did you mean"),
+    (
+        MEMBERS.format("{ modl = 'polynomial' }"),
+        "did you mean 'policies[0].family.members[0].model'",
+    ),
+    (MEMBERS.format("3"), "policies[0].family.members[0] must be a table, got 3"),
+    (MEMBERS.format(""), "policies[0].family: members must hold at least one model, got none"),
+    (
+        MEMBERS.format("{ model = 'constant', value = 1 }, { model = 'constant', value = 2 }"),
+        "policies[0].family: weights must be one for each of 2 models, got 1",
+    ),
+    (MEMBERS.replace("members", "membrs").format(""), "'policies[0].family.membrs'"),
     (CAPPED.format("inner = { policy = 'ucb2' }"), "policies[0]: unknown policy 'ucb2'"),
     (CAPPED.format("inner = { policy = 'ucb1', d = 1 }"), "unknown parameter of ucb1 'd'"),
     (CAPPED.format("rest = { window = 3 }"), "policies[0]: rest must be a HalfLife"),
@@ -335,3 +349,18 @@ def test_bad_audiences(old: str, new: str, words: str, tmp_path: Path) -> None:
     assert old in AUDIENCE
     with pytest.raises(ValueError, match=re.escape(words)):
         audience_in(AUDIENCE.replace(old, new, 1), tmp_path)
+
+
+def test_a_family_listed_one_by_one(tmp_path: Path) -> None:
+    """Models of several shapes, each with its amplitude, and weights that need not add up to 1."""
+    path = tmp_path / "experiment.toml"
+    listed = (
+        "{ model = 'settling', theta = 0.5, floor = 0.2, amplitude = 0.1 }, "
+        "{ model = 'polynomial', theta = 0.3 }"
+    )
+    family = f"family = {{ members = [{listed}], weights = [3, 1] }}\n"
+    path.write_text(GOOD.replace("ucb1", "cto") + family)
+    (policy,) = read_experiment(path).policies.values()
+    assert isinstance(policy, policies.CTO)
+    expected = [models.Settling(0.5, 0.2).times(0.1), models.Polynomial(0.3)]
+    assert policy.family == models.Family.of(expected, weights=[0.75, 0.25])

@@ -246,6 +246,12 @@ def test_epochs_are_recognised_by_their_size(scale: int, unit: str, text: bool) 
     assert f"time: numbers, taken for {unit} since 1970" in log.notes
 
 
+def test_numbers_too_large_for_64_bits_are_times_too() -> None:
+    wide = pl.Series([10**25 + 10**24 * int(day) for day in TABLE["time"]], dtype=pl.Int128)
+    log = read(pl.DataFrame(changed(time=wide)))
+    np.testing.assert_allclose(log.time, np.array(DAYS) * 1e24, rtol=1e-9)
+
+
 def test_numbers_are_taken_as_days() -> None:
     log = read(changed(time=[0.5 + time for time in TABLE["time"]]))
     assert log.time.tolist() == DAYS

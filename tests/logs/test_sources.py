@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
+import random
 import re
 import subprocess
 import sys
@@ -104,10 +106,27 @@ def test_pandas_frames_need_no_pyarrow() -> None:
     assert done.stdout == "[0. 1.] [0. 1.]\n", done.stderr
 
 
+def test_without_polars_logs_can_be_imported_and_say_what_they_need() -> None:
+    code = (
+        "import sys; sys.modules['polars'] = None\n"
+        "from rotting.logs import read\n"
+        "try: read({'ad': [1], 'y': [1]})\n"
+        "except ValueError as wrong: print(wrong)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "logs need polars: pip install 'rotting[logs]'\n", done.stderr
+
+
 def test_quoted_cells_and_line_breaks(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('key,arm,reward\n1,"a, b",1\n1,"c\n""d""",0')
     assert read(path).arms == ("a, b", 'c\n"d"')
+
+
+def test_a_column_without_a_name_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"key": [1, 1], "arm": ["a", "b"], "reward": [1, 0]}).to_csv(path)
+    assert read(path).arms == ("a", "b")
 
 
 def test_empty_lines_are_left_out_and_said(tmp_path: Path) -> None:
@@ -154,6 +173,11 @@ BAD_FILES: dict[str, tuple[str, bytes, str]] = {
         "a.csv",
         b"key,arm,reward\n1,a,1\n1,a, b,1\n",
         "a.csv cannot be read: a line has more fields than the first",
+    ),
+    "quote open in the header": (
+        "a.csv",
+        b'key,"arm,reward\n1,a,1\n2,b,1\n',
+        "a.csv has a quotation mark in its first line that is not closed",
     ),
     "gzip cut": (
         "a.csv.gz",
@@ -217,6 +241,8 @@ def test_a_csv_file_cut_anywhere_in_its_last_line_is_refused_or_read_in_full(
          "the LazyFrame cannot be collected: "),
         (pl.DataFrame({"arm": [[1], [2]], "reward": [1, 2]}), "the arm (column 'arm') must be "
          "texts or numbers, got List"),
+        (pl.DataFrame({"arm": [datetime.timedelta(1)], "reward": [1]}), "the arm (column 'arm') "
+         "must be texts or numbers, got Duration"),
         (pl.DataFrame({"arm": [1, 2], "reward": [[1], [2]]}), "the reward (column 'reward') must "
          "be numbers, got List"),
     ],
@@ -225,3 +251,22 @@ def test_what_is_no_table_is_refused(source: Any, refusal: str) -> None:
     with pytest.raises(ValueError, match="^" + re.escape(refusal)) as caught:
         read(source)
     assert "\n" not in str(caught.value)
+
+
+def test_damaged_files_are_read_or_refused_in_a_line(tmp_path: Path) -> None:
+    path, dice = tmp_path / "a.csv", random.Random(5)
+    whole = b'key,arm,time,reward\nu1,a,2026-01-01,1\nu1,"b, c",2026-01-02,0\nu2,a,2026-01-03,1\n'
+    refusals = []
+    for _ in range(300):
+        text = bytearray(whole)
+        for _ in range(dice.choice([1, 1, 2, 4])):
+            at = dice.randrange(len(text))
+            end = at + dice.choice([0, 1, 3])
+            text[at:end] = bytes(dice.choices(b',"\n\r\t;x0-Z \xff\0', k=dice.choice([0, 1])))
+        path.write_bytes(text)
+        try:
+            assert read(path).key.size > 0
+        except ValueError as wrong:
+            refusals.append(str(wrong))
+    assert 0 < len(refusals) < 300
+    assert not [refusal for refusal in refusals if "\n" in refusal]

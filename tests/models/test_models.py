@@ -21,6 +21,12 @@ def test_closed_forms(n: int, theta: float, length: int) -> None:
     assert float(plateau) == pytest.approx(twins.models.plateau(n, theta, length), rel=1e-12)
 
 
+@given(st.integers(1, 10**6), st.floats(0, 3), st.floats(0, 1))
+def test_what_settles_is_an_exponential_and_a_floor(n: int, theta: float, floor: float) -> None:
+    expected = (1.0 - floor) * models.Exponential(theta).mean(n) + floor
+    assert float(models.Settling(theta, floor).mean(n)) == pytest.approx(float(expected), rel=1e-12)
+
+
 def test_the_first_plateau_is_one_pull_shorter() -> None:
     table = models.Plateau(0.5, length=100).table(300)
     assert np.flatnonzero(np.diff(table)).tolist() == [98, 198, 298]
@@ -61,6 +67,8 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("at least one number", lambda: models.Table([])),
     ("must be numbers", lambda: models.Table(["a"])),  # type: ignore[list-item]
     ("Step must never rise.*n = 8", lambda: models.Step(at=7, before=0.1, after=0.2)),
+    ("floor of Settling must be a number from 0 to 1, got 1.2", lambda: models.Settling(1.0, 1.2)),
+    ("theta of Settling must be >= 0, got -1", lambda: models.Settling(-1.0, 0.2)),
     ("at of Step must be an integer >= 1, got 0", lambda: models.Step(0, 1.0, 0.5)),
     ("theta of Polynomial must be >= 0, got -0.1.*n = 2", lambda: models.Polynomial(-0.1)),
     ("theta of Plateau.*first at n = 100", lambda: models.Plateau(-0.1, length=100)),

@@ -38,11 +38,14 @@ noise = "independent"          # or "common"
 # The scenario: a named one (name = "av", perhaps with a horizon; rotting scenarios lists them),
 # arms one by one as here, or drawn anew for every run:
 #   random_arms = { model = "plateau", thetas = [0.1, 0.3], count = 5, constants = [0.0, 0.5] }
-# Models: polynomial(theta), plateau(theta, length), exponential(theta), constant(value),
-# step(at, before, after), table(values). Each takes an amplitude, a factor of its means; an arm
-# adds its own constant. What is drawn or believed is a list or a range, of theta, of the amplitude
-# or of both: thetas, theta_between, amplitudes, amplitude_between. Click rates of 2 or 10 %:
+# Models: polynomial(theta), plateau(theta, length), exponential(theta), settling(theta, floor),
+# constant(value), step(at, before, after), table(values). Each takes an amplitude, a factor of its
+# means; an arm adds its own constant. What is drawn or believed is a list or a range, of theta, of
+# the amplitude or of both: thetas, theta_between, amplitudes, amplitude_between. Click rates of 2
+# or 10 %:
 #   random_arms = { model = "exponential", theta = 0.01, amplitudes = [0.02, 0.1], count = 8 }
+# A family may also list its models one by one, with weights if some are likelier:
+#   family = { members = [{ model = "polynomial", theta = 0.3 }, { ... }], weights = [3, 1] }
 # Arms that come and go: the first and the last round in which an arm may be pulled.
 #   openings = [{ arm = 2, first = 1001 }, { arm = 0, last = 4000 }]
 # Arms that rot for each of many keys (users, say); of these lines only keys must be given:
@@ -258,9 +261,13 @@ def _settings(keys: _Keys, *others: str) -> dict[str, Any]:
     return {key: keys.data[key] for key in (*fields, *RANGES) if key in keys.data}
 
 
-def _arm(keys: _Keys) -> Arm:
-    settings = _settings(keys, "constant")
+def _model(keys: _Keys, settings: dict[str, Any]) -> models.Model:
     model: models.Model = keys.attempt(lambda: make_model(keys.data["model"], settings))
+    return model
+
+
+def _arm(keys: _Keys) -> Arm:
+    model = _model(keys, _settings(keys, "constant"))
     arm: Arm = keys.attempt(lambda: Arm(model, keys.value("constant", float, 0.0)))
     return arm
 
@@ -283,10 +290,21 @@ def _random_arms(keys: _Keys) -> RandomArms:
 
 
 def _family(keys: _Keys) -> models.Family | models.Interval:
+    if "members" in keys.data:
+        return _members(keys)
     settings = _settings(keys, *RANGES)
     family: models.Family | models.Interval = keys.attempt(
         lambda: make_belief(keys.data["model"], settings)
     )
+    return family
+
+
+def _members(keys: _Keys) -> models.Family:
+    """A family whose models are listed one by one."""
+    keys.only("members", "weights")
+    listed = [_model(table, _settings(table)) for table in keys.tables("members")]
+    weights = keys.value("weights", list) if "weights" in keys.data else None
+    family: models.Family = keys.attempt(lambda: models.Family.of(listed, weights))
     return family
 
 

@@ -2,8 +2,10 @@
 
 from rotting.logs.diagnosing import diagnose
 from rotting.logs.diagnosis import Diagnosis, Part
+from rotting.logs.fitted import Fit
+from rotting.logs.fitting import fit
 from rotting.logs.log import Log, Problem
 from rotting.logs.reading import read
 from rotting.logs.synthetic import synthetic
 
-__all__ = ["Diagnosis", "Log", "Part", "Problem", "diagnose", "read", "synthetic"]
+__all__ = ["Diagnosis", "Fit", "Log", "Part", "Problem", "diagnose", "fit", "read", "synthetic"]

@@ -145,9 +145,7 @@ def _leaving(fitted: joint.Fitted, data: joint.Data) -> tuple[float | None, floa
     return fitted.wald([first + ends, first + ends + 1]), fitted.wald(paid)
 
 
-def _calendar(
-    fitted: joint.Fitted, data: joint.Data
-) -> tuple[tuple[float, float, float], float]:
+def _calendar(fitted: joint.Fitted, data: joint.Data) -> tuple[tuple[float, float, float], float]:
     """What is left at the end of what the calendar gave at the beginning, with 95 % limits."""
     value, error = fitted.effect(1)  # the trend from the first day to the last; the bend is even
     ends = (-value, -value - 1.96 * error, -value + 1.96 * error)

@@ -45,7 +45,7 @@ def labels(column: Column) -> Any:
     pl = polars()
     cells = column.cells
     kind = cells.dtype
-    if kind.is_nested() or kind in (pl.Binary, pl.Object):
+    if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration, pl.Time):
         raise ValueError(f"{column.title} must be texts or numbers, got {kind}")
     if kind == pl.Null:
         cells = cells.cast(pl.String)

@@ -141,5 +141,5 @@ def _recognised(role: str, unused: Sequence[str]) -> tuple[str | None, str]:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    shown = ", ".join(columns[:20])
+    shown = ", ".join(" ".join(name.split())[:40] for name in columns[:20])
     return f"the columns are {shown}{', ...' if len(columns) > 20 else ''}"

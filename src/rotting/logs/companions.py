@@ -55,7 +55,8 @@ def periods(stories: Stories, most: int = _PERIODS) -> IntArray:
 
 
 def pooled_trend(stories: Stories) -> Slope:
-    """Reward against ln n over all rows: right if nobody leaves, or those who do are like others."""
+    """Reward against ln n over all rows: right if nobody leaves, or those who do are like "
+    "others."""
     return _regression(stories, stories.log.reward, stories.log_exposure, [], "ln n")
 
 
@@ -111,7 +112,9 @@ def weighted_differences(stories: Stories) -> Slope:
 def first_exposures(stories: Stories) -> Slope:
     """First showings against time: they cannot have rotted, so the trend is the calendar's."""
     first = stories.log.exposure == 1
-    return _regression(stories, stories.log.reward, stories.calendar, [], "length of the log", first)
+    return _regression(
+        stories, stories.log.reward, stories.calendar, [], "length of the log", first
+    )
 
 
 def separability(stories: Stories, *, within: bool) -> float:

@@ -78,7 +78,13 @@ def means_by_period(stories: Stories, most: int = 12) -> dict[str, Any]:
     """Mean reward of first showings and of later ones over time."""
     period = periods(stories, most)
     reward, first = stories.log.reward, stories.log.exposure == 1
-    found: dict[str, Any] = {"day": [], "first": [], "later": [], "first_rows": [], "later_rows": []}
+    found: dict[str, Any] = {
+        "day": [],
+        "first": [],
+        "later": [],
+        "first_rows": [],
+        "later_rows": [],
+    }
     for number in range(int(period.max()) + 1):
         here = period == number
         found["day"].append(float(stories.log.time[here].mean()))

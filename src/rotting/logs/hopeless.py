@@ -21,9 +21,9 @@ class Reason(NamedTuple):
 
 
 _FRESH = (
-    "At their third showing, say, give a random half of the keys a fresh arm instead of the same one "
-    "again. If the fresh arm pays more than the old one there, it is fatigue; if both pay the same, it "
-    "is selection."
+    "At their third showing, say, give a random half of the keys a fresh arm instead of the same "
+    "one again. If the fresh arm pays more than the old one there, it is fatigue; if both pay "
+    "the same, it is selection."
 )
 
 
@@ -34,8 +34,8 @@ def hopeless(log: Log) -> Reason | None:
     if rewards.size < _LEAST_ROWS:
         return Reason(
             "few-rows",
-            f"There are only {rewards.size} rows whose reward is known, and at least {_LEAST_ROWS} "
-            "are needed before anything can be said.",
+            f"There are only {rewards.size} rows whose reward is known, and at least "
+            f"{_LEAST_ROWS} are needed before anything can be said.",
             "Wait until there are more rows.",
         )
     if float(np.ptp(rewards)) == 0.0:
@@ -47,10 +47,10 @@ def hopeless(log: Log) -> Reason | None:
     if log.rows == "last":
         return Reason(
             "last-rows",
-            "The table has only the last row of each story, and a story ends with its success. So those "
-            "who are still there at the n-th showing are those who did not answer before: the willing "
-            "leave first, and the rate falls with n even if nobody tires. Fatigue and selection cannot "
-            "be told apart from such a table by any method.",
+            "The table has only the last row of each story, and a story ends with its success. "
+            "So those who are still there at the n-th showing are those who did not answer "
+            "before: the willing leave first, and the rate falls with n even if nobody tires. "
+            "Fatigue and selection cannot be told apart from such a table by any method.",
             _FRESH + " And keep a row for every showing.",
         )
     if int(log.exposure.max()) == 1 or not np.any(np.diff(np.sort(log.exposure[known]))):
@@ -62,10 +62,10 @@ def hopeless(log: Log) -> Reason | None:
     if ends_with_success(log):
         return Reason(
             "ends-with-success",
-            "Stories end with their first success: nobody is shown an arm again after it paid. So those "
-            "who are still there at the n-th showing are those who did not answer before: the willing "
-            "leave first, and the rate falls with n even if nobody tires. Fatigue and selection cannot "
-            "be told apart from such a log by any method.",
+            "Stories end with their first success: nobody is shown an arm again after it paid. "
+            "So those who are still there at the n-th showing are those who did not answer "
+            "before: the willing leave first, and the rate falls with n even if nobody tires. "
+            "Fatigue and selection cannot be told apart from such a log by any method.",
             _FRESH,
         )
     return None

@@ -53,13 +53,13 @@ class Data(NamedTuple):
     @property
     def effects(self) -> int:
         """How many numbers move the mean."""
-        return self.x.shape[1]
+        return int(self.x.shape[1])
 
     @property
     def size(self) -> int:
         """How many parameters there are."""
         ends = self.seen.shape[1] + 2 if self.leaving else 0
-        return self.effects + ends + self.basis.shape[1] + int(self.kind == GAUSSIAN)
+        return int(self.effects + ends + self.basis.shape[1] + (self.kind == GAUSSIAN))
 
 
 class Fitted(NamedTuple):
@@ -183,7 +183,7 @@ def _compiled() -> Any:
     return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})(_scores)
 
 
-def _scores(  # noqa: N802
+def _scores(
     parameters: Any,
     starts: Any,
     reward: Any,

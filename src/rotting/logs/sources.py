@@ -152,6 +152,8 @@ def _header(path: Path, shown: Path) -> tuple[list[str], str]:
     separator = "\t" if tabs else ","
     if separator not in first and max(counts.values()) > 0:
         separator = max(counts, key=lambda mark: counts[mark])
+    if not _fields(first, separator):
+        raise ValueError(f"{shown.name} has a quotation mark in its first line that is not closed")
     header = next(csv.reader([first], delimiter=separator))
     _unique(header, shown.name)
     return header, separator
@@ -166,7 +168,7 @@ def _last_line_is_whole(path: Path, shown: Path, fields: int, separator: str) ->
     for first in range(1, min(_LINES, len(lines)) + 1):  # more than one: a line break in quotes
         if _fields("\n".join(lines[-first:]), separator) >= fields:
             return
-    found = len(next(csv.reader(lines[-1:], delimiter=separator), []))
+    found = 1 + lines[-1].count(separator)
     raise ValueError(
         f"{shown.name} is cut in the middle: its last line has {found} of {fields} fields: "
         f"{lines[-1][:60]!r}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ def _units(log: Log) -> IntArray:
         return np.append(starts, log.key.size).astype(np.int64)
     parts = []
     ends = log.story_starts()
-    for begin, end in zip(ends[:-1], ends[1:], strict=True):
+    for begin, end in pairwise(ends):
         blocks = min(_BLOCKS, max(1, (end - begin) // 5))
         parts.append(np.linspace(begin, end, blocks + 1).astype(np.int64)[:-1])
     return np.append(np.concatenate(parts), log.key.size)
@@ -65,9 +66,9 @@ def _units(log: Log) -> IntArray:
 def _ends(log: Log) -> tuple[IntArray, FloatArray, FloatArray]:
     """Whether a story ended after each row (1, 0, or -1 if nobody asked), gaps, and patience.
 
-    Patience is the chance that a story which goes on shows nothing more before the log ends: who was
-    last seen near its end may come back, so "nothing more was seen" is leaving or patience. A story
-    that has reached the highest number of showings was cut by whoever made the table.
+    Patience is the chance that a story which goes on shows nothing more before the log ends: who
+    was last seen near its end may come back, so "nothing more was seen" is leaving or patience. A
+    story that has reached the highest number of showings was cut by whoever made the table.
     """
     starts = log.story_starts()
     size = log.key.size
@@ -108,7 +109,7 @@ def exposure_effect(stories: Stories, half_life: float = math.inf) -> FloatArray
     # row by row of all stories at once: the n-th rows follow from the rows before them
     order = np.argsort(steps, kind="stable")
     edges = np.searchsorted(steps[order], np.arange(1, int(steps.max()) + 2))
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         rows = order[begin:end]
         later = rows[~new[rows]]
         remembered[later] = (remembered[later - 1] + 1.0) * fade[later]

@@ -119,7 +119,7 @@ def _of_numbers(column: Column, cells: Any) -> Times:
     if values.dtype.is_float() and bool((values == values.round()).all()):
         values = values.cast(pl.Int64, strict=False).fill_null(0) if _small(values) else values
     elif not values.dtype.is_float():
-        values = values.cast(pl.Int64)
+        values = values.cast(pl.Int64 if _small(values) else pl.Float64)
     least, most = float(values.min()), float(values.max())
     units = [_unit(least), _unit(most)]
     if units[0] is not None and units[0] == units[1]:
@@ -140,7 +140,7 @@ def _of_numbers(column: Column, cells: Any) -> Times:
 
 
 def _small(values: Any) -> bool:
-    return float(values.abs().max()) < 2.0**63
+    return max(float(values.max()), -float(values.min())) < 2.0**63
 
 
 def _unit(value: float) -> int | None:

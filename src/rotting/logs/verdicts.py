@@ -38,9 +38,7 @@ def nothing_to_tell(log: Log, reason: Reason, settings: Mapping[str, Any]) -> Di
             "none: nothing is concluded",
             evidence=seen if name == "exposure" else {},
         )
-    parts["unknown"] = Part(
-        "unknown", reason.code, reason.sentence, "what the table holds", "none"
-    )
+    parts["unknown"] = Part("unknown", reason.code, reason.sentence, "what the table holds", "none")
     return Diagnosis(
         diagnosis.UNKNOWN,
         f"This log cannot tell whether it rots. {reason.sentence}",
@@ -202,8 +200,10 @@ def _selection(found: Findings, stories: Stories) -> Part:
         "selection",
         code if log.has_keys else "no-keys",
         words.selection(found, log, code, seen),
-        "Wald tests in the joint model: does the chance to leave depend on the key's level, on the "
-        "last reward" if log.has_keys else "none",
+        "Wald tests in the joint model: does the chance to leave depend on the key's level, on "
+        "the last reward"
+        if log.has_keys
+        else "none",
         "the chance to leave depends on the key's level, its last reward and the showing's number",
         p_value=p_value,
         estimate=seen,
@@ -238,8 +238,8 @@ def _calendar(found: Findings, stories: Stories) -> Part:
         "calendar",
         code,
         words.calendar(found, log, code),
-        "trend and bend over time in the joint model, Wald test; first showings over time; 1 - R^2 of "
-        "the showing's number on periods and keys",
+        "trend and bend over time in the joint model, Wald test; first showings over time; 1 - "
+        "R^2 of the showing's number on periods and keys",
         "keys that come early and keys that come late are alike"
         if log.has_keys
         else "the calendar moves all arms alike",
@@ -264,8 +264,8 @@ def _recovery(found: Findings, stories: Stories) -> Part:
         "recovery",
         code,
         words.recovery(found, stories.log, code),
-        "likelihood ratio of showings that are half forgotten after some days against showings that "
-        "are never forgotten",
+        "likelihood ratio of showings that are half forgotten after some days against showings "
+        "that are never forgotten",
         "days between showings do not depend on what the key will pay next",
         p_value=found.p.get("rest"),
         estimate=half if finite else None,
@@ -279,8 +279,9 @@ def _shape(found: Findings, drawn: Sequence[Shape]) -> Part:
         "shape",
         whole.family if whole and found.falls else "none" if not found.falls else "unknown",
         words.shape(found, drawn),
-        "the joint model with a level for each cell of showings, made falling by isotonic regression; "
-        "bands by draws from its covariance; families by generalised least squares and Akaike",
+        "the joint model with a level for each cell of showings, made falling by isotonic "
+        "regression; bands by draws from its covariance; families by generalised least squares "
+        "and Akaike",
         "as for the exposure; with the calendar's trend taken out where it could be asked",
         evidence={"curves": [one.as_data() for one in drawn]},
         interval=(float(whole.low[-1]), float(whole.high[-1])) if whole else None,

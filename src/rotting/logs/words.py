@@ -53,8 +53,10 @@ def p_text(value: float) -> str:
 def assumption(log: Log, together: bool) -> str:
     """What the answer about exposure rests on."""
     if not log.has_keys:
-        return "arms have levels of their own, and whoever chose the arms did not know the next reward"
-    text = "keys differ by a factor, and leave by that factor, their last reward and the showing's number"
+        return (
+            "arms have levels of their own, and whoever chose the arms did not know the next reward"
+        )
+    text = "keys differ by a factor, and leave by it, by their last reward and the showing's number"
     return text + ("; use and calendar could not be taken apart" if together else "")
 
 
@@ -63,8 +65,9 @@ def exposure(found: Findings) -> str:
     band = f"{percent(found.low)} to {percent(found.high)}"
     if found.falls:
         first = (
-            f"Yes. Over the showings in this log rewards are {percent(found.fall)} below those of first "
-            f"showings (95 % interval {band}; {p_text(found.p['use'])}), keys who left being accounted for."
+            f"Yes. Over the showings in this log rewards are {percent(found.fall)} below those "
+            f"of first showings (95 % interval {band}; {p_text(found.p['use'])}), keys who left "
+            "being accounted for."
         )
         if found.together:
             first += " Use and calendar move together here, so this is the fall of both."
@@ -76,8 +79,8 @@ def exposure(found: Findings) -> str:
                 f"({percent(-found.high)} to {percent(-found.low)})."
             )
         return (
-            f"No fall that matters: with 95 % confidence it is below {percent(found.most, 1)}, and "
-            f"{percent(found.smallest)} was asked for."
+            f"No fall that matters: with 95 % confidence it is below {percent(found.most, 1)}, "
+            f"and {percent(found.smallest)} was asked for."
         )
     return (
         f"Cannot tell. A fall was not shown ({p_text(found.p['use'])}), but one of up to "
@@ -91,10 +94,12 @@ def selection(found: Findings, log: Log, code: str, seen: float) -> str:
     if not log.has_keys:
         return "There are no keys, so nobody can have left."
     if code == "nobody-leaves":
-        return "Hardly anybody leaves before the end, so those who are still there are those who began."
+        return (
+            "Hardly anybody leaves before the end: those who are still there are those who began."
+        )
     moved = f"As it stands in the log the mean moves by {percent(-seen)} with exposure"
     if code == "no":
-        return f"No sign of it: leaving depends neither on the key's level nor on its last reward. {moved}."
+        return f"No sign of it: leaving depends neither on the key nor on its last reward. {moved}."
     causes = []
     if found.answers.p_type is not None and found.answers.p_type < found.alpha:
         causes.append("on the key's own level")
@@ -102,8 +107,8 @@ def selection(found: Findings, log: Log, code: str, seen: float) -> str:
         causes.append("on its last reward")
     why = " and ".join(causes) or "on what was seen"
     return (
-        f"Those who stay are not those who left: leaving depends {why}. {moved}; with that accounted "
-        f"for it is {percent(-found.fall)}."
+        f"Those who stay are not those who left: leaving depends {why}. {moved}; with that "
+        f"accounted for it is {percent(-found.fall)}."
     )
 
 
@@ -114,17 +119,17 @@ def calendar(found: Findings, log: Log, code: str) -> str:
         return "Cannot tell: the table has no times."
     if found.together:
         return (
-            f"Cannot tell: use and calendar move together. Of how often an arm was shown, "
-            f"{percent(1.0 - max(0.0, answers.apart))} follows from the date alone "
-            f"(1 - R^2 = {answers.apart:.2f})."
+            "Cannot tell: use and calendar move together. Of how often an arm was shown, "
+            f"{percent(1.0 - max(0.0, answers.apart))} follows from the date alone (1 - R^2 = "
+            f"{answers.apart:.2f})."
         )
     if found.torn:
         raw, logs = found.scales
         return (
-            "Cannot tell: the split depends on the scale. With effects of each key and period a showing "
-            f"changes the reward by {raw.value:+.3g} (+- {raw.error:.2g}) and its logarithm by "
-            f"{logs.value:+.3g} (+- {logs.error:.2g}), for use and calendar can hardly be separated "
-            f"within a key (1 - R^2 = {answers.apart_within:.2f})."
+            "Cannot tell: the split depends on the scale. With effects of each key and period a "
+            f"showing changes the reward by {raw.value:+.3g} (+- {raw.error:.2g}) and its "
+            f"logarithm by {logs.value:+.3g} (+- {logs.error:.2g}), for use and calendar can "
+            f"hardly be separated within a key (1 - R^2 = {answers.apart_within:.2f})."
         )
     assert answers.calendar is not None
     change, low, high = (end - 1.0 for end in answers.calendar)
@@ -132,13 +137,13 @@ def calendar(found: Findings, log: Log, code: str) -> str:
     if code == "yes":
         also = ", beside the fall by use" if found.falls else "; no fall by use was shown"
         return (
-            f"The calendar moves it: from the first day to the last by {percent(change)} ({band}; "
-            f"{p_text(found.p['calendar'])}), whatever is shown{also}."
+            f"The calendar moves it: from the first day to the last by {percent(change)} "
+            f"({band}; {p_text(found.p['calendar'])}), whatever is shown{also}."
         )
     what = "So the fall is by use. " if found.falls else ""
     return (
-        f"{what}The calendar was not shown to move it: {percent(change)} from the first day to the last "
-        f"({band}; {p_text(found.p['calendar'])})."
+        f"{what}The calendar was not shown to move it: {percent(change)} from the first day to "
+        f"the last ({band}; {p_text(found.p['calendar'])})."
     )
 
 
@@ -147,9 +152,10 @@ def recovery(found: Findings, log: Log, code: str) -> str:
     if code == "cannot-tell":
         if not log.has_times:
             return "Cannot tell: the table has no times."
-        return (
-            "Cannot tell: "
-            + ("use and calendar move together." if found.together else "showings come at a steady pace.")
+        return "Cannot tell: " + (
+            "use and calendar move together."
+            if found.together
+            else "showings come at a steady pace."
         )
     if code == "nothing-to-recover":
         return "There is no fall that rest could bring back."
@@ -181,8 +187,8 @@ def shape(found: Findings, drawn: Sequence[Shape]) -> str:
         return "No fall was shown, so it has no shape."
     last = int(whole.numbers[-1])
     text = (
-        f"It falls {whole.about}. Showing {last} is worth {percent(float(whole.worth[-1]))} of the first "
-        f"({percent(float(whole.low[-1]))} to {percent(float(whole.high[-1]))})."
+        f"It falls {whole.about}. Showing {last} is worth {percent(float(whole.worth[-1]))} of "
+        f"the first ({percent(float(whole.low[-1]))} to {percent(float(whole.high[-1]))})."
     )
     others = [one for one in drawn[1:] if len(one.numbers) > 1]
     if len(others) > 1:
@@ -214,11 +220,17 @@ def open_questions(found: Findings, log: Log) -> list[str]:
     if found.together:
         asked.append("Whether it is use or the calendar: the two move together in this log.")
     if found.torn:
-        asked.append("Whether it is use or the calendar: the answer depends on the scale of the rewards.")
+        asked.append(
+            "Whether it is use or the calendar: the answer depends on the scale of the rewards."
+        )
     if not log.has_times:
-        asked.append("Whether it is use or the calendar, and whether rest helps: there are no times.")
+        asked.append(
+            "Whether it is use or the calendar, and whether rest helps: there are no times."
+        )
     if found.overall == diagnosis.UNKNOWN and not found.falls:
-        asked.append("Whether it falls at all: the log is too small for a fall of the size that matters.")
+        asked.append(
+            "Whether it falls at all: the log is too small for a fall of the size that matters."
+        )
     if found.answers.p_rest is None and log.has_times and not found.together:
         asked.append("Whether rest brings it back: showings come at a steady pace.")
     if not log.history_complete:
@@ -231,21 +243,21 @@ def headline(found: Findings, log: Log) -> str:
     lost = f"rewards over the log are {percent(found.fall)} below those of first showings"
     if found.torn:
         return (
-            "This log cannot tell use from calendar: within a key the two move together, and whether "
-            "rewards fall with use depends on the scale on which they are looked at."
+            "This log cannot tell use from calendar: within a key the two move together, and "
+            "whether rewards fall with use depends on the scale on which they are looked at."
         )
     code = found.overall
     if code == diagnosis.UNKNOWN and found.falls:
         return f"It falls ({lost}), but whether by use or by the calendar this log cannot tell."
     if code == diagnosis.UNKNOWN and found.moves:
         return (
-            f"The calendar moves it; whether use does, too, this log cannot tell: a fall by use was not "
-            f"shown, and one of up to {percent(found.most)} is not excluded."
+            "The calendar moves it; whether use does, too, this log cannot tell: a fall by use "
+            f"was not shown, and one of up to {percent(found.most)} is not excluded."
         )
     if code == diagnosis.UNKNOWN:
         return (
-            f"This log cannot tell: a fall was not shown, and one of up to {percent(found.most)} is not "
-            "excluded."
+            f"This log cannot tell: a fall was not shown, and one of up to {percent(found.most)} "
+            "is not excluded."
         )
     if code == diagnosis.STAYS:
         return f"It does not rot: the fall is below {percent(found.most, 1)} with 95 % confidence."
@@ -254,7 +266,9 @@ def headline(found: Findings, log: Log) -> str:
     if code == diagnosis.RECOVERS:
         rest = _days(found.answers.half_life)
         also = " The calendar moves it, too." if found.moves else ""
-        return f"It rots and recovers: {lost}, and half of a showing is forgotten after {rest}.{also}"
+        return (
+            f"It rots and recovers: {lost}, and half of a showing is forgotten after {rest}.{also}"
+        )
     if code == diagnosis.BOTH:
         return f"It rots, and the calendar moves it too: by use alone {lost}."
     return f"It rots: {lost}, and that is by use."
@@ -264,9 +278,9 @@ def advice(found: Findings, log: Log) -> str:
     """The small experiment that would settle what is open; empty if nothing is."""
     if found.together or found.torn:
         return (
-            "Let a random half of new keys meet the arm a few weeks later than the others. First showings "
-            "on the same day then come beside later ones: if they pay alike it is the calendar, and if "
-            "first showings pay more it is use."
+            "Let a random half of new keys meet the arm a few weeks later than the others. First "
+            "showings on the same day then come beside later ones: if they pay alike it is the "
+            "calendar, and if first showings pay more it is use."
         )
     if found.overall == diagnosis.UNKNOWN:
         times = found.more_rows()

@@ -16,6 +16,7 @@ from rotting.models.shapes import (
     Function,
     Plateau,
     Polynomial,
+    Settling,
     Step,
     Table,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "Plateau",
     "Polynomial",
     "Scaled",
+    "Settling",
     "Step",
     "Table",
     "check_means",

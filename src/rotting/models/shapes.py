@@ -82,6 +82,30 @@ class Exponential(Model):
 
 
 @dataclass(frozen=True)
+class Settling(Model):
+    """mu(n) = floor + (1 - floor) exp(-theta (n - 1)): it fades, but not to nothing.
+
+    >>> Settling(0.5, floor=0.2).mean([1, 2, 1000])
+    array([1.        , 0.68522453, 0.2       ])
+    """
+
+    theta: Real | None = None
+    floor: Real = 0.0
+
+    def check(self) -> None:
+        """A negative theta, or a floor above the first mean, would make it rise."""
+        _check_theta(self)
+        if not 0.0 <= self.floor <= 1.0:
+            raise ValueError(
+                f"{self.argument('floor')} must be a number from 0 to 1, got {self.floor}"
+            )
+
+    def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
+        faded = np.exp(-theta_of(self) * (np.asarray(n, dtype=np.float64) - 1.0))
+        return self.floor + (1.0 - self.floor) * faded
+
+
+@dataclass(frozen=True)
 class Constant(Model):
     """mu(n) = value: an arm that does not rot.
 
