@@ -41,7 +41,7 @@ class Tape(NamedTuple):
 
     kind: int
     first: IntArray  # where the rewards of a place begin
-    count: IntArray  # how many there are; of exposures up to the last that was logged, if `EACH`
+    many: IntArray  # how many there are; of exposures up to the last that was logged, if `EACH`
     least: int  # so many a place of a `POOLED` tape must have to count
     rewards: FloatArray  # NaN where it is not known
     means: FloatArray  # of each place of a `POOLED` tape
@@ -86,8 +86,13 @@ class Played(NamedTuple):
     @classmethod
     def empty(cls, runs: int, arms: int) -> Played:
         """Arrays for so many runs."""
-        sums = (np.zeros(runs) for _ in range(3))
-        return cls(*sums, np.zeros(runs, dtype=np.int64), np.zeros((runs, arms), dtype=np.int64))
+        return cls(
+            np.zeros(runs),
+            np.zeros(runs),
+            np.zeros(runs),
+            np.zeros(runs, dtype=np.int64),
+            np.zeros((runs, arms), dtype=np.int64),
+        )
 
 
 @shared
@@ -121,7 +126,7 @@ def _beyond(tape: Any, mean: Any, stream: Any, n: Any) -> Any:
 def _pick(tape: Any, arm: Any, n: Any, stream: Any) -> Any:
     """Any of the rewards of a `POOLED` tape's place."""
     unit = to_unit(word(stream, step_of(stream), np.uint64(n)))
-    return tape.rewards[tape.first[arm, n - 1] + np.int64(unit * tape.count[arm, n - 1])]
+    return tape.rewards[tape.first[arm, n - 1] + np.int64(unit * tape.many[arm, n - 1])]
 
 
 def play_tape(
@@ -162,12 +167,12 @@ def play_tape(
             reward = mean = np.nan
             if tape.kind == POOLED:
                 before = n - 1
-                if n <= tape.count.shape[1] and tape.count[arm, n - 1] >= tape.least:
+                if n <= tape.many.shape[1] and tape.many[arm, n - 1] >= tape.least:
                     reward = _pick(tape, arm, n, _bits(room, key, arm, n))
                     mean = tape.means[arm, n - 1]
             else:
-                before = min(n - 1, tape.count[key, arm])
-                if n <= tape.count[key, arm]:
+                before = min(n - 1, tape.many[key, arm])
+                if n <= tape.many[key, arm]:
                     reward = tape.rewards[tape.first[key, arm] + n - 1]
                     mean = reward
             if mean == mean:

@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-import numpy as np
-
 from rotting.arrays import FloatArray
 
 

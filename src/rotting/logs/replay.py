@@ -14,7 +14,7 @@ from rotting import checks, random
 from rotting.arrays import FloatArray
 from rotting.logs import wording
 from rotting.logs.estimates import Estimate, estimate
-from rotting.logs.keyed import Each, Pooled
+from rotting.logs.keyed import Each, Keyed, Pooled
 from rotting.logs.log import Log
 from rotting.logs.propensities import Followed, Weighed, rows_in_time
 from rotting.logs.replayed import LOGGED, Difference, Earned, Replay
@@ -260,7 +260,7 @@ class _Replaying:
             player.compile(original)
         played = {name: self._runs(p, original, asked.runs) for name, p in self._players.items()}
         again = self._resamples()
-        centres = {name: math.nan for name in self._players}
+        centres = dict.fromkeys(self._players, math.nan)
         if isinstance(source, Plain) and asked.resamples:
             centre = source.centre()
             for name, player in self._players.items():
@@ -324,8 +324,11 @@ class _Replaying:
         bias: float,
         ends: tuple[float, float] = (-math.inf, math.inf),
     ) -> Estimate:
-        clusters = math.inf if isinstance(self.source, Plain) else float(self.source.log.keys)
-        possible = ends if self.source.log.binary else (-math.inf, math.inf)
+        source = self.source
+        clusters = math.inf
+        if isinstance(source, Keyed) and not isinstance(source, Plain):
+            clusters = float(source.who.size)
+        possible = ends if source.binary else (-math.inf, math.inf)
         return estimate(
             runs, drawn, bias=bias, clusters=clusters, level=self.asked.level, ends=possible
         )

@@ -74,7 +74,8 @@ class Replayer:
         loop = self._loop(follow_rows)
         loop(self.params, image, work, room, rows, self.streams, first, chosen, self.stop)
         check_stop(int(self.stop[0]), self.arms, self.policy.label)
-        return chosen[0]
+        found: npt.NDArray[np.int32] = chosen[0]
+        return found
 
     def compile(self, sample: Sample) -> None:
         """Compile, or load what was compiled; to be done before threads would do it twice."""

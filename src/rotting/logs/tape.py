@@ -2,8 +2,8 @@
 
 Three kinds, by what is known. Without keys, an arm's tape is its rewards in pull order
 (`logs.unkeyed`). With keys there is one for each key and arm; or, pooled, one for each arm and
-exposure with the rewards of all keys (`logs.keyed`). The first kind is made anew by drawing rewards,
-the others by resampling keys.
+exposure with the rewards of all keys (`logs.keyed`). The first kind is made anew by drawing
+rewards, the others by resampling keys.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from rotting import random
 from rotting.arrays import FloatArray, IntArray
 from rotting.engines.replay import Tape
-from rotting.logs.levels import Cells, cells_of, levels_of, scatter
+from rotting.logs.levels import Cells, Levels, cells_of, levels_of
 from rotting.logs.log import Log
 
 
@@ -54,6 +54,16 @@ class Source:
         return np.flatnonzero(~np.isnan(self.log.reward))
 
     @cached_property
+    def rewards(self) -> FloatArray:
+        """The known rewards."""
+        return self.log.reward[self.known]
+
+    @cached_property
+    def binary(self) -> bool:
+        """Whether they are zeros and ones."""
+        return self.log.binary
+
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """How many arms and exposures."""
         return len(self.log.arms), int(self.log.exposure.max())
@@ -67,19 +77,18 @@ class Source:
     @cached_property
     def cells(self) -> Cells:
         """All known rewards, by arm and exposure."""
-        return cells_of(self.cell, self.log.reward[self.known], self.shape)
+        return cells_of(self.cell, self.rewards, self.shape, None, self.binary)
 
     @cached_property
-    def levels(self) -> tuple[FloatArray, float]:
-        """Each arm's decreasing curve [arm, exposure - 1], and the scatter of rewards around it."""
-        levels, steps = levels_of(self.cells)
-        return levels, -1.0 if self.log.binary else scatter(self.cells, levels, steps)
+    def levels(self) -> Levels:
+        """Each arm's decreasing curves."""
+        return levels_of(self.cells)
 
     @cached_property
     def ends(self) -> tuple[float, float]:
         """The smallest and the largest reward that there can be, or that was seen."""
-        known = self.log.reward[self.known]
-        return (0.0, 1.0) if self.log.binary else (float(known.min()), float(known.max()))
+        seen = float(self.rewards.min()), float(self.rewards.max())
+        return (0.0, 1.0) if self.binary else seen
 
     @cached_property
     def slots(self) -> int:
@@ -88,20 +97,20 @@ class Source:
 
     def beyond(self, cells: Cells, number: int, covered: Any = None) -> dict[str, Any]:
         """The fields of a tape that say what lies beyond it; `covered` cells of a pooled one."""
-        levels, steps = levels_of(cells)
+        levels = self.levels if number == 0 else levels_of(cells)
         top = self.ends[1]
-        empty = ~cells.count.any(axis=1)
+        most = np.maximum(levels.best, levels.sure)
         if covered is None:
-            ceiling = np.concatenate((levels[:, :1], levels), axis=1)
-            ceiling[empty] = top
+            ceiling = np.concatenate((most[:, :1], most), axis=1)
+            ceiling[~cells.many.any(axis=1)] = top
         else:
-            ceiling = _last_covered(levels, covered, top)
-        curve = levels
+            ceiling = _last_covered(most, covered, top)
+        curve = levels.best
         if self.simulator is not None:
             draws = self.simulator.shape[0]
             place = 0 if number == 0 or draws == 1 else 1 + (number - 1) % (draws - 1)
             curve = np.ascontiguousarray(self.simulator[place])
-        sigma = -1.0 if self.log.binary else scatter(cells, levels, steps)
+        sigma = -1.0 if self.binary else levels.sigma
         return {
             "curve": curve,
             "ceiling": ceiling,
@@ -126,18 +135,6 @@ class Source:
     def generator(self, number: int) -> np.random.Generator:
         """Where the random numbers of a resample come from."""
         return np.random.default_rng([self.seed, number])
-
-    def _logged(self, reward: FloatArray, weight: FloatArray | None = None) -> float:
-        """The mean reward of the rows that are played, where it is known."""
-        rewards = reward[self.by_time]
-        known = ~np.isnan(rewards)
-        if not known.any():
-            return float("nan")
-        if weight is None:
-            return float(rewards[known].mean())
-        weights = weight[self.by_time][known]
-        total = float(weights.sum())
-        return float(np.dot(weights, rewards[known])) / total if total > 0.0 else float("nan")
 
 
 def _last_covered(levels: FloatArray, covered: Any, top: float) -> FloatArray:

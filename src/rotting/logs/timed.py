@@ -19,7 +19,10 @@ RANDOM = (
     "The log is taken to have chosen at random, every arm with the same chance: rows that a "
     "policy agrees with are then like rows of its own."
 )
-WEIGHED = "The log is taken to have chosen with the propensities that it names; rows are weighted by them."
+WEIGHED = (
+    "The log is taken to have chosen with the propensities that it names; "
+    "rows are weighted by them."
+)
 
 
 def replay_by_time(

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from rotting.logs.keyed import Each
 from rotting.logs.tape import Sample
@@ -21,10 +20,6 @@ class Plain(Each):
         """All are one."""
         return 1
 
-    @cached_property
-    def _arrivals(self) -> npt.NDArray[np.int32]:
-        return np.zeros(self.horizon, dtype=np.int32)
-
     def most(self, resamples: int) -> int:
         """As many as are asked for."""
         return self.horizon
@@ -32,16 +27,15 @@ class Plain(Each):
     def resample(self, number: int) -> Sample:
         """Rewards drawn anew, zeros and ones or Gaussian, around each arm's decreasing curve."""
         log, generator = self.log, self.generator(number)
-        levels, sigma = self.levels
-        means = levels[log.arm, log.exposure - 1]
-        if log.binary:
+        means = self.levels.sure[log.arm, log.exposure - 1]
+        if self.binary:
             drawn = (generator.random(means.size) < means).astype(np.float64)
         else:
-            drawn = generator.normal(means, sigma)
+            drawn = generator.normal(means, self.levels.sigma)
         drawn[np.isnan(log.reward)] = np.nan
         other = Plain(replace(log, reward=drawn), self.horizon, self.seed, self.simulator)
         other.__dict__["ends"] = self.ends  # what is possible does not change
-        return other._sample(np.zeros(1, dtype=np.int64), self._arrivals, None, number)
+        return other.sample(np.zeros(1, dtype=np.int64), self.arrivals, None, number)
 
     def centre(self) -> Sample:
         """What resamples scatter around: no tape, and as the truth the curve they are drawn from.
@@ -50,11 +44,11 @@ class Plain(Each):
         """
         sample = self.original()
         tape = sample.tape
-        curve = self.levels[0]
+        curve = self.levels.sure
         if self.simulator is not None:
             width = max(curve.shape[1], tape.curve.shape[1])
             places = np.arange(width)
             levels, given = (x[:, np.minimum(places, x.shape[1] - 1)] for x in (curve, tape.curve))
-            curve = np.where(places < tape.count[0][:, None], levels, given)
-        tape = tape._replace(count=np.zeros_like(tape.count), curve=curve)
+            curve = np.where(places < tape.many[0][:, None], levels, given)
+        tape = tape._replace(many=np.zeros_like(tape.many), curve=curve)
         return sample._replace(tape=tape)
