@@ -6,7 +6,7 @@ import contextlib
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,11 +15,13 @@ import typer
 
 from rotting.cli import completion, console
 from rotting.printable import printable
+from rotting.progress import Progress
 
 if TYPE_CHECKING:
     from rotting.logs.log import Log
 
 EXAMPLE = "example.csv"
+_PARTS = 1000  # of a bar
 
 File = Annotated[
     str | None,
@@ -124,6 +126,8 @@ class Asked:
                 window=self.window,
                 history_complete=not self.incomplete,
             )
+        if self.example:  # where it lies is nobody's business
+            log = replace(log, source=f"the example that comes with rotting, {EXAMPLE}")
         console.note(log.notes)
         for each in log.problems:
             examples = f" ({'; '.join(each.examples)})" if each.examples else ""
@@ -162,6 +166,21 @@ def command_line(name: str, words: list[str], options: Mapping[str, Any]) -> str
         for word in (f"--{option}", str(value))
     ]
     return shlex.join(["rotting", name, *words, *given])
+
+
+@contextlib.contextmanager
+def stage(what: str, quiet: bool) -> Iterator[Progress]:
+    """A bar for one part of the work, whose steps are not known before it tells them."""
+    before = 0
+    with console.progress(_PARTS, quiet) as advance:
+
+        def progress(done: int, of: int) -> None:
+            nonlocal before
+            now = _PARTS * min(done, of) // max(1, of)
+            advance(what, now - before)
+            before = now
+
+        yield progress
 
 
 def heading(text: str) -> None:
