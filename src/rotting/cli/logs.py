@@ -127,7 +127,7 @@ class Asked:
                 history_complete=not self.incomplete,
             )
         if self.example:  # where it lies is nobody's business
-            log = replace(log, source=f"the example that comes with rotting, {EXAMPLE}")
+            log = replace(log, source=EXAMPLE)
         console.note(log.notes)
         for each in log.problems:
             examples = f" ({'; '.join(each.examples)})" if each.examples else ""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rotting import checks
+from rotting import checks, models
+from rotting.bandits import Arm, Bernoulli, Scenario
 from rotting.catalogue import names as catalogue
 from rotting.cli import completion, console, logs
 from rotting.cli.base import AsJson, Force, Seed, command
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 RECOMMENDED = "recommended"
 _USUAL = (RECOMMENDED, "thompson", "uniform")
+_ALPHA = 0.2  # of the sliding windows where it is not said: the paper's, where arms are unknown
+_WINDOWS = ("swa", "wswa")
 
 
 @command("replay")
@@ -126,6 +129,9 @@ def _check(words: Sequence[str], runs: int, resamples: int, seed: int) -> None:
     for word in words:
         name, _ = catalogue.split("policy", word)
         checks.known("policy", name, [RECOMMENDED, *POLICIES])
+    unknown = models.Constant(0.5)  # what the log will say is not known yet
+    pretended = Scenario([Arm(unknown)], Bernoulli(), 1, belief=models.Family.of([unknown]))
+    catalogue.parse_policies([_complete(word) for word in words if word != RECOMMENDED], pretended)
     checks.integer("runs", runs, 1, checks.EXACT)
     checks.integer("resamples", resamples, 0, checks.EXACT)
     checks.integer("seed", seed, least=0)
@@ -172,9 +178,22 @@ def _policies(words: Sequence[str], fitted: Fit) -> dict[str, Policy]:
             policy = fitted.recommended()[0]
             one = {f"{RECOMMENDED} ({policy.title})": policy}
         else:
-            one = catalogue.parse_policies([word], scenario)
+            one = catalogue.parse_policies([_complete(word)], scenario)
         if found.keys() & one.keys():
             raise ValueError(f"policies must differ, got {word} twice")
         found |= one
-    console.note(catalogue.filled_in([word for word in words if word != RECOMMENDED], scenario))
+    whole = [_complete(word) for word in words if word != RECOMMENDED]
+    console.note(catalogue.filled_in(whole, scenario))
+    if any(_complete(word) != word for word in words):
+        console.note([f"alpha = {_ALPHA} filled in, since none is said: sliding windows"])
     return found
+
+
+def _complete(word: str) -> str:
+    """The policy with a window's alpha, if it needs one and has none."""
+    if word == RECOMMENDED:
+        return word
+    name, settings = catalogue.split("policy", word)
+    if name not in _WINDOWS or "alpha" in settings:
+        return word
+    return f"{word}{',' if settings else ':'}alpha={_ALPHA}"

@@ -172,7 +172,7 @@ def _shares(replay: Replay) -> list[str]:
 def dots(replay: Replay) -> str:
     """A dot a policy with its interval, bounds behind it, and the log's own play as a line: SVG."""
     found = list(replay)
-    axes = new_figure(5.4, max(_LEAST, _ROW * len(found) + 1.0))[1][0]
+    axes = new_figure(4.8, max(_LEAST, _ROW * len(found) + 1.0))[1][0]
     for place, each in enumerate(found):
         if each.bounds is not None:
             axes.plot(each.bounds, (place, place), color="#bbbbbb", linewidth=5, zorder=1)
