@@ -14,6 +14,7 @@ from rotting.reports.folders import output_folder
 
 if TYPE_CHECKING:
     from rotting.logs.diagnosis import Diagnosis
+    from rotting.logs.log import Log
 
 
 @command("diagnose")
@@ -69,7 +70,8 @@ def diagnose_command(
             found = diagnose_log(table, smallest=smallest, alpha=alpha, seed=seed, progress=advance)
         if work is not None:
             given = {"smallest": smallest, "alpha": alpha, "seed": seed, "out": out}
-            page.write(work, found, logs.command_line("diagnose", asked.words(), given))
+            line = logs.command_line("diagnose", asked.words(), given)
+            page.write(work, found, line, _policy(table, found, seed, as_json))
     if as_json:
         console.print_json(found.as_data())
         return
@@ -77,6 +79,17 @@ def diagnose_command(
     if out is not None:
         console.say("")
         console.say(f"Page: {out / 'diagnosis.html'}")
+
+
+def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
+    """Lines that make a policy by the log's own curves, where that takes more than a name."""
+    from rotting.logs import diagnosis as codes
+    from rotting.logs.fitting import fit
+
+    if table.has_keys or found.overall not in (codes.ROTS, codes.BOTH):
+        return []
+    with logs.stage("fitting", quiet) as progress:
+        return fit(table, seed=seed, progress=progress).recommended()[1]
 
 
 def _show(found: Diagnosis) -> None:

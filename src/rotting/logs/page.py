@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rotting.logs import diagnosis as codes
+from rotting.logs.drawing import Picture
 from rotting.logs.next_steps import next_steps
-from rotting.logs.pictures import Picture, pictures
+from rotting.logs.pictures import pictures
+from rotting.logs.short_answers import short
 from rotting.logs.words import p_text, sentence
 from rotting.printable import printable
 from rotting.reports import pages as html
@@ -27,25 +29,6 @@ BADGES = {  # the verdict on the whole in plain words, and its colour
     codes.RECOVERS: ("It wears out, and rest brings it back", "warn"),
     codes.UNKNOWN: ("This log cannot tell", "open"),
 }
-_SHORT = {  # a part's code in a word or two, where that is not the code itself
-    "cannot-tell": "cannot tell",
-    "nobody-leaves": "no: hardly anybody leaves",
-    "no-keys": "no: there are no keys",
-    "no-times": "cannot tell: no times",
-    "not-shown": "not shown",
-    "nothing-to-recover": "there is no fall to recover from",
-    "power": "gradual, steepest at first",
-    "exponential": "fast at first, then it settles",
-    "step": "one step down",
-    "constant": "no clear shape",
-    "unknown": "not known",
-}
-_CALENDAR = {  # (it falls with exposure, the calendar moves it)
-    (True, True): "both",
-    (True, False): "use",
-    (False, True): "the calendar",
-    (False, False): "neither was shown",
-}
 _ASKED = ("exposure", "selection", "calendar", "recovery", "shape", "cost")
 _BESIDE = ("exposure", "shape", "calendar", "cost")  # pictures of a notebook, in this order
 STYLE = """
@@ -61,7 +44,7 @@ STYLE = """
 .part > div > p:first-child { margin-top: 0; font-size: 1.05rem; }
 .picture { margin: 0 0 .6rem; } .picture .note { margin: .3rem 0 0; }
 .picture h3 { margin: 0 0 .2rem; overflow-wrap: anywhere; }
-.several { display: grid; gap: .9rem;
+.several { display: grid; gap: .9rem; margin-top: .9rem; align-items: end;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); }
 @media (max-width: 54rem) { .picture { max-width: 30rem; } }
 dl.fine { margin: .6rem 0 0; font-size: .85rem;
@@ -134,22 +117,6 @@ def whole(diagnosis: Diagnosis, command: str, recommended: Sequence[str] = ()) -
     return html.page(title, body, STYLE)
 
 
-def short(diagnosis: Diagnosis, name: str) -> str:
-    """A part's verdict in a few words."""
-    part = diagnosis[name]
-    if name == "cost":
-        share = 100.0 * part.evidence.get("share", 0.0)
-        paid = f"{share:.0f} % of what first showings would have paid"
-        return paid if part.code == "yes" else _SHORT.get(part.code, "no cost was shown")
-    if name == "calendar" and part.code in ("yes", "no"):
-        return _CALENDAR[diagnosis["exposure"].code == "yes", part.code == "yes"]
-    if name == "selection" and part.code == "yes":
-        return "in part; it is accounted for"
-    if name == "shape" and part.code == "none":
-        return "no fall was shown"
-    return _SHORT.get(part.code, part.code)
-
-
 def _short_answers(diagnosis: Diagnosis) -> str:
     rows = [
         f"<tr><td>{escape(diagnosis[name].title)}</td>"
@@ -192,7 +159,9 @@ def _figure(each: Picture) -> str:
 
 
 def _small_print(part: Part) -> str:
-    """Method, assumption, p-value and interval."""
+    """Method, assumption, p-value and interval; nothing where nothing was asked."""
+    if part.method == "not asked":
+        return ""
     rows = []
     if part.p_value is not None:
         rows.append(("Evidence", f"{p_text(part.p_value)}{_interval(part)}"))

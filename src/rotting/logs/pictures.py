@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from rotting.reports.plots import COLOURS, new_figure, svg_text
+from rotting.logs.drawing import (
+    HEIGHT,
+    WIDTH,
+    Picture,
+    evidence,
+    figure_text,
+    has_keys,
+    name_lines,
+    new_axes,
+    per_cent,
+    picture,
+    reward_axis,
+    showing_groups,
+    whole_numbers,
+)
+from rotting.reports.plots import COLOURS
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from rotting.logs.diagnosis import Diagnosis
 
-WIDTH, HEIGHT = 4.6, 3.1  # inches: letters are then large enough on a phone
 _SMALL = (3.2, 2.4)
 _SEEN, _FOUND, _LOST = COLOURS[7], COLOURS[0], COLOURS[3]
 _FEW = 20  # rows of a showing, or of a period, below which its mean is not drawn
-_LABELS = 8  # of groups of showings that have room
-
-
-class Picture(NamedTuple):
-    """A picture as SVG, what it shows for those who do not see it, and how to read it.
-
-    title  a name above it, which may be anybody's: an arm's
-    """
-
-    svg: str
-    about: str
-    caption: str
-    title: str = ""
+_LETTERS, _SMALL_LETTERS = 34, 20  # of the names of groups of showings, that have room
 
 
 def pictures(diagnosis: Diagnosis) -> dict[str, list[Picture]]:
@@ -46,55 +46,17 @@ def pictures(diagnosis: Diagnosis) -> dict[str, list[Picture]]:
     return {name: drawn for name, drawn in found.items() if drawn}
 
 
-def _evidence(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = data.get(name, {}).get("evidence", {})
-    return found
-
-
-def _axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
-    return new_figure(width, height)[1][0]
-
-
-def _picture(axes: Axes, about: str, caption: str, title: str = "") -> list[Picture]:
-    return [Picture(svg_text(axes.figure.canvas.figure), about, caption, title)]
-
-
-def _rewards(axes: Axes, data: Mapping[str, Any]) -> None:
-    """The vertical axis: of clicks in per cent, of other rewards as they are."""
-    axes.set_ylabel("mean reward")
-    if _evidence(data, "contents").get("rewards") == "zeros and ones":
-        _per_cent(axes.yaxis)
-        axes.set_ylabel("rate")
-    bottom, top = axes.get_ylim()
-    axes.set_ylim(min(0.0, bottom), top + 0.08 * (top - bottom))
-    axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
-def _per_cent(axis: Any) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(5))
-    axis.set_major_formatter(FuncFormatter(lambda part, place: f"{100.0 * part:.4g} %"))
-
-
-def _whole(axis: Any) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1))
-
-
 def _contents(data: Mapping[str, Any]) -> list[Picture]:
-    seen = _evidence(data, "exposure")
-    if len(seen.get("showings", ())) < 2:
+    seen = evidence(data, "exposure")
+    if len(seen.get("showings", ())) < 2 or not has_keys(data):
         return []
-    axes = _axes(height=2.5)
+    axes = new_axes(height=2.5)
     axes.bar(seen["showings"], seen["rows"], color=_SEEN, width=0.8)
-    axes.set_xlabel("showing to the same key" if _keyed(data) else "showing of an arm")
+    axes.set_xlabel("showing to the same key")
     axes.set_ylabel("rows")
     axes.set_xlim(0.4, seen["showings"][-1] + 0.6)
-    _whole(axes.xaxis)
-    return _picture(
+    whole_numbers(axes.xaxis)
+    return picture(
         axes,
         "Bars: how many rows of the log are first, second, third showings and so on",
         "How many rows are a first showing, a second, and so on. Where bars are low little is "
@@ -102,31 +64,9 @@ def _contents(data: Mapping[str, Any]) -> list[Picture]:
     )
 
 
-def _keyed(data: Mapping[str, Any]) -> bool:
-    return _evidence(data, "contents").get("keys") is not None
-
-
-def _groups(axes: Axes, numbers: Sequence[int]) -> None:
-    """The horizontal axis: groups of showings at equal distances, the last one open."""
-    last = len(numbers) - 1
-    step = 1 + last // _LABELS
-    names = [
-        f"{n}+" if place == last else str(n) if numbers[place + 1] == n + 1 else f"{n}-"
-        for place, n in enumerate(numbers)
-    ]
-    if len(numbers) <= _LABELS:
-        names = [
-            f"{n}{numbers[place + 1] - 1}" if n.endswith("-") else n
-            for place, n in enumerate(names)
-        ]
-    places = list(range(0, last + 1, step))
-    axes.set_xticks(places, [names[place].rstrip("-") for place in places])
-    axes.set_xlabel("showing")
-
-
 def _overall(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The curve over all arms, if it has more than one point and a level."""
-    curves = _evidence(data, "shape").get("curves", ())
+    curves = evidence(data, "shape").get("curves", ())
     if not curves or len(curves[0]["numbers"]) < 2 or not curves[0]["level"]:
         return None
     found: Mapping[str, Any] = curves[0]
@@ -137,7 +77,7 @@ def _exposure(data: Mapping[str, Any]) -> list[Picture]:
     curve = _overall(data)
     if curve is None:
         return _as_seen(data)
-    axes = _axes()
+    axes = new_axes()
     level = curve["level"]
     places = range(len(curve["numbers"]))
     raw, worth, low, high = (
@@ -146,10 +86,10 @@ def _exposure(data: Mapping[str, Any]) -> list[Picture]:
     axes.fill_between(places, low, high, color=_FOUND, alpha=0.18, linewidth=0)
     axes.plot(places, worth, color=_FOUND, linewidth=2)
     axes.plot(places, raw, "o", color=_SEEN, markersize=5)
-    _groups(axes, curve["numbers"])
-    _rewards(axes, data)
-    who = ", those who left being accounted for" if _keyed(data) else ", arms being told apart"
-    return _picture(
+    showing_groups(axes, curve["numbers"], _LETTERS)
+    reward_axis(axes, data)
+    who = ", those who left being accounted for" if has_keys(data) else ", arms being told apart"
+    return picture(
         axes,
         "Mean reward by showing: dots as it stands in the log, a line with leaving accounted for",
         f"Grey dots: the mean as it stands in the log. Blue line: what is found{who}. The band "
@@ -158,7 +98,7 @@ def _exposure(data: Mapping[str, Any]) -> list[Picture]:
 
 
 def _as_seen(data: Mapping[str, Any]) -> list[Picture]:
-    seen = _evidence(data, "exposure")
+    seen = evidence(data, "exposure")
     points = [
         (n, mean)
         for n, mean, rows in zip(
@@ -168,12 +108,12 @@ def _as_seen(data: Mapping[str, Any]) -> list[Picture]:
     ]
     if len(points) < 2:
         return []
-    axes = _axes()
+    axes = new_axes()
     axes.plot(*zip(*points, strict=True), "o-", color=_SEEN, markersize=5, linewidth=1)
     axes.set_xlabel("showing")
-    _whole(axes.xaxis)
-    _rewards(axes, data)
-    return _picture(
+    whole_numbers(axes.xaxis)
+    reward_axis(axes, data)
+    return picture(
         axes,
         "Mean reward by showing, as it stands in the log",
         "The mean as it stands in the log. It may fall because arms wear out, or because those who "
@@ -182,12 +122,12 @@ def _as_seen(data: Mapping[str, Any]) -> list[Picture]:
 
 
 def _selection(data: Mapping[str, Any]) -> list[Picture]:
-    found = _evidence(data, "selection")
+    found = evidence(data, "selection")
     band = data["exposure"]["interval"]
     seen = found.get("fall_as_seen")
-    if seen is None or band is None or not _keyed(data):
+    if seen is None or band is None or not has_keys(data):
         return []
-    axes = _axes(height=1.9)
+    axes = new_axes(height=1.9)
     ends = [[-found["fall_corrected"] + band[1]], [-band[0] + found["fall_corrected"]]]
     axes.plot(-seen, 1, "o", color=_SEEN, markersize=8)
     axes.errorbar(
@@ -196,9 +136,9 @@ def _selection(data: Mapping[str, Any]) -> list[Picture]:
     axes.axvline(0.0, color="#888888", linewidth=0.8)
     axes.set_yticks([1, 0], ["as it stands\nin the log", "those who left\naccounted for"])
     axes.set_ylim(-0.6, 1.6)
-    _per_cent(axes.xaxis)
+    per_cent(axes.xaxis)
     axes.set_xlabel("change against first showings")
-    return _picture(
+    return picture(
         axes,
         "The change with exposure as it stands in the log, and with leaving accounted for",
         "What looks like wearing out in the log (grey), and what is left of it when those who left "
@@ -207,10 +147,11 @@ def _selection(data: Mapping[str, Any]) -> list[Picture]:
 
 
 def _calendar(data: Mapping[str, Any]) -> list[Picture]:
-    over = _evidence(data, "calendar").get("over_time")
+    over = evidence(data, "calendar").get("over_time")
     if over is None or len(over["day"]) < 2:
         return []
-    axes = _axes()
+    axes = new_axes()
+    ends = []
     for name, colour in (("first", _FOUND), ("later", _LOST)):
         points = [
             (day, mean)
@@ -218,15 +159,12 @@ def _calendar(data: Mapping[str, Any]) -> list[Picture]:
             if mean is not None and rows >= _FEW
         ]
         if points:
-            days, means = zip(*points, strict=True)
-            axes.plot(days, means, "o-", color=colour, markersize=4, linewidth=1.6)
-            axes.annotate(
-                f"{name}\nshowings", (days[-1], means[-1]), (6, 0), textcoords="offset points",
-                color=colour, va="center", annotation_clip=False,
-            )  # fmt: skip
+            axes.plot(*zip(*points, strict=True), "o-", color=colour, markersize=4, linewidth=1.6)
+            ends.append((*points[-1], f"{name}\nshowings", colour))
     axes.set_xlabel("day of the log")
-    _rewards(axes, data)
-    return _picture(
+    reward_axis(axes, data)
+    name_lines(axes, ends)
+    return picture(
         axes,
         "Mean reward of first showings and of later ones, over time",
         "First showings cannot have worn out: if their line moves, it is the calendar, or other "
@@ -236,20 +174,20 @@ def _calendar(data: Mapping[str, Any]) -> list[Picture]:
 
 
 def _recovery(data: Mapping[str, Any]) -> list[Picture]:
-    half = _evidence(data, "recovery").get("half_life_days")
+    half = evidence(data, "recovery").get("half_life_days")
     if data.get("recovery", {}).get("code") != "yes" or not half:
         return []
-    axes = _axes(height=2.5)
+    axes = new_axes(height=2.5)
     days = [half * step / 10.0 for step in range(51)]
     axes.plot(days, [0.5 ** (day / half) for day in days], color=_FOUND, linewidth=2)
     axes.plot([0.0, half, half], [0.5, 0.5, 0.0], ":", color="#666666")
     axes.annotate(f"half after {half:.2g} days", (half, 0.5), (6, 4), textcoords="offset points")
-    _per_cent(axes.yaxis)
+    per_cent(axes.yaxis)
     axes.set_ylim(0.0, 1.05)
     axes.set_xlim(0.0, days[-1])
     axes.set_xlabel("days since a showing")
     axes.set_ylabel("still remembered")
-    return _picture(
+    return picture(
         axes,
         f"What is remembered of a showing: half after {half:.2g} days",
         "How much of a showing still counts after some days of rest.",
@@ -258,7 +196,7 @@ def _recovery(data: Mapping[str, Any]) -> list[Picture]:
 
 def _shapes(data: Mapping[str, Any]) -> list[Picture]:
     curves = [
-        curve for curve in _evidence(data, "shape").get("curves", ()) if len(curve["numbers"]) > 1
+        curve for curve in evidence(data, "shape").get("curves", ()) if len(curve["numbers"]) > 1
     ]
     if not curves:
         return []
@@ -266,28 +204,28 @@ def _shapes(data: Mapping[str, Any]) -> list[Picture]:
     several = len(curves) > 1
     found = []
     for place, curve in enumerate(curves):
-        axes = _axes(*(_SMALL if several else (WIDTH, HEIGHT)))
+        axes = new_axes(*(_SMALL if several else (WIDTH, HEIGHT)))
         places = range(len(curve["numbers"]))
         colour = _FOUND if place == 0 else COLOURS[2]
         axes.fill_between(places, curve["low"], curve["high"], color=colour, alpha=0.2, linewidth=0)
         axes.plot(places, curve["worth"], "o-", color=colour, markersize=3.5, linewidth=1.8)
         axes.set_ylim(0.0, 1.08 * top)
-        _per_cent(axes.yaxis)
-        _groups(axes, curve["numbers"])
+        per_cent(axes.yaxis)
+        showing_groups(axes, curve["numbers"], _SMALL_LETTERS if several else _LETTERS)
         axes.set_ylabel("of the first")
         axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
-        found += _picture(
+        found += picture(
             axes, f"What each showing is worth of the first: {curve['name']}", "", curve["name"]
         )
     return found
 
 
 def _cost(data: Mapping[str, Any]) -> list[Picture]:
-    part, found = data["cost"], _evidence(data, "cost")
+    part, found = data["cost"], evidence(data, "cost")
     if part["code"] != "yes" or part["interval"] is None or found["paid"] <= 0.0:
         return []
     paid, lost, (low, high) = found["paid"], found["lost"], part["interval"]
-    axes = _axes(height=1.7)
+    axes = new_axes(height=1.7)
     axes.barh(0, paid, color=_FOUND, height=0.5)
     axes.barh(
         0, lost, left=paid, color=_LOST, height=0.5, alpha=0.55, hatch="//", edgecolor="white"
@@ -295,15 +233,15 @@ def _cost(data: Mapping[str, Any]) -> list[Picture]:
     axes.errorbar(
         paid + lost, 0, xerr=[[lost - low], [high - lost]], color="black", capsize=5, linewidth=1.2
     )
-    axes.text(paid / 2, 0, f"paid {paid:,.4g}", ha="center", va="center", color="white")
-    axes.text(paid + lost / 2, 0.36, f"lost {lost:,.3g}", ha="center", color=_LOST)
+    axes.text(0, 0.36, f"paid {figure_text(paid)}", color=_FOUND)
+    axes.text(paid + lost, 0.36, f"lost {figure_text(lost)}", ha="right", color=_LOST)
     axes.set_ylim(-0.4, 0.75)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("reward in the whole log")
-    return _picture(
+    return picture(
         axes,
-        f"Paid {paid:,.4g}; lost against first showings {lost:,.3g}",
+        f"Paid {figure_text(paid)}; lost against first showings {figure_text(lost)}",
         "Blue: what was paid. Hatched: what first showings would have paid on top of it; the black "
         "line is its 95 % interval.",
     )
