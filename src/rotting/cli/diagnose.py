@@ -83,7 +83,7 @@ def diagnose_command(
 
 def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
     """Lines that make a policy by the log's own curves, where that takes more than a name."""
-    from rotting.logs import diagnosis as codes
+    from rotting.logs import codes
     from rotting.logs.fitting import fit
 
     if table.has_keys or found.overall not in (codes.ROTS, codes.BOTH):

@@ -139,7 +139,7 @@ def _check(words: Sequence[str], runs: int, resamples: int, seed: int) -> None:
 
 def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
     """What the log says of use and calendar, on which a replay rests."""
-    from rotting.logs import diagnosis as codes
+    from rotting.logs import codes
     from rotting.logs.diagnosing import STEPS, diagnose_log
 
     with console.progress(STEPS - 1, quiet) as advance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rotting.logs import diagnosis as codes
+from rotting.logs import codes
 
 if TYPE_CHECKING:
     from rotting.logs.diagnosis import Diagnosis

@@ -7,12 +7,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rotting.logs import diagnosis as codes
+from rotting.logs import codes
 from rotting.logs.drawing import Picture
 from rotting.logs.next_steps import next_steps
+from rotting.logs.phrases import p_text, sentence
 from rotting.logs.pictures import pictures
 from rotting.logs.short_answers import short
-from rotting.logs.words import p_text, sentence
 from rotting.printable import printable
 from rotting.reports import pages as html
 from rotting.reports.data import json_text

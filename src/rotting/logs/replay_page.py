@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rotting.arrays import FloatArray
+from rotting.logs.phrases import sentence
 from rotting.logs.replayed import LOGGED, Earned, Replay
-from rotting.logs.words import sentence
 from rotting.printable import printable
 from rotting.reports import pages as html
 from rotting.reports.data import json_text
