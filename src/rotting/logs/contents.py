@@ -29,6 +29,7 @@ def part(log: Log, used: int | None = None) -> Part:
         "highest_exposure": int(log.exposure.max()) if log.key.size else 0,
         "days": float(np.ptp(log.time)) if log.has_times and log.key.size else None,
         "mean_reward": mean,
+        "scatter": float(rewards.std()) if rewards.size else float("nan"),
         "rewards": "zeros and ones" if log.binary else "numbers",
         "columns": dict(log.columns),
     }

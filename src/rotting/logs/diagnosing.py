@@ -45,9 +45,7 @@ def diagnose(
 
     The other arguments are those of `read`.
     """
-    smallest = checks.number("smallest", smallest, above=0.0, below=1.0)
-    alpha = checks.number("alpha", alpha, above=0.0, below=0.5)
-    seed = checks.integer("seed", seed, least=0)
+    smallest, alpha, seed = check_settings(smallest, alpha, seed)
     tell = progress or (lambda what, steps: None)
     log = read(
         source,
@@ -63,6 +61,15 @@ def diagnose(
     )
     tell("read", 1)
     return diagnose_log(log, smallest=smallest, alpha=alpha, seed=seed, progress=tell)
+
+
+def check_settings(smallest: float, alpha: float, seed: int) -> tuple[float, float, int]:
+    """What `diagnose` is told beside the log, or a refusal before a log is read."""
+    return (
+        checks.number("smallest", smallest, above=0.0, below=1.0),
+        checks.number("alpha", alpha, above=0.0, below=0.5),
+        checks.integer("seed", seed, least=0),
+    )
 
 
 def diagnose_log(

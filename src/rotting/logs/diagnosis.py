@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rotting.logs.codes import BOTH as BOTH
+from rotting.logs.codes import CALENDAR as CALENDAR
+from rotting.logs.codes import CODES as CODES
+from rotting.logs.codes import PARTS as PARTS
+from rotting.logs.codes import RECOVERS as RECOVERS
+from rotting.logs.codes import ROTS as ROTS
+from rotting.logs.codes import STAYS as STAYS
+from rotting.logs.codes import UNKNOWN as UNKNOWN
 from rotting.logs.log import Problem
 
-ROTS, STAYS, CALENDAR = "rots", "does-not-rot", "calendar"
-BOTH, RECOVERS, UNKNOWN = "rots-and-calendar", "recovers", "cannot-tell"
-CODES = (ROTS, STAYS, CALENDAR, BOTH, RECOVERS, UNKNOWN)
-
-PARTS = ("contents", "exposure", "selection", "calendar", "recovery", "shape", "cost", "unknown")
 _TITLES = {
     "contents": "What is in the log",
     "exposure": "Does the reward fall with exposure?",

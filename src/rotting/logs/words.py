@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from rotting.logs import diagnosis
 from rotting.logs.cost import Cost
 from rotting.logs.log import Log
+from rotting.logs.phrases import p_text as p_text
+from rotting.logs.phrases import percent as percent
+from rotting.logs.phrases import sentence as sentence
 from rotting.logs.shape import Shape
 
 if TYPE_CHECKING:
@@ -20,33 +23,6 @@ UNTOLD = {
     "shape": "Not drawn: means by showing, as they are in the log, mix fatigue and selection.",
     "cost": "Unknown: without knowing what falls nobody can say what it costs.",
 }
-
-
-def percent(part: float, digits: int = 0) -> str:
-    """A part as per cent.
-
-    >>> percent(0.253)
-    '25 %'
-    """
-    return f"{100.0 * part:.{digits}f} %"
-
-
-def sentence(text: str) -> str:
-    """The text with a capital and a full stop.
-
-    >>> sentence("there is one arm only")
-    'There is one arm only.'
-    """
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
-
-
-def p_text(value: float) -> str:
-    """A p-value in words.
-
-    >>> p_text(0.00001), p_text(0.0312)
-    ('p < 0.001', 'p = 0.031')
-    """
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 def assumption(log: Log, together: bool) -> str:

@@ -42,13 +42,13 @@ pre { padding: .6rem .8rem; overflow-x: auto; }
 """
 
 
-def page(title: str, body: Iterable[str]) -> str:
-    """A whole page of the given pieces of HTML."""
+def page(title: str, body: Iterable[str], style: str = "") -> str:
+    """A whole page of the given pieces of HTML; `style` is added to the style of all pages."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}{style}</style>\n</head>\n<body>\n"
         + "\n".join(body)
         + "\n</body>\n</html>\n"
     )

@@ -1,0 +1,154 @@
+"""`rotting fit`: a log's curves, as a file for `rotting run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rotting import checks
+from rotting.cli import console, logs
+from rotting.cli.base import AsJson, Seed, command
+
+if TYPE_CHECKING:
+    from rotting.logs.fitted import Fit
+
+
+@command("fit")
+def fit_command(
+    log: logs.File = None,
+    key: logs.Key = None,
+    arm: logs.Arm = None,
+    time: logs.Time = None,
+    reward: logs.Reward = None,
+    exposure: logs.Exposure = None,
+    propensity: logs.Propensity = None,
+    rows: logs.Rows = "all",
+    window: logs.Window = None,
+    incomplete: logs.Incomplete = False,
+    complete: logs.Complete = False,
+    level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A .toml file for `rotting run`.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="A .png, .svg or .pdf file with the curves.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    as_json: AsJson = False,
+    example: logs.Example = False,
+) -> None:
+    """Fit curves to a log: what the n-th showing pays, arm by arm, to simulate and play with.
+
+    Example: rotting fit log.csv --key user --arm creative --reward clicked --out family.toml
+    """
+    from rotting.logs.fitting import fit
+
+    asked = logs.Asked(
+        log,
+        example,
+        key,
+        arm,
+        time,
+        reward,
+        exposure,
+        propensity,
+        rows,
+        window,
+        incomplete,
+        complete,
+    )
+    asked.check()
+    checks.number("level", level, above=0, below=1)
+    checks.integer("seed", seed, least=0)
+    _check_files(out, picture, force)
+    table = asked.read(quiet=as_json)
+    with logs.stage("fitting", as_json) as progress:
+        found = fit(table, seed=seed, level=level, progress=progress)
+    if picture is not None:
+        _draw(found, picture)
+    if out is not None:
+        found.write_toml(out)
+    if as_json:
+        console.print_json({**found.as_data(), "recommended": found.recommended()[1]})
+        return
+    _show(found)
+    if picture is not None:
+        console.say(f"Curves: {picture}")
+    if out is not None:
+        console.say(f"To simulate this log: rotting run {out}")
+
+
+def _check_files(out: Path | None, picture: Path | None, force: bool) -> None:
+    """Refuse files that cannot be written, before any work."""
+    from rotting.reports.folders import check_place
+    from rotting.reports.plots import picture_file
+
+    if out is not None and out.suffix != ".toml":
+        raise ValueError(f"out must end in .toml, got {str(out)!r}")
+    if picture is not None:
+        picture_file("picture", picture)
+        check_place("picture", picture)
+    for name, path in (("out", out), ("picture", picture)):
+        if path is None:
+            continue
+        if path.is_dir():
+            raise ValueError(f"{name} must be a file, but {path} is a folder")
+        if not path.absolute().parent.is_dir():
+            raise ValueError(f"{name} must be in a folder that exists, got {str(path)!r}")
+        if path.exists() and not force:
+            raise ValueError(
+                f"{name} must be a new file, but {path} exists; use --force to replace it"
+            )
+
+
+def _draw(found: Fit, picture: Path) -> None:
+    from rotting.reports.plots import save_figure
+
+    save_figure(found.curves().plot().figure.canvas.figure, picture)
+
+
+def _show(found: Fit) -> None:
+    """Families with their scores, arms with their curves, and what to play with."""
+    data = found.as_data()
+    logs.heading(data["best"])
+    logs.paragraph(data["why"])
+    console.table(
+        ["family", "score on held-out keys", "behind the best", "+-"],
+        [
+            [
+                each["family"],
+                f"{each['score']:.5f}",
+                f"{each['behind']:.5f}",
+                f"{each['behind_standard_error']:.5f}",
+            ]
+            for each in data["families"]
+        ],
+    )
+    names = [name for name in data["arms"][0] if name not in ("arm", "rewards", "amplitude")]
+    console.table(
+        ["arm", "rewards", "first showing", *names],
+        [
+            [
+                each["arm"],
+                f"{each['rewards']:,}",
+                *(_interval(each[name]) for name in ("amplitude", *names)),
+            ]
+            for each in data["arms"]
+        ],
+    )
+    for note in data["notes"]:
+        logs.paragraph(note)
+    logs.heading("To play with")
+    for line in found.recommended()[1]:
+        if line.startswith("# "):
+            logs.paragraph(line.removeprefix("# "))
+        else:
+            console.say(f"  {line}")
+
+
+def _interval(numbers: dict[str, float]) -> str:
+    value, low, high = (f"{numbers[name]:.4g}" for name in ("estimate", "low", "high"))
+    return value if low == high else f"{value} ({low} to {high})"

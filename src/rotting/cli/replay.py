@@ -1,0 +1,199 @@
+"""`rotting replay`: what other policies would have earned on a log."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rotting import checks, models
+from rotting.bandits import Arm, Bernoulli, Scenario
+from rotting.catalogue import names as catalogue
+from rotting.cli import completion, console, logs
+from rotting.cli.base import AsJson, Force, Seed, command
+from rotting.policies.base import POLICIES, Policy
+from rotting.reports.folders import output_folder
+
+if TYPE_CHECKING:
+    from rotting.logs.diagnosis import Diagnosis
+    from rotting.logs.fitted import Fit
+    from rotting.logs.log import Log
+
+RECOMMENDED = "recommended"
+_USUAL = (RECOMMENDED, "thompson", "uniform")
+_ALPHA = 0.2  # of the sliding windows where it is not said: the paper's, where arms are unknown
+_WINDOWS = ("swa", "wswa")
+
+
+@command("replay")
+def replay_command(
+    log: logs.File = None,
+    policies: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Policies, as recommended ucb1 wswa:alpha=0.2.",
+            show_default=" ".join(_USUAL),
+            autocompletion=completion.policies,
+        ),
+    ] = None,
+    key: logs.Key = None,
+    arm: logs.Arm = None,
+    time: logs.Time = None,
+    reward: logs.Reward = None,
+    exposure: logs.Exposure = None,
+    propensity: logs.Propensity = None,
+    rows: logs.Rows = "all",
+    window: logs.Window = None,
+    incomplete: logs.Incomplete = False,
+    complete: logs.Complete = False,
+    by_time: Annotated[
+        bool, typer.Option("--by-time", help="Go by time: where the calendar moves rewards.")
+    ] = False,
+    runs: Annotated[int, typer.Option("--runs", "-r", help="How often the log is replayed.")] = 50,
+    resamples: Annotated[int, typer.Option(help="For the intervals; 0 for none.")] = 200,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option("--out", help="A folder for a page.")] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    example: logs.Example = False,
+) -> None:
+    """Replay a log: what other policies would have earned, and how far that can be believed.
+
+    Example: rotting replay log.csv recommended wswa ucb1 --key user --out out/replay
+    """
+    from rotting.logs import replay_page
+    from rotting.logs.replay import replay
+
+    words = list(policies or [])
+    if example and log is not None:  # there is no file, so the first word is a policy
+        words.insert(0, log)
+    asked = logs.Asked(
+        None if example else log,
+        *(
+            example,
+            key,
+            arm,
+            time,
+            reward,
+            exposure,
+            propensity,
+            rows,
+            window,
+            incomplete,
+            complete,
+        ),
+    )
+    asked.check()
+    words = words or list(_USUAL)
+    _check(words, runs, resamples, seed)
+    with contextlib.ExitStack() as stack:
+        work = None if out is None else stack.enter_context(output_folder(out, force))
+        table = asked.read(quiet=as_json)
+        said = _diagnosed(table, seed, by_time, as_json)
+        fitted = _fitted(table, seed, as_json)
+        named = _policies(words, fitted)
+        with logs.stage("replaying", as_json) as progress:
+            found = replay(
+                table,
+                named,
+                seed=seed,
+                runs=runs,
+                resamples=resamples,
+                calendar=by_time,
+                by_time=by_time,
+                simulator=None if by_time else replay_page.simulator_of(fitted),
+                progress=progress,
+            )
+        if work is not None:
+            given = {"runs": runs, "resamples": resamples, "seed": seed, "out": out}
+            own = [*asked.words(), *words, *(["--by-time"] if by_time else [])]
+            line = logs.command_line("replay", own, given)
+            replay_page.write(work, found, said, table.source, line)
+    if as_json:
+        console.print_json(found.as_data() | {"diagnosis": said.overall})
+        return
+    console.table(*replay_page.table(found))
+    for note in replay_page.notes(found):
+        logs.paragraph(note)
+    if out is not None:
+        console.say("")
+        console.say(f"Page: {out / 'replay.html'}")
+
+
+def _check(words: Sequence[str], runs: int, resamples: int, seed: int) -> None:
+    """Refuse what cannot be replayed, before the log is read."""
+    for word in words:
+        name, _ = catalogue.split("policy", word)
+        checks.known("policy", name, [RECOMMENDED, *POLICIES])
+    unknown = models.Constant(0.5)  # what the log will say is not known yet
+    pretended = Scenario([Arm(unknown)], Bernoulli(), 1, belief=models.Family.of([unknown]))
+    catalogue.parse_policies([_complete(word) for word in words if word != RECOMMENDED], pretended)
+    checks.integer("runs", runs, 1, checks.EXACT)
+    checks.integer("resamples", resamples, 0, checks.EXACT)
+    checks.integer("seed", seed, least=0)
+
+
+def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
+    """What the log says of use and calendar, on which a replay rests."""
+    from rotting.logs import codes
+    from rotting.logs.diagnosing import STEPS, diagnose_log
+
+    with console.progress(STEPS - 1, quiet) as advance:
+        said = diagnose_log(
+            table, smallest=0.1, alpha=0.05, seed=seed, progress=advance, pictures=False
+        )
+    console.note([f"Diagnosis: {said.overall}. {said.headline}"])
+    if said["calendar"].code == "yes" and not by_time:
+        raise ValueError(
+            "by-time must be said for this log: the calendar moves its rewards, so a showing pays "
+            "by its date, and a replay by exposure would be wrong; --by-time goes by time, and is "
+            "right if the log chose at random"
+        )
+    if by_time:
+        console.note(["By time: only rows count in which a policy chooses what was shown."])
+    elif said.overall == codes.RECOVERS:
+        console.note(["Rest brings rewards back here: a replay by exposure is pessimistic."])
+    elif said.overall == codes.UNKNOWN:
+        console.note(["So that replay is right if arms wear out by use, or not at all."])
+    return said
+
+
+def _fitted(table: Log, seed: int, quiet: bool) -> Fit:
+    from rotting.logs.fitting import fit
+
+    with logs.stage("fitting", quiet) as progress:
+        return fit(table, seed=seed, progress=progress)
+
+
+def _policies(words: Sequence[str], fitted: Fit) -> dict[str, Policy]:
+    """By name; what they need to know (sigma, a family) is what was fitted."""
+    scenario = replace(fitted.scenario(), belief=fitted.family())
+    found: dict[str, Policy] = {}
+    for word in words:
+        if word == RECOMMENDED:
+            policy = fitted.recommended()[0]
+            one = {f"{RECOMMENDED} ({policy.title})": policy}
+        else:
+            one = catalogue.parse_policies([_complete(word)], scenario)
+        if found.keys() & one.keys():
+            raise ValueError(f"policies must differ, got {word} twice")
+        found |= one
+    whole = [_complete(word) for word in words if word != RECOMMENDED]
+    console.note(catalogue.filled_in(whole, scenario))
+    if any(_complete(word) != word for word in words):
+        console.note([f"alpha = {_ALPHA} filled in, since none is said: sliding windows"])
+    return found
+
+
+def _complete(word: str) -> str:
+    """The policy with a window's alpha, if it needs one and has none."""
+    if word == RECOMMENDED:
+        return word
+    name, settings = catalogue.split("policy", word)
+    if name not in _WINDOWS or "alpha" in settings:
+        return word
+    return f"{word}{',' if settings else ':'}alpha={_ALPHA}"
