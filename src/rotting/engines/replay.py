@@ -107,7 +107,7 @@ def begin(room: Any, run: Any, draws: Any) -> None:
 
 
 @shared
-def _bits(room: Any, key: Any, arm: Any, n: Any) -> Any:
+def _stream(room: Any, key: Any, arm: Any) -> Any:
     """The stream of an arm's showings to a key."""
     return room.stream[arm] if key == 0 else fold(room.stream[arm], np.uint64(key))
 
@@ -168,7 +168,7 @@ def play_tape(
             if tape.kind == POOLED:
                 before = n - 1
                 if n <= tape.many.shape[1] and tape.many[arm, n - 1] >= tape.least:
-                    reward = _pick(tape, arm, n, _bits(room, key, arm, n))
+                    reward = _pick(tape, arm, n, _stream(room, key, arm))
                     mean = tape.means[arm, n - 1]
             else:
                 before = min(n - 1, tape.many[key, arm])
@@ -181,7 +181,7 @@ def play_tape(
                 high += mean
             else:
                 mean = tape.curve[arm, min(n, tape.curve.shape[1]) - 1]
-                reward = _beyond(tape, mean, _bits(room, key, arm, n), n)
+                reward = _beyond(tape, mean, _stream(room, key, arm), n)
                 low += tape.floor
                 high += tape.ceiling[arm, min(before, tape.ceiling.shape[1] - 1)]
             total += mean
