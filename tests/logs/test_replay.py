@@ -221,6 +221,10 @@ KEYED = random_log([[0.5], [0.5]], 30, 1, keys=4)
         ({"log": [1]}, "log must be a Log"),
         ({"log": LOG.only(np.zeros(4, dtype=bool))}, "known rewards"),
         ({"log": replace(LOG, propensity=np.array([0.5, 0.0, 1.0, 1.0]))}, "propensity must be"),
+        (
+            {"log": replace(LOG, exposure=np.array([1, 2**31 - 2, 1, 2**31 - 2], dtype=np.int32))},
+            "exposure must add up to at most 2147483647",
+        ),
         ({"log": replace(LOG, rows="last")}, "rows='last'"),
         ({"horizon": 5}, "horizon must be an integer from 1 to 4, got 5"),
         ({"runs": 0}, "runs must be an integer >= 1, got 0"),

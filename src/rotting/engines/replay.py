@@ -22,6 +22,7 @@ from rotting.engines.loop import NO_SUCH_ARM
 from rotting.policies.parts.exposures import Exposures, clear, expose, no_exposures, turn_to
 from rotting.verbs import choose, pulled, update
 
+Places = npt.NDArray[np.int32]  # half the memory: with many keys, that is what takes time
 EACH, POOLED = 0, 1  # a tape for each key and arm, or one of all keys for each arm and exposure
 
 fold = random.fold
@@ -40,8 +41,8 @@ class Tape(NamedTuple):
     """
 
     kind: int
-    first: IntArray  # where the rewards of a place begin
-    many: IntArray  # how many there are; of exposures up to the last that was logged, if `EACH`
+    first: Places  # where the rewards of a place begin
+    many: Places  # how many there are; of exposures up to the last that was logged, if `EACH`
     least: int  # so many a place of a `POOLED` tape must have to count
     rewards: FloatArray  # NaN where it is not known
     means: FloatArray  # of each place of a `POOLED` tape
@@ -113,7 +114,6 @@ def _stream(room: Any, key: Any, arm: Any) -> Any:
 
 
 @shared
-@seldom
 def _beyond(tape: Any, mean: Any, stream: Any, n: Any) -> Any:
     """A reward that was not logged."""
     step = step_of(stream)

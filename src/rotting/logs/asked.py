@@ -19,6 +19,9 @@ from rotting.logs.unkeyed import Plain
 from rotting.policies.base import Policy
 
 
+_MOST = 2**31 - 1  # places on a tape: they have 32 bits
+
+
 @dataclass(frozen=True)
 class Asked:
     """The arguments of `replay`, checked."""
@@ -61,6 +64,12 @@ def check_asked(
     known = int(np.count_nonzero(~np.isnan(log.reward)))
     if known == 0:
         raise ValueError(f"log must have rows with known rewards, got none in {rows} rows")
+    places = _places(log)
+    if places > _MOST:
+        raise ValueError(
+            f"exposure must add up to at most {_MOST} over the last ones of all stories, "
+            f"got {places} (exposures go up to {int(log.exposure.max())})"
+        )
     if log.rows == "last":
         raise ValueError(
             "log must hold all rows of a story to be replayed, got rows='last': "
@@ -96,6 +105,12 @@ def check_asked(
         threads=cores() if threads is None else checks.integer("threads", threads, least=1),
         simulator=_curves(simulator, len(log.arms)),
     )
+
+
+def _places(log: Log) -> int:
+    """How long all tapes are together, with places for exposures that were not logged."""
+    last = np.maximum.reduceat(log.exposure.astype(np.int64), log.story_starts()[:-1])
+    return int(last.sum())
 
 
 def short_tapes(log: Log) -> bool:
