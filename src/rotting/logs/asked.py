@@ -18,7 +18,6 @@ from rotting.logs.tape import Source
 from rotting.logs.unkeyed import Plain
 from rotting.policies.base import Policy
 
-
 _MOST = 2**31 - 1  # places on a tape: they have 32 bits
 
 
