@@ -138,9 +138,13 @@ class Session:
             return 0.0
         if isinstance(self.source, Pooled):
             return float(drawn[:, 0].mean() - sums[0].mean())
-        if isinstance(self.source, Plain) and sums[3].min() < 1.0:
+        answered = float(sums[3].mean())
+        if answered == 1.0:
+            return 0.0
+        if isinstance(self.source, Plain):
             return float(drawn[:, 0].mean() - centre)
-        return 0.0
+        # what was answered was read once, and needs no correction
+        return (1.0 - answered) * float(drawn[:, 0].mean() - sums[0].mean())
 
     def _estimate(
         self,
@@ -162,10 +166,13 @@ class Session:
         self, name: str, sums: FloatArray, pulls: Any, drawn: FloatArray, bias: float
     ) -> Earned:
         policy, source = self.policies[name], self.source
-        low, high = float(sums[1].mean()) - bias, float(sums[2].mean()) - bias
+        # a pooled tape's own rewards are off; else only what is beyond, which may widen the bounds
+        pooled = isinstance(source, Pooled)
+        off = (bias, bias) if pooled else (max(bias, 0.0), min(bias, 0.0))
+        low, high = float(sums[1].mean()) - off[0], float(sums[2].mean()) - off[1]
         outer = None
         if self.asked.resamples > 1:
-            ends = [self._estimate(sums[i], drawn[:, i], bias, source.ends) for i in (1, 2)]
+            ends = [self._estimate(sums[i], drawn[:, i], off[i - 1], source.ends) for i in (1, 2)]
             outer = ends[0].low, ends[1].high
         coverage = float(sums[3].mean())
         exact = bool(sums[3].min() == 1.0) and not isinstance(source, Pooled)
