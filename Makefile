@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
-  league readings mutate slow lockstep fuzz docs lock test-lowest clean
+  league readings mutate slow log-study lockstep fuzz docs lock test-lowest clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,7 +73,11 @@ readings: $(STAMP)  ## the evidence in docs/the-paper.md
 mutate: $(STAMP)  ## small faults put into the code: how many do the tests notice?
 	$(BIN)/python tests/mutate.py
 
-slow: league growth bench-peers readings  ## the long studies: league, growth, peers, readings
+log-study: $(STAMP)  ## can a diagnosis be believed? made-up logs whose truth is known (half an hour)
+	$(BIN)/python benchmarks/log_study.py
+	$(BIN)/python benchmarks/replay_coverage.py
+
+slow: league growth bench-peers readings log-study  ## the long studies: league, growth, peers, readings, logs
 
 lockstep: $(STAMP)  ## ten million steps of compiled and plain players side by side (an hour)
 	$(BIN)/python tests/lockstep.py --steps $(or $(STEPS),10000000) --seed $(or $(SEED),0)

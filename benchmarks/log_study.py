@@ -10,11 +10,13 @@ hour on two cores. Exits with 1 if a target is missed, and says which.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -39,6 +41,7 @@ SUCCESS = "stories end with their first success: frailty and fatigue look the sa
 THETA = {"rested": 0.3, "both": 0.3, "recovering": 0.5, "constant": 0.3, "restless": 0.3}
 WEAK = 0.15
 LEAVING = ("nobody", "rate", "failure", "success", "both")
+BEGIN, END = "<!-- study -->", "<!-- end of study -->"  # of the table in docs/logs.md
 FALSE, SURE = 0.05, 0.01  # the rate of false alarms, and how sure an excess must be
 
 
@@ -146,6 +149,33 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
     console.print(table)
 
 
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """The table of the documents: a line a truth, a column a way to leave."""
+    lines = ["| truth | leaving | right verdict | right | cannot tell | false alarms |"]
+    lines.append("|---|---|---|---|---|---|")
+    for row in rows:
+        truth, _, rest = row["name"].partition(", ")
+        unknown = "" if row["right"] == UNKNOWN else f"{row['unknown_share']:.3f}"
+        cells = [truth, rest, f"`{row['right']}`", f"{row['right_share']:.3f}", unknown]
+        lines.append("| " + " | ".join([*cells, f"{row['false_share']:.3f}"]) + " |")
+    return "\n".join(lines)
+
+
+def document() -> None:
+    """Put the recorded table into docs/logs.md."""
+    folder = Path(__file__).parent
+    found = json.loads((folder / "results" / "log_study.json").read_text())
+    page = folder.parent / "docs" / "logs.md"
+    before, _, rest = page.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    missed = [f"- missed: {line}" for line in found["missed"]]
+    told = (
+        f"Together: false alarms in {100 * found['false_share']:.1f} % of {found['logs']:,} logs."
+    )
+    body = "\n\n".join([markdown(found["rows"]), "\n".join([told, *missed])])
+    page.write_text(f"{before}{BEGIN}\n{body}\n\n{END}{after}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--logs", type=int, default=200)
@@ -155,7 +185,11 @@ def main() -> int:
     parser.add_argument(
         "--only", default="", help="cells whose name has this text; nothing is kept"
     )
+    parser.add_argument("--document", action="store_true", help="only put the table into the docs")
     asked = parser.parse_args()
+    if asked.document:
+        document()
+        return 0
     console = Console(width=120)
     rows = []
     begin = time.perf_counter()
@@ -185,6 +219,7 @@ def main() -> int:
     if not asked.only:
         about = {"logs": logs, "false_share": alarms / logs, "missed": short}
         record("log_study", rows, **about, seconds=round(time.perf_counter() - begin))
+        document()
     return 1 if short else 0
 
 
