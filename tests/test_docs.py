@@ -48,6 +48,7 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "rotting.policies",
         "rotting.experiments.stats",
         "rotting.theory",
+        "rotting.logs",
         "rotting.league",
         "rotting.papers",
         "rotting.papers.levine2017",

@@ -1,5 +1,8 @@
 """Rotting bandits: choosing among options whose reward falls each time they are used."""
 
+import importlib
+from typing import Any
+
 from rotting import bandits, models, policies, provenance
 from rotting.bandits import (
     Arm,
@@ -31,6 +34,14 @@ from rotting.online.lift import Lift
 from rotting.online.player import Player
 
 __version__ = provenance.VERSION
+
+
+def __getattr__(name: str) -> Any:
+    """`rotting.logs` is imported when it is asked for: few need it, and it takes a moment."""
+    if name == "logs":
+        return importlib.import_module("rotting.logs")
+    raise AttributeError(f"module 'rotting' has no attribute {name!r}")
+
 
 __all__ = [
     "Arm",
