@@ -185,13 +185,23 @@ def test_lines_of_python_make_the_recommended_policy(kind: str, sigma: float | N
     assert isinstance(policy, expected)
 
 
-def test_audiences_get_fatigue(audience: Fit) -> None:
-    policy, lines = audience.recommended()
-    made: dict[str, Any] = {}
-    exec("\n".join(lines), made)
-    assert made["policy"] == policy
-    assert isinstance(policy, policies.Fatigue)
-    assert policy.rewards == audience.rewards
+def test_audiences_get_a_formula_only_where_one_is_clear(tmp_path: Path) -> None:
+    def falls(n: Any) -> Any:
+        return np.where(n <= 3, 1.0, 0.35)
+
+    alike = [falls, lambda n: 0.7 * falls(n)]
+    mixed = [falls, lambda n: 0.7 + 0.0 * n, lambda n: n**-0.5]
+    flat = [lambda n: 0.7 + 0.0 * n, lambda n: 0.5 + 0.0 * n]
+    for curves, expected in ((alike, "Posterior"), (mixed, "Fatigue"), (flat, "Fatigue")):
+        found = fit(log_of_curves(curves, 400, 8, sigma=0.4, seed=3), folds=3, resamples=50)
+        policy, lines = found.recommended()
+        made: dict[str, Any] = {}
+        exec("\n".join(lines), made)
+        assert made["policy"] == policy
+        assert type(policy).__name__ == expected
+        found.write_toml(tmp_path / "fit.toml")
+        first = next(iter(read_experiment(tmp_path / "fit.toml").policies.values()))
+        assert first == policy
 
 
 def test_what_is_shown(audience: Fit) -> None:

@@ -127,45 +127,68 @@ def code_of(model: Model) -> str:
     return f"{name}({model.value!r})"
 
 
+def trusted(fit: Fit) -> bool:
+    """Whether a formula can be played by: one for all arms, clearly better than no fall at all.
+
+    Without keys `Guarded` watches it, so that any formula will do.
+    """
+    if fit.best.kind in ("constant", "table"):
+        return False
+    if not fit.log.has_keys:
+        return True
+    flat = [c for c in fit.candidates if c.kind == "constant"]
+    return fit.best.pooled and bool(flat) and flat[0].behind > 2.0 * flat[0].behind_error
+
+
 def recommend(fit: Fit) -> tuple[Policy, list[str]]:
     """The policy for a fitted log, and lines of Python that make it; the first says why."""
-    rewards, keys = fit.rewards, fit.log.has_keys
-    sigma = rounded(fit.sigma)
-    if keys:
-        policy = recommended(audience=True, rewards=rewards)
-        why = (
-            "# Arms wear out for each key on its own: Fatigue learns curves like these while it "
-            "plays, and keeps on if they are not as the log says."
-        )
-        inside = "" if rewards == "bernoulli" else '"gaussian"'
-        return policy, [why, "from rotting import policies", f"policy = policies.Fatigue({inside})"]
-    if fit.best.kind in ("constant", "table"):
-        policy = recommended(sigma=None if rewards == "bernoulli" else sigma)
-        why = (
-            "# Nothing in the log says that arms wear out: SteadyUCB notices if they do."
-            if fit.best.kind == "constant"
-            else "# No formula foretold held-out rewards as well as a table: SteadyUCB needs none."
-        )
-        inside = "None" if rewards == "bernoulli" else repr(sigma)
+    keys, sigma = fit.log.has_keys, rounded(fit.sigma)
+    if trusted(fit):
+        family = fit.family()
+        policy = recommended(sigma=sigma, family=family, rewards=fit.rewards, audience=keys)
+        made = f"Posterior(family, sigma={sigma!r}, rule='thompson')"
+        if not keys:
+            made = f"Guarded(family, sigma={sigma!r})"
         return policy, [
-            why,
-            "from rotting import policies",
-            f"policy = policies.SteadyUCB(sigma={inside})",
+            _why(fit),
+            "from rotting import models, policies",
+            *_family_lines(family),
+            f"policy = policies.{made}",
         ]
-    family = fit.family()
-    policy = recommended(sigma=sigma, family=family, rewards=rewards)
-    why = (
-        f"# A formula ({fit.best.name}) foretold held-out rewards as well as anything: Guarded "
-        "plays by it, and falls back on SteadyUCB if it is wrong."
-    )
-    return policy, [
-        why,
-        "from rotting import models, policies",
+    bernoulli = fit.rewards == "bernoulli"
+    known = None if bernoulli else sigma
+    policy = recommended(sigma=known, rewards=fit.rewards, audience=keys)
+    made = f"SteadyUCB(sigma={known!r})"
+    if keys:
+        made = "Fatigue()" if bernoulli else f"Fatigue('gaussian', sigma={known!r})"
+    return policy, [_why(fit), "from rotting import policies", f"policy = policies.{made}"]
+
+
+def _why(fit: Fit) -> str:
+    name = fit.best.name
+    if trusted(fit):
+        if fit.log.has_keys:
+            return (
+                f"# One formula for all arms ({name}) foretold held-out keys as well as anything, "
+                "and clearly better than no fall: Posterior plays by it. Fatigue needs no formula."
+            )
+        return (
+            f"# A formula ({name}) foretold held-out rewards as well as anything: Guarded plays by "
+            "it, and falls back on SteadyUCB if it is wrong."
+        )
+    policy = "Fatigue learns curves" if fit.log.has_keys else "SteadyUCB notices what falls"
+    if fit.best.kind == "constant":
+        return f"# Nothing in the log says clearly that arms wear out: {policy} while it plays."
+    return f"# No one formula foretold best and clearly ({name} did best): {policy} while it plays."
+
+
+def _family_lines(family: Family) -> list[str]:
+    weights = None if family.weights is None else list(family.weights)
+    return [
         "family = models.Family.of(",
         "    [",
         *(f"        {code_of(member)}," for member in family.members),
         "    ],",
-        f"    weights={None if family.weights is None else list(family.weights)!r},",
+        f"    weights={weights!r},",
         ")",
-        f"policy = policies.Guarded(family, sigma={sigma!r})",
     ]

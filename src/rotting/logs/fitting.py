@@ -1,4 +1,4 @@
-"""From a log to fitted curves: what is refused, what is learnt of keys, and in which order."""
+"""From a log to fitted curves: what is learnt of keys, and in which order."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ import numpy as np
 
 from rotting import checks
 from rotting.arrays import FloatArray
+from rotting.logs.accepted import (
+    check_log,
+    notes_on,
+    one_a_row,
+    said_of_keys,
+    wanted_kinds,
+)
 from rotting.logs.curves import Curves, by_grid, curves_of_kind, grid_of, refined, table_curves
 from rotting.logs.factors import Factors, alike, centred, expect, learn_factors, sums
 from rotting.logs.fitted import Described, Fit
@@ -16,7 +23,7 @@ from rotting.logs.heldout import Candidate, compare, simplest
 from rotting.logs.log import Log
 from rotting.logs.resampling import resample
 from rotting.logs.rows import MOST_KEYS, MOST_ROWS, Rows, known_rows, packed, rows_of
-from rotting.logs.shapes import KINDS, LONGEST_TABLE
+from rotting.logs.shapes import LONGEST_TABLE
 from rotting.progress import Progress
 
 _ROUNDS, _SETTLED = (
@@ -47,7 +54,7 @@ def fit(
     the simplest within a standard error of the best is taken. Intervals, at `level`, are by
     `resamples` of keys. Where there are no keys, blocks of rows take their place.
 
-    families     the shapes to try; all of `KINDS` unless given
+    families     the shapes to try; all of `shapes.KINDS` unless given
     keys_differ  learn each key's factor on all its means, so that curves are those of all keys, not
                  of those who were still there. That is right if keys leave by what was seen of them
     weights      one a row of the log; with them, and with offsets, keys' factors are not learnt:
@@ -60,10 +67,10 @@ def fit(
     level = checks.number("level", level, above=0, below=1)
     folds = checks.integer("folds", folds, 2, 100)
     resamples = checks.integer("resamples", resamples, 10, 100_000)
-    kinds = _kinds(families)
-    _check(log)
-    weights, offsets = _per_row("weights", weights, log), _per_row("offsets", offsets, log)
-    notes = _notes(log)
+    kinds = wanted_kinds(families)
+    check_log(log)
+    weights, offsets = one_a_row("weights", weights, log), one_a_row("offsets", offsets, log)
+    notes = notes_on(log)
     learn = keys_differ and weights is None and offsets is None and _several(log)
     keys = _sample(log, seed, notes) if learn or key_factors is not None else None
     rows = rows_of(log, weights, offsets, keys)
@@ -79,7 +86,7 @@ def fit(
         rows = rows if offsets is not None else packed(rows)
         factors = alike(rows, sigma)
     factors, _ = centred(factors)
-    notes.append(_said_of_keys(log, learn, key_factors is not None, weights, offsets))
+    notes.append(said_of_keys(log, learn, key_factors is not None, weights, offsets))
     done = 0
 
     def step() -> None:
@@ -138,53 +145,6 @@ def _settled(rows: Rows, factors: Factors, best: Candidate, fixed: bool) -> tupl
     return curves, factors
 
 
-def _kinds(families: Sequence[str] | None) -> tuple[str, ...]:
-    if families is None:
-        return KINDS
-    if isinstance(families, str) or not families:
-        raise ValueError(f"families must be a list of names, as ['power'], got {families!r}")
-    asked = [checks.known("family", kind, KINDS) for kind in families]
-    return tuple(kind for kind in KINDS if kind in asked)
-
-
-def _check(log: Log) -> None:
-    """Refuse logs in which there is nothing to fit."""
-    if not isinstance(log, Log):
-        raise ValueError(f"log must be a Log, as logs.read(...) gives, got {type(log).__name__}")
-    known = known_rows(log)
-    count = int(known.sum())
-    if count < 2:
-        raise ValueError(f"log must have at least 2 known rewards, got {count}")
-    rewards, exposures = log.reward[known], log.exposure[known]
-    if not np.abs(rewards).max() <= checks.HUGE:
-        raise ValueError(f"rewards must be at most {checks.HUGE:g} in size, got {rewards.max()}")
-    if exposures.min() == exposures.max():
-        raise ValueError(
-            f"log must have rewards of several exposures, got the exposure {exposures[0]} only: "
-            "how rewards change with exposure cannot be seen"
-        )
-    if rewards.min() == rewards.max():
-        raise ValueError(f"rewards must differ for curves to be fitted, but all are {rewards[0]:g}")
-    if rewards.mean() <= 0.0:
-        raise ValueError(
-            f"rewards must be positive on average, got a mean of {rewards.mean():g}: a curve is an "
-            "amplitude times a shape that falls; add a constant to all rewards"
-        )
-
-
-def _per_row(name: str, values: Any, log: Log) -> FloatArray | None:
-    if values is None:
-        return None
-    found = np.asarray(values, dtype=np.float64)
-    if found.shape != log.reward.shape:
-        raise ValueError(
-            f"{name} must be one a row of the log, {log.reward.size}, got shape {found.shape}"
-        )
-    if not (np.isfinite(found).all() and (found >= 0.0).all() and found.sum() > 0.0):
-        raise ValueError(f"{name} must be finite numbers >= 0, not all 0")
-    return found
-
-
 def _several(log: Log) -> bool:
     """Whether enough keys have several rewards for their factors to be learnt."""
     if not log.has_keys or log.rows != "all":
@@ -232,37 +192,3 @@ def _given(key_factors: Any, log: Log, keys: Any, sigma: float | None) -> Factor
     known = np.unique(log.key[known_rows(log)])
     kept = posterior[known if keys is None else keys]
     return Factors(values, kept.mean(axis=0), kept, sigma)
-
-
-def _notes(log: Log) -> list[str]:
-    notes = []
-    missing = int((~known_rows(log)).sum())
-    if missing:
-        young = " (or too young to have one)" if log.window else ""
-        notes.append(f"{missing:,} rows without a known reward{young} count as showings only.")
-    unseen = set(range(len(log.arms))) - set(log.arm[known_rows(log)].tolist())
-    if unseen:
-        notes.append(f"{len(unseen)} arms without a known reward get what others have in common.")
-    if log.rows == "last":
-        notes.append(
-            "The log holds the last row of each story only: curves are as seen, of those whose "
-            "story ended there; what they say of fatigue cannot be told from who was still there."
-        )
-    if not log.history_complete:
-        notes.append("Histories began before the log: exposures are counted from its first row on.")
-    return notes
-
-
-def _said_of_keys(log: Log, learn: bool, given: bool, weights: Any, offsets: Any) -> str:
-    if given:
-        return "Keys' factors were given: curves are those of all keys."
-    if learn:
-        return (
-            "Each key has a factor of its own on all means, learnt from its rewards: curves are "
-            "those of all keys, if who left did so by what was seen of them: rewards, arms, times."
-        )
-    if weights is not None or offsets is not None:
-        return "Curves are as seen in the log by the given weights or offsets."
-    if log.has_keys:
-        return "Curves are as seen in the log, among those who were still there."
-    return "There are no keys: each arm is used up for everybody."

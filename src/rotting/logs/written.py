@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rotting.logs.belief import rounded
+from rotting.logs.belief import rounded, trusted
 from rotting.logs.rows import known_rows
 from rotting.logs.shapes import FORMULAS
 from rotting.logs.world import arm_models, arrivals_of, factor_range
@@ -136,18 +136,19 @@ def _policies(fit: Fit) -> list[dict[str, Any]]:
     sigma = {} if bernoulli else {"sigma": rounded(fit.sigma)}
     # sigma of a family of rates: the most that its curves allow
     known: dict[str, Any] = {"family": family, "sigma": rounded(fit.sigma)}
+    free: dict[str, Any]
+    by: dict[str, Any]
+    rivals: list[dict[str, Any]]
     steady: dict[str, Any] = {"policy": "steadyucb", **sigma}
     if fit.log.has_keys:
         rewards = {} if bernoulli else {"rewards": "gaussian", **sigma}
-        return [
-            {"policy": "fatigue", **rewards},
-            {"policy": "posterior", "rule": "thompson", **known},
-            steady,
-            {"policy": "ucb1"},
-        ]
-    guarded = {"policy": "guarded", **known}
-    first = [steady, guarded] if fit.best.kind in ("constant", "table") else [guarded, steady]
-    return [*first, {"policy": "cto", "family": family}, {"policy": "ucb1"}]
+        free, by = {"policy": "fatigue", **rewards}, {"policy": "posterior", "rule": "thompson"}
+        rivals = [steady, {"policy": "ucb1"}]
+    else:
+        free, by = steady, {"policy": "guarded"}
+        rivals = [{"policy": "cto", "family": family}, {"policy": "ucb1"}]
+    by = by | known
+    return [by, free, *rivals] if trusted(fit) else [free, by, *rivals]
 
 
 def _family(family: Family) -> dict[str, Any]:
