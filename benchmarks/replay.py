@@ -58,14 +58,14 @@ def made_up(keys: int) -> Log:
     key = generator.integers(0, keys, DECISIONS)
     arm = generator.integers(0, ARMS, DECISIONS)
     order = np.lexsort((np.arange(DECISIONS), arm, key))
-    key, arm = key[order].astype(np.int32), arm[order].astype(np.int32)
+    key, arm = key[order], arm[order]
     new = np.flatnonzero(np.r_[True, (np.diff(key) != 0) | (np.diff(arm) != 0)])
     nth = np.arange(DECISIONS) - np.repeat(new, np.diff(np.r_[new, DECISIONS])) + 1
     reward = (generator.random(DECISIONS) < RATES[arm] * nth**-THETA).astype(np.float64)
     columns = {"arm": "arm", "reward": "reward", "time": "time"}
     return Log(
-        key=key,
-        arm=arm,
+        key=key.astype(np.int32),
+        arm=arm.astype(np.int32),
         time=order.astype(np.float64),
         reward=reward,
         exposure=nth.astype(np.int32),
@@ -75,12 +75,12 @@ def made_up(keys: int) -> Log:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The middle of three times."""
+    """The middle of three times, of the processor: others may be at work on the machine."""
     found = []
     for _ in range(3):
-        begin = time.perf_counter()
+        begin = time.process_time()
         work()
-        found.append(time.perf_counter() - begin)
+        found.append(time.process_time() - begin)
     return sorted(found)[1]
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from log_rows import log_of, random_log, without_keys
-from rotting import Arm, Audience, NoNoise, Scenario, models, policies, simulate
+from rotting import Arm, Audience, Bernoulli, NoNoise, Scenario, models, policies, simulate
+from rotting.logs.asked import short_tapes
 from rotting.logs.keyed import Each
 from rotting.logs.log import Log
-from rotting.logs.replay import replay, short_tapes
+from rotting.logs.replay import replay
 from rotting.logs.replaying import Replayer
 from rotting.policies import Policy
 
@@ -125,9 +127,7 @@ def test_bounds_hold_the_truth() -> None:
         [[0.6 * n**-0.4 for n in range(1, 301)], [0.4 * n**-0.1 for n in range(1, 301)]]
     )
     arms = [Arm(models.Polynomial(0.4).times(0.6)), Arm(models.Polynomial(0.1).times(0.4))]
-    true = simulate(
-        policies.UCB1(), Scenario(arms, rotting_bernoulli(), 300), runs=200, checkpoints=1
-    )
+    true = simulate(policies.UCB1(), Scenario(arms, Bernoulli(), 300), runs=200, checkpoints=1)
     truth = float(true.total_reward.mean()) / 300
     outside = 0
     for seed in range(20):
@@ -139,12 +139,6 @@ def test_bounds_hold_the_truth() -> None:
         assert found.bounds[0] < found.bounds[1]
         outside += not found.outer[0] <= truth <= found.outer[1]
     assert outside <= 4  # one in twenty is expected at most; five have a chance of 0.3 %
-
-
-def rotting_bernoulli() -> Any:
-    from rotting import Bernoulli
-
-    return Bernoulli()
 
 
 @pytest.mark.parametrize("kind", ["plain", "gaussian", "each", "pooled"])
@@ -226,6 +220,12 @@ KEYED = random_log([[0.5], [0.5]], 30, 1, keys=4)
     [
         ({"log": [1]}, "log must be a Log"),
         ({"log": LOG.only(np.zeros(4, dtype=bool))}, "known rewards"),
+        ({"log": replace(LOG, propensity=np.array([0.5, 0.0, 1.0, 1.0]))}, "propensity must be"),
+        (
+            {"log": replace(LOG, exposure=np.array([1, 2**31 - 2, 1, 2**31 - 2], dtype=np.int32))},
+            "exposure must add up to at most 2147483647",
+        ),
+        ({"log": replace(LOG, rows="last")}, "rows='last'"),
         ({"horizon": 5}, "horizon must be an integer from 1 to 4, got 5"),
         ({"runs": 0}, "runs must be an integer >= 1, got 0"),
         ({"resamples": -1}, "resamples must be an integer >= 0, got -1"),
@@ -252,13 +252,6 @@ def test_refusals(changes: dict[str, Any], said: str) -> None:
     asked = {"log": LOG, "policies": [policies.UCB1()], **changes}
     with pytest.raises(ValueError, match=said):
         replay(**asked)
-
-
-def test_a_log_of_last_rows_is_refused() -> None:
-    from dataclasses import replace
-
-    with pytest.raises(ValueError, match="rows='last'"):
-        replay(replace(LOG, rows="last"), [policies.UCB1()])
 
 
 def test_pooled_is_for_short_tapes() -> None:

@@ -22,6 +22,7 @@ from rotting.engines.loop import NO_SUCH_ARM
 from rotting.policies.parts.exposures import Exposures, clear, expose, no_exposures, turn_to
 from rotting.verbs import choose, pulled, update
 
+Places = npt.NDArray[np.int32]  # half the memory: with many keys, that is what takes time
 EACH, POOLED = 0, 1  # a tape for each key and arm, or one of all keys for each arm and exposure
 
 fold = random.fold
@@ -40,8 +41,8 @@ class Tape(NamedTuple):
     """
 
     kind: int
-    first: IntArray  # where the rewards of a place begin
-    many: IntArray  # how many there are; of exposures up to the last that was logged, if `EACH`
+    first: Places  # where the rewards of a place begin
+    many: Places  # how many there are; of exposures up to the last that was logged, if `EACH`
     least: int  # so many a place of a `POOLED` tape must have to count
     rewards: FloatArray  # NaN where it is not known
     means: FloatArray  # of each place of a `POOLED` tape
@@ -107,13 +108,12 @@ def begin(room: Any, run: Any, draws: Any) -> None:
 
 
 @shared
-def _bits(room: Any, key: Any, arm: Any, n: Any) -> Any:
+def _stream(room: Any, key: Any, arm: Any) -> Any:
     """The stream of an arm's showings to a key."""
     return room.stream[arm] if key == 0 else fold(room.stream[arm], np.uint64(key))
 
 
 @shared
-@seldom
 def _beyond(tape: Any, mean: Any, stream: Any, n: Any) -> Any:
     """A reward that was not logged."""
     step = step_of(stream)
@@ -168,7 +168,7 @@ def play_tape(
             if tape.kind == POOLED:
                 before = n - 1
                 if n <= tape.many.shape[1] and tape.many[arm, n - 1] >= tape.least:
-                    reward = _pick(tape, arm, n, _bits(room, key, arm, n))
+                    reward = _pick(tape, arm, n, _stream(room, key, arm))
                     mean = tape.means[arm, n - 1]
             else:
                 before = min(n - 1, tape.many[key, arm])
@@ -181,7 +181,7 @@ def play_tape(
                 high += mean
             else:
                 mean = tape.curve[arm, min(n, tape.curve.shape[1]) - 1]
-                reward = _beyond(tape, mean, _bits(room, key, arm, n), n)
+                reward = _beyond(tape, mean, _stream(room, key, arm), n)
                 low += tape.floor
                 high += tape.ceiling[arm, min(before, tape.ceiling.shape[1] - 1)]
             total += mean

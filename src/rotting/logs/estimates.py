@@ -10,7 +10,9 @@ taken out of its scatter:
 A pooled tape is read again and again. A policy finds its best arm, by luck a little too good, and
 earns more than it could; on a resample that happens once more, so the mean of resamples tells by
 how much, and the estimate is less by that (the basic bootstrap's correction). An exact replay reads
-every reward once, after it has decided to, and needs none.
+every reward once, after it has decided to, and needs none; where its tape ends, the part of its
+decisions that is beyond does. Without keys the truth of the resamples is known, the curve that they
+were drawn around, so their bias is their mean less what the policy earns on that.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting.arrays import FloatArray, IntArray
-from rotting.engines.replay import EACH, POOLED, Tape
+from rotting.engines.replay import EACH, POOLED, Places, Tape
 from rotting.logs.levels import Cells, cells_of
 from rotting.logs.tape import Sample, Source
 
@@ -69,8 +69,8 @@ class Keyed(Source):
         """The mean reward of what was shown."""
         sums, many = self._earned
         weights = np.ones(self.slots) if times is None else times
-        total = float(np.dot(weights, many))
-        return float(np.dot(weights, sums)) / total if total > 0.0 else float("nan")
+        total = float(np.sum(weights * many))
+        return float(np.sum(weights * sums)) / total if total > 0.0 else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +107,8 @@ class Pooled(Keyed):
         ends = np.cumsum(many).reshape(self.shape)
         tape = Tape(
             kind=POOLED,
-            first=ends - many,
-            many=many,
+            first=(ends - many).astype(np.int32),
+            many=many.astype(np.int32),
             least=LEAST,
             rewards=rewards,
             means=cells.means,
@@ -122,7 +122,7 @@ class Each(Keyed):
     """A tape for each key and arm; a key that is drawn comes with its own arrivals."""
 
     @cached_property
-    def stories(self) -> tuple[IntArray, IntArray, FloatArray]:
+    def stories(self) -> tuple[Places, Places, FloatArray]:
         """Where the rewards of each [key, arm] begin, how many, and the rewards, NaN in gaps."""
         log = self.log
         starts = log.story_starts()
@@ -132,7 +132,7 @@ class Each(Keyed):
         rewards = np.full(int(longest.sum()), np.nan)
         rewards[begin[story] + log.exposure - 1] = log.reward
         shape = (self.slots, len(log.arms))
-        first, many = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        first, many = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
         places = log.key[starts[:-1]], log.arm[starts[:-1]]
         first[places], many[places] = begin, longest
         return first, many, rewards

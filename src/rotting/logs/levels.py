@@ -68,9 +68,9 @@ class Levels(NamedTuple):
 def levels_of(cells: Cells) -> Levels:
     """Each arm's curves. Between exposures with rewards the level before is carried on.
 
-    >>> cells = cells_of(np.array([0, 1, 2]), np.array([1.0, 0.2, 0.4]), (1, 3))
-    >>> levels_of(cells).best.round(2).tolist()
-    [[1.0, 0.3, 0.3]]
+    >>> rewards = np.array([1.0, 0.9, 0.2, 0.4, 0.3, 0.0, 0.5, 0.0])
+    >>> levels_of(cells_of(np.arange(8), rewards, (1, 8))).best.round(2).tolist()
+    [[1.0, 0.9, 0.3, 0.3, 0.2, 0.2, 0.2, 0.2]]
     """
     everybody = Cells(*(x.sum(axis=0, keepdims=True) for x in cells))
     seen: list[bool] = np.any(cells.many > 0.0, axis=1).tolist()

@@ -19,6 +19,7 @@ alone: arms that are used up have paid in the log for the log's history, not for
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -103,6 +104,8 @@ class Followed:
         """The weighted mean reward, and how each row moves it."""
         weights = self.weights()
         total = float(weights.sum())
+        if total == 0.0:  # it agrees with no row
+            return math.nan, np.full(weights.size, math.nan)
         mean = float(np.dot(weights, self.rows.reward)) / total
         return mean, weights * (self.rows.reward - mean) / total
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterable
@@ -62,7 +63,8 @@ class Replayer:
         tape, arrivals = sample.tape, sample.arrivals
         loop = self._loop(play_tape)
         common = (self.streams, first, played, self.stop)
-        loop(self.params, image, work, room, tape, arrivals, *common)
+        with self._first(loop):
+            loop(self.params, image, work, room, tape, arrivals, *common)
         check_stop(int(self.stop[0]), self.arms, self.policy.label)
         return played
 
@@ -72,18 +74,24 @@ class Replayer:
         image, work = image_of(self.fresh, clear_all=not self._compiled)
         room = Room.empty(self.slots, self.arms)
         loop = self._loop(follow_rows)
-        loop(self.params, image, work, room, rows, self.streams, first, chosen, self.stop)
+        common = (self.streams, first, chosen, self.stop)
+        with self._first(loop):
+            loop(self.params, image, work, room, rows, *common)
         check_stop(int(self.stop[0]), self.arms, self.policy.label)
         found: npt.NDArray[np.int32] = chosen[0]
         return found
 
     def compile(self, sample: Sample) -> None:
         """Compile, or load what was compiled; to be done before threads would do it twice."""
-        if self._compiled:
-            from rotting.engines.compiled.compiling import first_call
+        self.play(sample, 0, 0)
 
-            with first_call(self.params):
-                self.play(sample, 0, 0)
+    def _first(self, loop: Any) -> contextlib.AbstractContextManager[None]:
+        """Around a call that compiles: Ctrl-C stops it, and what stands in the way is said."""
+        if not self._compiled or loop.signatures:
+            return contextlib.nullcontext()
+        from rotting.engines.compiled.compiling import first_call
+
+        return first_call(self.params)
 
     def _loop(self, loop: Callable[..., None]) -> Callable[..., None]:
         if not self._compiled:

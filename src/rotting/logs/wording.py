@@ -27,6 +27,9 @@ UNFINISHED = (
     "How long a tape lasts may depend on what it paid: then its last rewards, and the bounds made "
     "from them, are off."
 )
+BEFORE = (
+    "Histories began before the log: exposures are counted from its first row, and may be too low."
+)
 
 
 def claim(source: Source, coverage: float, exact: bool) -> str:
@@ -97,6 +100,8 @@ def told(
         assumptions.append(APART)
     if beyond:
         assumptions.append(UNFINISHED)
+    if not source.log.history_complete:
+        assumptions.append(BEFORE)
     if source.log.propensity is not None:
         assumptions.append(PROPENSITIES)
     return Replay(

@@ -41,6 +41,8 @@ _PURPOSE = {
     "play_baseline": "the baseline",
     "play_crowd": "simulation of an audience",
     "play_crowd_baseline": "the baseline of an audience",
+    "play_tape": "replay",
+    "follow_rows": "replay by time",
     "decide": "decisions online",
     "learn": "rewards online",
     "work": "batches online",
