@@ -122,7 +122,7 @@ def test_fit_writes_a_file_for_run(made: Path, tmp_path: Path) -> None:
     words = ["fit", str(made / "rests.csv"), "--out", str(out), "--picture", str(picture)]
     done = rotting(*words)
     assert done.exit_code == 0, done.stderr
-    assert "policy = policies.Fatigue()" in done.stdout
+    assert "policy = policies.Posterior(family, sigma=" in done.stdout
     assert f"rotting run {out}" in done.stdout
     assert read_experiment(out).scenario.arm_count == 3
     assert "<svg" in picture.read_text()
