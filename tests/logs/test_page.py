@@ -149,7 +149,9 @@ def test_without_keys_the_fits_own_lines_are_taken() -> None:
     found = dataclasses.replace(diagnose(log), overall=codes.ROTS)
     assert "SteadyUCB(sigma=None)" in "\n".join(next_steps(found).lines)
     policy, lines = fit(log, resamples=20).recommended()
-    made = run(next_steps(found, lines).lines)
+    steps = next_steps(found, lines)
+    assert f"# {steps.sentences[-1]}" == lines[0]  # why, beside the lines
+    made = run(steps.lines)
     assert made["policy"] == policy
     assert set(made["arms"]) == set(log.arms)
     assert "selection" not in pictures(found)

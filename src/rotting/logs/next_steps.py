@@ -28,7 +28,8 @@ def next_steps(diagnosis: Diagnosis, recommended: Sequence[str] = ()) -> NextSte
     code = diagnosis.overall
     sentences, made = _for(code, diagnosis, keys, clicks)
     if recommended and code in (codes.ROTS, codes.BOTH, codes.UNKNOWN):
-        made = list(recommended)
+        why = [line.removeprefix("# ") for line in recommended if line.startswith("# ")]
+        sentences, made = [*sentences, *why], [x for x in recommended if not x.startswith("# ")]
     return NextSteps(sentences, [*made, *_played(diagnosis, keys, clicks)])
 
 
