@@ -31,6 +31,15 @@ def policies(incomplete: str) -> list[str]:
     return _starting(incomplete, [f"{name}:{before}{comma}{each}" for each in parameters])
 
 
+def replayed(incomplete: str) -> list[str]:
+    """What can be replayed on a log: the recommended policy by that word, and all others.
+
+    >>> replayed("rec"), replayed("wsw")
+    (['recommended'], ['wswa'])
+    """
+    return [*_starting(incomplete, ["recommended"]), *policies(incomplete)]
+
+
 def scenarios(incomplete: str) -> list[str]:
     """Named scenarios that start so.
 

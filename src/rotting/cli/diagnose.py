@@ -82,11 +82,11 @@ def diagnose_command(
 
 
 def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
-    """Lines that make a policy by the log's own curves, where that takes more than a name."""
+    """Lines that make a policy by the log's own curves, where they fall by use."""
     from rotting.logs import codes
     from rotting.logs.fitting import fit
 
-    if table.has_keys or found.overall not in (codes.ROTS, codes.BOTH):
+    if found.overall not in (codes.ROTS, codes.BOTH):
         return []
     with logs.stage("fitting", quiet) as progress:
         return fit(table, seed=seed, progress=progress).recommended()[1]

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from rotting.logs.fitted import Fit
 
 
+_LINES = 8  # of Python, that are shown
+
+
 @command("fit")
 def fit_command(
     log: logs.File = None,
@@ -142,11 +145,13 @@ def _show(found: Fit) -> None:
     for note in data["notes"]:
         logs.paragraph(note)
     logs.heading("To play with")
-    for line in found.recommended()[1]:
-        if line.startswith("# "):
-            logs.paragraph(line.removeprefix("# "))
-        else:
-            console.say(f"  {line}")
+    why, *lines = found.recommended()[1]
+    logs.paragraph(why.removeprefix("# "))
+    if len(lines) > _LINES:
+        logs.paragraph("The family is in the file of --out, and with --json as lines of Python.")
+        lines = lines[-1:]
+    for line in lines:
+        console.say(f"  {line}")
 
 
 def _interval(numbers: dict[str, float]) -> str:

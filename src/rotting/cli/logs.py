@@ -24,7 +24,7 @@ EXAMPLE = "example.csv"
 _PARTS = 1000  # of a bar
 
 File = Annotated[
-    str | None,
+    Path | None,
     typer.Argument(
         metavar="LOG", help="A CSV or Parquet file, a row a showing.", show_default=False
     ),
@@ -81,7 +81,7 @@ Complete = Annotated[bool, typer.Option("--history-complete", hidden=True)]  # t
 class Asked:
     """A log as the command line names it."""
 
-    source: str | None
+    source: Path | None
     example: bool
     key: str | None
     arm: str | None
@@ -100,7 +100,9 @@ class Asked:
         from rotting.logs.reading import window_in_days
 
         if self.example and self.source is not None:
-            raise ValueError(f"log must not be given together with --example, got {self.source!r}")
+            raise ValueError(
+                f"log must not be given together with --example, got {str(self.source)!r}"
+            )
         if not self.example and self.source is None:
             raise ValueError("log must be given, as clicks.csv, or --example")
         if self.incomplete and self.complete:
@@ -137,7 +139,7 @@ class Asked:
     @contextlib.contextmanager
     def _path(self) -> Iterator[Path]:
         if self.source is not None:
-            yield Path(self.source)
+            yield self.source
             return
         with resources.as_file(resources.files("rotting.logs") / EXAMPLE) as path:
             yield path

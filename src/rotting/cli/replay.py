@@ -37,7 +37,7 @@ def replay_command(
         typer.Argument(
             help="Policies, as recommended ucb1 wswa:alpha=0.2.",
             show_default=" ".join(_USUAL),
-            autocompletion=completion.policies,
+            autocompletion=completion.replayed,
         ),
     ] = None,
     key: logs.Key = None,
@@ -70,7 +70,7 @@ def replay_command(
 
     words = list(policies or [])
     if example and log is not None:  # there is no file, so the first word is a policy
-        words.insert(0, log)
+        words.insert(0, str(log))
     asked = logs.Asked(
         None if example else log,
         *(

@@ -13,6 +13,7 @@ from rotting.logs.log import Log
 from rotting.logs.stories import Stories
 
 _SHOWN = 40  # numbers of showings whose means are listed
+_NAMED = 50  # arms whose names are
 
 
 def part(log: Log, used: int | None = None) -> Part:
@@ -25,6 +26,7 @@ def part(log: Log, used: int | None = None) -> Part:
         "known_rewards": int(rewards.size),
         "keys": log.keys if log.has_keys else None,
         "arms": len(log.arms),
+        "arm_names": list(log.arms[:_NAMED]),
         "stories": len(log.story_starts()) - 1,
         "highest_exposure": int(log.exposure.max()) if log.key.size else 0,
         "days": float(np.ptp(log.time)) if log.has_times and log.key.size else None,

@@ -10,7 +10,6 @@ from rotting.logs import codes
 if TYPE_CHECKING:
     from rotting.logs.diagnosis import Diagnosis
 
-_ARMS = ("red", "blue")  # where the log's own are not known
 _WIDE = 76  # characters of a line
 _MEMORIES = 10  # of a policy that discounts: as many in the log
 
@@ -29,7 +28,8 @@ def next_steps(diagnosis: Diagnosis, recommended: Sequence[str] = ()) -> NextSte
     code = diagnosis.overall
     sentences, made = _for(code, diagnosis, keys, clicks)
     if recommended and code in (codes.ROTS, codes.BOTH, codes.UNKNOWN):
-        made = list(recommended)
+        why = [line.removeprefix("# ") for line in recommended if line.startswith("# ")]
+        sentences, made = [*sentences, *why], [x for x in recommended if not x.startswith("# ")]
     return NextSteps(sentences, [*made, *_played(diagnosis, keys, clicks)])
 
 
@@ -119,8 +119,9 @@ def _resting(diagnosis: Diagnosis, keys: bool, clicks: bool) -> tuple[list[str],
 
 def _played(diagnosis: Diagnosis, keys: bool, clicks: bool) -> list[str]:
     """A player of the policy, and how it is used."""
-    own = [curve["name"] for curve in diagnosis["shape"].evidence.get("curves", ())[1:]]
-    others = "" if own and len(own) == diagnosis["contents"].evidence["arms"] else "  # your arms"
+    facts = diagnosis["contents"].evidence
+    own = list(facts["arm_names"])
+    others = "" if len(own) == facts["arms"] else f"  # and {facts['arms'] - len(own):,} more"
     paid = (
         "reward=1.0)  # or 0.0: a showing that did not pay is a zero" if clicks else "reward=2.5)"
     )
@@ -128,7 +129,7 @@ def _played(diagnosis: Diagnosis, keys: bool, clicks: bool) -> list[str]:
     if keys:
         made = "player = policy.audience(arms)"
         chosen = 'showing = player.select("user 17")  # what to show to this key now'
-    return [*_listed(own or list(_ARMS), others), made, chosen, f"player.update(showing, {paid}"]
+    return [*_listed(own, others), made, chosen, f"player.update(showing, {paid}"]
 
 
 def _listed(names: list[str], comment: str) -> list[str]:

@@ -51,7 +51,7 @@ dl.fine { margin: .6rem 0 0; font-size: .85rem;
   color: color-mix(in srgb, var(--ink) 72%, var(--paper)); }
 dl.fine dt { font-weight: 600; float: left; clear: left; margin-right: .4rem; }
 dl.fine dd { margin: 0; }
-pre code { padding: 0; background: none; }
+pre { max-height: 24rem; overflow: auto; } pre code { padding: 0; background: none; }
 table.short td, table.short th { white-space: normal; text-align: left; }
 li { margin: .2rem 0; overflow-wrap: anywhere; }
 """
