@@ -16,8 +16,9 @@ from small_logs import small
 def test_cells_have_enough_rows_and_hold_every_row() -> None:
     exposure = np.repeat(np.arange(1, 15), [500, 200, 59, 60, 70, 40, 30, 10, 10, 10, 10, 10, 3, 2])
     numbers, cell = cells_of(exposure)
-    # 3 has 59 rows and joins 2; 7 and 8 have 40, 9 to 12 have 40, 13 and 14 have 5, and join 5
-    assert numbers.tolist() == [1, 2, 4, 5]
+    # 3 has 59 rows and waits for 4; 7 and 8 have 40 and wait for 9 to 12; 13 and 14 have 5
+    assert numbers.tolist() == [1, 2, 3, 5, 7]
+    assert np.bincount(cell).min() >= 60
     for row, number in enumerate(exposure):
         inside = [edge for edge in numbers if edge <= number]
         assert cell[row] == len(inside) - 1

@@ -86,12 +86,13 @@ def only_arm(stories: Stories, arm: int) -> Stories:
 
 
 def cells_of(exposure: Any) -> tuple[IntArray, IntArray]:
-    """The first number of each cell with enough rows, and each row's cell."""
+    """The first number of each cell, all with enough rows, and each row's cell."""
     edges = [1]
-    for edge, beyond in zip(_CELLS[1:], [*_CELLS[2:], 2**31], strict=True):
-        inside = int(np.count_nonzero((exposure >= edge) & (exposure < beyond)))
-        if inside >= _LEAST_ROWS:
+    for edge in _CELLS[1:]:
+        if np.count_nonzero((exposure >= edges[-1]) & (exposure < edge)) >= _LEAST_ROWS:
             edges.append(edge)
+    while len(edges) > 1 and np.count_nonzero(exposure >= edges[-1]) < _LEAST_ROWS:
+        edges.pop()
     numbers = np.asarray(edges, dtype=np.int64)
     return numbers, np.searchsorted(numbers, exposure, side="right") - 1
 

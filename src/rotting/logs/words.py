@@ -72,7 +72,7 @@ def selection(found: Findings, log: Log, code: str, seen: float) -> str:
         return (
             "Hardly anybody leaves before the end: those who are still there are those who began."
         )
-    moved = f"As it stands in the log the mean moves by {percent(-seen)} with exposure"
+    moved = f"As they stand in the log rewards are {_off(seen)} first showings"
     if code == "no":
         return f"No sign of it: leaving depends neither on the key nor on its last reward. {moved}."
     causes = []
@@ -83,8 +83,12 @@ def selection(found: Findings, log: Log, code: str, seen: float) -> str:
     why = " and ".join(causes) or "on what was seen"
     return (
         f"Those who stay are not those who left: leaving depends {why}. {moved}; with that "
-        f"accounted for it is {percent(-found.fall)}."
+        f"accounted for they are {_off(found.fall)} them."
     )
+
+
+def _off(fall: float) -> str:
+    return f"{percent(abs(fall))} {'below' if fall >= 0.0 else 'above'}"
 
 
 def calendar(found: Findings, log: Log, code: str) -> str:
@@ -246,6 +250,8 @@ def headline(found: Findings, log: Log) -> str:
         )
     if code == diagnosis.BOTH:
         return f"It rots, and the calendar moves it too: by use alone {lost}."
+    if not log.has_times:
+        return f"It rots: {lost}; whether by use or with time the table cannot say, having no times."
     return f"It rots: {lost}, and that is by use."
 
 
