@@ -34,8 +34,8 @@ from record import record
 from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
 from rotting.arrays import FloatArray
 from rotting.logs.log import Log
-from rotting.logs.replay import replay
 from rotting.logs.synthetic import synthetic
+from rotting.logs.tapes.replay import replay
 from rotting.policies import Policy
 
 KINDS = ("pooled", "audience", "each", "plain", "beyond")

@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rotting.logs import Diagnosis, diagnose, joint, read, synthetic
-from rotting.logs.asking import ask
-from rotting.logs.diagnosis import PARTS
-from rotting.logs.stories import model_data, start_of, stories_of
+from rotting.logs import Diagnosis, diagnose, read, synthetic
+from rotting.logs.diagnosis import joint
+from rotting.logs.diagnosis.asking import ask
+from rotting.logs.diagnosis.diagnosis import PARTS
+from rotting.logs.diagnosis.stories import model_data, start_of, stories_of
 from rotting.reports.data import json_text
 from small_logs import quick, table
 

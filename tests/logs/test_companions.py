@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from rotting.arrays import FloatArray
-from rotting.logs import companions, read, synthetic
-from rotting.logs.companions import Slope
-from rotting.logs.stories import Stories, stories_of
+from rotting.logs import read, synthetic
+from rotting.logs.diagnosis import companions
+from rotting.logs.diagnosis.companions import Slope
+from rotting.logs.diagnosis.stories import Stories, stories_of
 from small_logs import small, stories
 
 

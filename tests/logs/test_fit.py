@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from made_logs import as_log, log_of_curves, made_log
-from rotting.logs import fitting
-from rotting.logs.fitted import Fit
-from rotting.logs.fitting import fit
-from rotting.logs.heldout import Candidate, simplest
+from rotting.logs.fits import fitting
+from rotting.logs.fits.fitted import Fit
+from rotting.logs.fits.fitting import fit
+from rotting.logs.fits.heldout import Candidate, simplest
 from rotting.logs.log import Log
-from rotting.logs.reading import read
 from rotting.logs.synthetic import synthetic
+from rotting.logs.tables.reading import read
 
 
 def settled(n: Any) -> Any:

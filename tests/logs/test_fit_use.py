@@ -15,9 +15,9 @@ from made_logs import as_log, log_of_curves, made_log
 from rotting import policies
 from rotting.bandits import Bernoulli, Gaussian
 from rotting.catalogue.experiment_file import read_experiment
-from rotting.logs.fitted import Fit
-from rotting.logs.fitting import fit
-from rotting.logs.shapes import KINDS
+from rotting.logs.fits.fitted import Fit
+from rotting.logs.fits.fitting import fit
+from rotting.logs.fits.shapes import KINDS
 from rotting.logs.synthetic import synthetic
 from rotting.models import Family, check_means
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rotting.logs import read, synthetic
-from rotting.logs.hopeless import ends_with_success, hopeless
+from rotting.logs.diagnosis.hopeless import ends_with_success, hopeless
 from rotting.reports.data import json_text
 from small_logs import quick
 

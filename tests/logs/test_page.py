@@ -14,11 +14,13 @@ import pytest
 
 import example_log
 from rotting import policies
-from rotting.logs import Diagnosis, codes, diagnose, fit, page, read, replay, replay_page, synthetic
-from rotting.logs.drawing import figure_text
-from rotting.logs.next_steps import next_steps
-from rotting.logs.pictures import pictures
-from rotting.logs.short_answers import short
+from rotting.logs import Diagnosis, diagnose, fit, read, replay, synthetic
+from rotting.logs.diagnosis import codes
+from rotting.logs.pages import page, replay_page
+from rotting.logs.pages.drawing import figure_text
+from rotting.logs.pages.next_steps import next_steps
+from rotting.logs.pages.pictures import pictures
+from rotting.logs.pages.short_answers import short
 
 NASTY = {
     "arm 0": "<script>alert(1)</script>",

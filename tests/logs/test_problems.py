@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rotting.logs import Problem, read
-from rotting.logs.problems import unknown_history
+from rotting.logs.tables.problems import unknown_history
 
 
 def keyed(count: int) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import pytest
 
 from log_rows import log_of, random_log, without_keys
 from rotting import Arm, Audience, Bernoulli, NoNoise, Scenario, models, policies, simulate
-from rotting.logs.asked import short_tapes
-from rotting.logs.keyed import Each
 from rotting.logs.log import Log
-from rotting.logs.replay import replay
-from rotting.logs.replaying import Replayer
+from rotting.logs.tapes.asked import short_tapes
+from rotting.logs.tapes.keyed import Each
+from rotting.logs.tapes.replay import replay
+from rotting.logs.tapes.replaying import Replayer
 from rotting.policies import Policy
 
 CURVES = [0.9, 0.8, 0.7]

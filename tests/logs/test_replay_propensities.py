@@ -10,8 +10,8 @@ import pytest
 from log_rows import random_log, without_keys
 from rotting import policies
 from rotting.engines.replay import Rows
-from rotting.logs.propensities import Followed
-from rotting.logs.replay import replay
+from rotting.logs.tapes.propensities import Followed
+from rotting.logs.tapes.replay import replay
 
 MEANS = [[0.7], [0.5], [0.3]]
 CHANCES = [0.5, 0.3, 0.2]

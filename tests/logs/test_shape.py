@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import isotonic_regression
 
 from rotting.logs import read, synthetic
-from rotting.logs.shape import _falling, _family, cells_of, only_arm, shapes
-from rotting.logs.stories import stories_of
+from rotting.logs.diagnosis.shape import _falling, _family, cells_of, only_arm, shapes
+from rotting.logs.diagnosis.stories import stories_of
 from rotting.reports.data import json_text
 from small_logs import small
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting.logs import joint, read, synthetic
+from rotting.logs import read, synthetic
+from rotting.logs.diagnosis import joint
+from rotting.logs.diagnosis.stories import exposure_effect, model_data, start_of, stories_of
 from rotting.logs.log import Log
-from rotting.logs.stories import exposure_effect, model_data, start_of, stories_of
 from small_logs import small, stories, table
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting.logs import Log, diagnosis, joint, read, verdicts, words
-from rotting.logs.asking import Answers
-from rotting.logs.companions import Slope
-from rotting.logs.cost import fall
-from rotting.logs.diagnosis import CODES, Diagnosis
-from rotting.logs.stories import Stories, model_data, stories_of
-from rotting.logs.verdicts import Findings, decide
+from rotting.logs import Log, read
+from rotting.logs.diagnosis import diagnosis, joint, verdicts, words
+from rotting.logs.diagnosis.asking import Answers
+from rotting.logs.diagnosis.companions import Slope
+from rotting.logs.diagnosis.cost import fall
+from rotting.logs.diagnosis.diagnosis import CODES, Diagnosis
+from rotting.logs.diagnosis.stories import Stories, model_data, stories_of
+from rotting.logs.diagnosis.verdicts import Findings, decide
 from rotting.reports.data import json_text
 from small_logs import small, table
 

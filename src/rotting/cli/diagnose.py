@@ -13,7 +13,7 @@ from rotting.cli.base import AsJson, Force, Seed, command
 from rotting.reports.folders import output_folder
 
 if TYPE_CHECKING:
-    from rotting.logs.diagnosis import Diagnosis
+    from rotting.logs.diagnosis.diagnosis import Diagnosis
     from rotting.logs.log import Log
 
 
@@ -44,8 +44,8 @@ def diagnose_command(
 
     Example: rotting diagnose log.csv --key user --arm creative --reward clicked --out out/log
     """
-    from rotting.logs import page
-    from rotting.logs.diagnosing import STEPS, check_settings, diagnose_log
+    from rotting.logs.diagnosis.diagnosing import STEPS, check_settings, diagnose_log
+    from rotting.logs.pages import page
 
     asked = logs.Asked(
         log,
@@ -83,8 +83,8 @@ def diagnose_command(
 
 def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
     """Lines that make a policy by the log's own curves, where they fall by use."""
-    from rotting.logs import codes
-    from rotting.logs.fitting import fit
+    from rotting.logs.diagnosis import codes
+    from rotting.logs.fits.fitting import fit
 
     if found.overall not in (codes.ROTS, codes.BOTH):
         return []

@@ -12,7 +12,7 @@ from rotting.cli import console, logs
 from rotting.cli.base import AsJson, Seed, command
 
 if TYPE_CHECKING:
-    from rotting.logs.fitted import Fit
+    from rotting.logs.fits.fitted import Fit
 
 
 _LINES = 8  # of Python, that are shown
@@ -47,7 +47,7 @@ def fit_command(
 
     Example: rotting fit log.csv --key user --arm creative --reward clicked --out family.toml
     """
-    from rotting.logs.fitting import fit
+    from rotting.logs.fits.fitting import fit
 
     asked = logs.Asked(
         log,

@@ -97,7 +97,7 @@ class Asked:
     def check(self) -> None:
         """Refuse what no log can be read by, before anything is done."""
         from rotting import checks
-        from rotting.logs.reading import window_in_days
+        from rotting.logs.tables.reading import window_in_days
 
         if self.example and self.source is not None:
             raise ValueError(
@@ -112,7 +112,7 @@ class Asked:
 
     def read(self, quiet: bool) -> Log:
         """The log; what was taken for what, and what is odd, is said on standard error."""
-        from rotting.logs.reading import read
+        from rotting.logs.tables.reading import read
 
         with console.progress(1, quiet) as advance, self._path() as path:
             advance("reading", 0)

@@ -19,8 +19,8 @@ from rotting.policies.base import POLICIES, Policy
 from rotting.reports.folders import output_folder
 
 if TYPE_CHECKING:
-    from rotting.logs.diagnosis import Diagnosis
-    from rotting.logs.fitted import Fit
+    from rotting.logs.diagnosis.diagnosis import Diagnosis
+    from rotting.logs.fits.fitted import Fit
     from rotting.logs.log import Log
 
 RECOMMENDED = "recommended"
@@ -65,8 +65,8 @@ def replay_command(
 
     Example: rotting replay log.csv recommended wswa ucb1 --key user --out out/replay
     """
-    from rotting.logs import replay_page
-    from rotting.logs.replay import replay
+    from rotting.logs.pages import replay_page
+    from rotting.logs.tapes.replay import replay
 
     words = list(policies or [])
     if example and log is not None:  # there is no file, so the first word is a policy
@@ -139,8 +139,8 @@ def _check(words: Sequence[str], runs: int, resamples: int, seed: int) -> None:
 
 def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
     """What the log says of use and calendar, on which a replay rests."""
-    from rotting.logs import codes
-    from rotting.logs.diagnosing import STEPS, diagnose_log
+    from rotting.logs.diagnosis import codes
+    from rotting.logs.diagnosis.diagnosing import STEPS, diagnose_log
 
     with console.progress(STEPS - 1, quiet) as advance:
         said = diagnose_log(
@@ -163,7 +163,7 @@ def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
 
 
 def _fitted(table: Log, seed: int, quiet: bool) -> Fit:
-    from rotting.logs.fitting import fit
+    from rotting.logs.fits.fitting import fit
 
     with logs.stage("fitting", quiet) as progress:
         return fit(table, seed=seed, progress=progress)

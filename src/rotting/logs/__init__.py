@@ -1,14 +1,14 @@
 """From logs to decisions."""
 
-from rotting.logs.diagnosing import diagnose
-from rotting.logs.diagnosis import Diagnosis, Part
-from rotting.logs.fitted import Fit
-from rotting.logs.fitting import fit
+from rotting.logs.diagnosis.diagnosing import diagnose
+from rotting.logs.diagnosis.diagnosis import Diagnosis, Part
+from rotting.logs.fits.fitted import Fit
+from rotting.logs.fits.fitting import fit
 from rotting.logs.log import Log, Problem
-from rotting.logs.reading import read
-from rotting.logs.replay import replay
-from rotting.logs.replayed import Replay
 from rotting.logs.synthetic import synthetic
+from rotting.logs.tables.reading import read
+from rotting.logs.tapes.replay import replay
+from rotting.logs.tapes.replayed import Replay
 
 __all__ = [
     "Diagnosis",

@@ -1,0 +1,1 @@
+"""Pictures and pages of diagnoses and replays."""

@@ -1,0 +1,215 @@
+"""A replay as a page: what each policy would have earned, with intervals, bounds and coverage."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rotting.arrays import FloatArray
+from rotting.logs.diagnosis.phrases import sentence
+from rotting.logs.tapes.replayed import LOGGED, Earned, Replay
+from rotting.printable import printable
+from rotting.reports import pages as html
+from rotting.reports.data import json_text
+from rotting.reports.plots import COLOURS, new_figure, svg_text
+
+if TYPE_CHECKING:
+    from rotting.logs.diagnosis.diagnosis import Diagnosis
+    from rotting.logs.fits.fitted import Fit
+    from rotting.logs.tapes.estimates import Estimate
+
+_DRAWS = 40  # of the fitted curves, for their uncertainty
+_NUMBERS = 4_000_000  # of all draws together, at most
+_ROW, _LEAST = 0.42, 1.9  # inches of height a policy, and of the whole
+_WIDEST = 26  # letters of a name in a picture
+_ARMS = 12  # whose shares are listed: those shown most
+_KINDS = {
+    "exact": "By exposure: the n-th time a policy shows an arm (to a key, if there are keys) it "
+    "gets the reward of that very showing in the log.",
+    "pooled": "By exposure, pooled: the n-th time a policy shows an arm to a key it gets the "
+    "reward of some key's n-th showing of that arm.",
+    "by-time": "By time: rows in which a policy chooses what was shown count, the others do not.",
+}
+STYLE = """
+.verdict { font-size: 1.2rem; line-height: 1.4; max-width: 46rem; }
+.picture { max-width: 44rem; } li { margin: .3rem 0; overflow-wrap: anywhere; }
+pre code { padding: 0; background: none; }
+"""
+
+
+def simulator_of(fit: Fit) -> FloatArray:
+    """Means [draw, arm, exposure - 1] of what was not logged: the fit, then what it might be.
+
+    As long as any key may need them, where that is not too long.
+    """
+    log = fit.log
+    most = int(np.bincount(log.key).max()) if log.has_keys else log.key.size
+    arms = len(fit.arms)
+    longest = max(1, min(most, _NUMBERS // arms))
+    first = fit.simulator(longest)
+    draws = min(_DRAWS, _NUMBERS // (arms * longest), len(fit.draws.amplitudes))
+    others = [fit.draws.means(arm, np.arange(1, longest + 1))[:draws] for arm in range(arms)]
+    drawn = np.stack(others, axis=1)
+    if fit.rewards == "bernoulli":
+        drawn = np.clip(drawn, 0.0, 1.0)
+    return np.concatenate([first[None], drawn])
+
+
+def table(replay: Replay) -> tuple[list[str], list[list[str]]]:
+    """A heading, and a row a policy, the log's own play first; empty columns are left out."""
+    heads = ["policy", "mean reward", _level(replay), "bounds", "from the log"]
+    heads += ["by propensities", "doubly robust"]
+    rows = [[LOGGED, _number(replay.logged.mean), _pair(replay.logged), "", "", "", ""]]
+    for each in replay:
+        ends = each.bounds
+        weighed = each.weighed
+        rows.append(
+            [
+                each.name,
+                _number(each.reward.mean),
+                _pair(each.reward),
+                "" if ends is None else f"{ends[0]:.4g} to {ends[1]:.4g}",
+                coverage(each),
+                "" if weighed is None else _number(weighed.ips.mean),
+                "" if weighed is None else _number(weighed.robust.mean),
+            ]
+        )
+    kept = [place for place in range(len(heads)) if any(row[place] for row in rows)]
+    return [heads[place] for place in kept], [[row[place] for place in kept] for row in rows]
+
+
+def notes(replay: Replay) -> list[str]:
+    """What may be claimed, and what it rests on: a line each."""
+    lines = [replay.recommendation, *(f"{each.name}: {each.sentence}" for each in replay)]
+    return [line for line in (*lines, replay.intervals, replay.beyond, *replay.assumptions) if line]
+
+
+def coverage(each: Earned) -> str:
+    """The share of decisions answered from the log: 100 % only if all were."""
+    if each.coverage == 1.0:
+        return "100 %"
+    return f"{min(99.9, math.floor(1000.0 * each.coverage) / 10.0):.1f} %"
+
+
+def _level(replay: Replay) -> str:
+    return f"{100.0 * float(replay.settings.get('level', 0.95)):g} % interval"
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else ""
+
+
+def _pair(value: Estimate) -> str:
+    return f"{value.low:.4g} to {value.high:.4g}" if math.isfinite(value.low) else ""
+
+
+def write(folder: Path, replay: Replay, said: Diagnosis, source: str, command: str) -> None:
+    """Write replay.json and replay.html into a folder; `said` is what was found in the log."""
+    data = {**replay.as_data(), "diagnosis": said.overall}
+    (folder / "replay.json").write_text(json_text(data) + "\n", encoding="utf-8")
+    text = whole(replay, said, source, command)
+    (folder / "replay.html").write_text(text, encoding="utf-8")
+
+
+def whole(replay: Replay, said: Diagnosis, source: str, command: str) -> str:
+    """The page."""
+    title = f"What would it have earned? {printable(Path(source).name or 'a log')}"
+    bounds = any(each.bounds is not None for each in replay)
+    also = " The thin grey line is what is possible without a model of it." if bounds else ""
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="verdict">{escape(sentence(replay.recommendation))}</p>',
+        f'<div class="picture"><figure role="img" aria-label="Mean reward by policy">{dots(replay)}'
+        f'</figure><p class="note">Mean reward a decision, with {_level(replay)}s.{also} The '
+        "dashed line is what the log's own play has earned on the same rows.</p></div>",
+        html.table(*table(replay)),
+        "<h2>What may be claimed</h2>",
+        f"<p>{escape(_KINDS[replay.kind])}</p><ul>",
+        *(
+            f"<li><strong>{escape(each.name)}</strong>: {escape(each.sentence)}</li>"
+            for each in replay
+        ),
+        "</ul>",
+        *_shares(replay),
+        "<h2>What to keep in mind</h2><ul>",
+        f"<li>The diagnosis of this log: {escape(printable(said.headline))}</li>",
+        *(
+            f"<li>{escape(text)}</li>"
+            for text in (replay.intervals, replay.beyond, *replay.assumptions)
+            if text
+        ),
+        "</ul>",
+        "<h2>How this page was made</h2>",
+        f"<pre><code>{escape(printable(command))}</code></pre>",
+        '<p class="note">The figures behind this page are in replay.json beside it. In Python: '
+        "<code>rotting.logs.replay</code>.</p>",
+    ]
+    return html.page(title, body, STYLE)
+
+
+def _shares(replay: Replay) -> list[str]:
+    """How often each policy shows each arm."""
+    totals: dict[str, float] = {}
+    for each in replay:
+        for arm, share in each.shares.items():
+            totals[arm] = totals.get(arm, 0.0) + share
+    arms = sorted(totals, key=lambda arm: -totals[arm])[:_ARMS]
+    if not arms:
+        return []
+    rows = [
+        [each.name, *(f"{100.0 * each.shares.get(arm, 0.0):.0f} %" for arm in arms)]
+        for each in replay
+    ]
+    fewer = "" if len(totals) <= _ARMS else f" (the {_ARMS} shown most)"
+    heads = ["policy", *(printable(arm) for arm in arms)]
+    return [f"<h2>What they would have shown{fewer}</h2>", html.table(heads, rows)]
+
+
+def dots(replay: Replay) -> str:
+    """A dot a policy with its interval, bounds behind it, and the log's own play as a line: SVG."""
+    found = list(replay)
+    axes = new_figure(4.8, max(_LEAST, _ROW * len(found) + 1.0))[1][0]
+    for place, each in enumerate(found):
+        if each.bounds is not None:
+            axes.plot(each.bounds, (place, place), color="#bbbbbb", linewidth=5, zorder=1)
+        axes.errorbar(each.reward.mean, place, xerr=_around(each.reward), **_dot())
+    axes.axvline(replay.logged.mean, color=COLOURS[3], linestyle="--", linewidth=1.2, zorder=2)
+    names = [
+        each.name if len(each.name) <= _WIDEST else f"{each.name[:_WIDEST]}..." for each in found
+    ]
+    axes.set_yticks(range(len(found)), names)
+    axes.set_ylim(len(found) - 0.4, -0.7)
+    axes.annotate(
+        "the log's own play",
+        (replay.logged.mean, -0.7),
+        (4, -3),
+        textcoords="offset points",
+        va="top",
+        color=COLOURS[3],
+        fontsize=9,
+    )
+    axes.set_xlabel("mean reward a decision")
+    axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return svg_text(axes.figure.canvas.figure)
+
+
+def _around(value: Estimate) -> Any:
+    if not math.isfinite(value.low):
+        return None
+    return [[max(0.0, value.mean - value.low)], [max(0.0, value.high - value.mean)]]
+
+
+def _dot() -> dict[str, Any]:
+    return {
+        "color": COLOURS[0],
+        "marker": "o",
+        "markersize": 6,
+        "capsize": 3,
+        "linestyle": "none",
+        "zorder": 3,
+    }

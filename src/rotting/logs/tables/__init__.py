@@ -1,0 +1,1 @@
+"""Tables of showings: reading, ordering, numbering, and what is odd in them."""

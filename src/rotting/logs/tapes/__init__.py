@@ -1,0 +1,1 @@
+"""Replay: what other policies would have earned on a log."""
