@@ -117,7 +117,7 @@ def _regret(standing: Standing) -> Axes:
 def _curve_section(curves: Sequence[Curve], believer: str) -> list[str]:
     fewer = "" if len(curves) <= _CURVES else f" of the {_CURVES} arms with the highest rates"
     words = f"{believer} keeps no curves: only the true ones are shown."
-    if all(curve.estimate is not None for curve in curves):
+    if any(curve.estimate is not None for curve in curves):
         words = (
             f"The dashed line is what {believer} believes when the run is over, and the band holds "
             "95 % of what it thinks possible, if it says so. The learnt cap is the number of "
