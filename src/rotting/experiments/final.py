@@ -41,6 +41,18 @@ class Curve(NamedTuple):
     cap: Cap | None  # when, by what is believed of the arms, play turns to another one
 
 
+class Learnt(NamedTuple):
+    """The curves of a scenario's first run, as a policy believes them to be at its end."""
+
+    policy: str  # its name
+    curves: Sequence[Curve]
+
+    @property
+    def kept(self) -> bool:
+        """Whether the policy believes in any."""
+        return any(curve.estimate is not None for curve in self.curves)
+
+
 def final_state(
     policy: Policy,
     scenario: Scenario,
