@@ -78,7 +78,7 @@ def main() -> None:
         axes.plot(np.arange(1, 31), row, lw=0.8, ls=":", color="#777777")
     plots.save_figure(figure, Path(__file__).parents[1] / "docs" / "images" / "audience_curves.svg")
     rows = [{"policy": name, "share": round(share, 4)} for name, share in found.items()]
-    more = {"runs": RUNS, "seed": SEED, "players": PLAYERS, "caps": caps}
+    more: dict[str, Any] = {"runs": RUNS, "seed": SEED, "players": PLAYERS, "caps": caps}
     record("audience_curves", rows, users=USERS, showings=SHOWINGS, **more)
 
 

@@ -42,7 +42,7 @@ def main() -> None:
         scenario = dataclasses.replace(entry.scenario, horizon=showings, audience=audience)
         options = {"runs": asked.runs, "seed": asked.seed, "noise": "common", "checkpoints": 1}
         shares = {
-            name: simulate(policy, scenario, **options).share  # type: ignore[arg-type]
+            name: simulate(policy, scenario, **options).share
             for name, policy in contestants.items()
         }
         off = shares["Posterior"] - shares["Fatigue"]
