@@ -70,6 +70,8 @@ def test_factors_are_uniform_in_their_range() -> None:
     assert not np.any(found == audience.factors_of(3, 1))
     assert Audience(keys=5).factors_of(0, 0).tolist() == [1.0]
     # their random numbers are not those by which keys come
+    given: Any = np.array([0.5, 2.0])
+    assert Audience(keys=5000, factors=given) == audience
     units = Audience(keys=5000, factors=(0.0, 1.0)).factors_of(3, 0)
     assert np.mean(audience.arrive(3, 0, 5000) == (units * 5000).astype(int)) < 0.01
 
@@ -115,6 +117,21 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (Audience, {"keys": 3, "arrivals": [-1]}, NUMBERS + "-1 in round 1"),
     (Audience, {"keys": 3, "factors": 3}, "factors must be a pair (low, high), got 3"),
     (Audience, {"keys": 3, "factors": (1,)}, "factors must be a pair (low, high), got (1,)"),
+    (
+        Audience,
+        {"keys": 3, "factors": np.arange(3)},
+        "factors must be a pair (low, high), got array([0, 1, 2])",
+    ),
+    (
+        Audience,
+        {"keys": 3, "factors": np.array(0.5)},
+        "factors must be a pair (low, high), got array(0.5)",
+    ),
+    (
+        Audience,
+        {"keys": 3, "factors": np.eye(2)},
+        "factors[0] must be a number >= 0, got [1.0, 0.0]",
+    ),
     (Audience, {"keys": 3, "factors": "ab"}, "factors must be a pair (low, high), got 'ab'"),
     (Audience, {"keys": 3, "factors": (-1, 1)}, "factors[0] must be a number >= 0, got -1"),
     (Audience, {"keys": 3, "factors": (2, 1)}, "factors[1] must be a number >= 2, got 1"),

@@ -33,8 +33,16 @@ def test_json_has_a_share_for_every_policy() -> None:
     assert found["seed"] == 3
     assert found["policies"]["Uniform"]["keys"] == "ignored"
     assert found["policies"]["Posterior(rule=thompson)"]["keys"] == "counted"
+    curves = found["curves"]
+    assert (curves["policy"], curves["run"]) == ("Posterior(rule=thompson)", 0)
+    assert sorted(arm["arm"] for arm in curves["arms"]) == list(range(10))
+    assert all(set(arm["worth"]) <= {"1", "2", "3", "5", "8"} for arm in curves["arms"])
+    assert all(0.02 < arm["worth"]["1"] < 0.1 for arm in curves["arms"])
+    assert any(arm["cap"] for arm in curves["arms"])
     again = rotting("uniform", "posterior:rule=thompson", *SHORT, "--seed", "3", "--json")
     assert json.loads(again.stdout) == found
+    pooled = rotting("uniform", *SHORT, "--json")
+    assert json.loads(pooled.stdout)["curves"] is None
 
 
 def test_table_and_page(tmp_path: Path) -> None:
@@ -43,12 +51,18 @@ def test_table_and_page(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.stderr
     assert "ignored" in done.stdout
     assert "differences to the share of UCB1" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "as Posterior(rule=thompson) believes at the end of the first run" in said
+    assert "arm cap #1 #2 #3 #5 #8 " in said
     page = (tmp_path / "x" / "audience.html").read_text()
     assert page.count("<svg") == 2 + 10  # shares, regret, and a curve for each arm
     assert "what Posterior(rule=thompson) believes" in page
     assert "rotting audience ucb1 posterior:rule=thompson" in page
     data = json.loads((tmp_path / "x" / "audience.json").read_text())
     assert data["compared_with"] == "UCB1"
+    assert data["curves"] == json.loads(rotting(*words, "--json").stdout)["curves"]
+    for row in data["curves"]["arms"]:
+        assert f"{row['worth']['1']:.4g}" in said
     again = rotting(*words, "--out", str(tmp_path / "x"))
     assert again.exit_code == 2
     assert "use --force" in again.stderr
@@ -89,3 +103,12 @@ def test_mistakes_are_one_line(words: list[str], message: str) -> None:
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
+
+
+def test_help_names_the_engines_that_play_audiences() -> None:
+    done = rotting("--help")
+    assert "cpu, or reference (plain Python, slow)." in " ".join(done.stdout.split())
+    assert "cuda" not in done.stdout
+    refused = rotting("ucb1", *SHORT[:-1], "cuda")
+    assert refused.exit_code == 2
+    assert "cuda" in refused.stderr

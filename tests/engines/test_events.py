@@ -266,6 +266,7 @@ def test_what_the_regret_is_measured_against_is_said(tmp_path: Path) -> None:
     again = Result.load(found.save(tmp_path / "found.npz"))
     assert again.against == "greedy"
     assert np.all(np.isnan(again.adversarial_regret))
+    assert repr(again).endswith(", no adversarial regret (arms come and go)>")
     assert np.all(np.isfinite(again.rounding))
     assert "openings={0: (1, 1)}" in again.provenance["scenario"]
     assert regret_curves(again).get_ylabel() == "mean regret against greedy play"

@@ -62,7 +62,10 @@ def test_a_result_is_saved_and_loaded(tmp_path: Path) -> None:
     assert np.isnan(loaded.adversarial_regret).all()
     assert loaded.note == "keys ignored"
     assert repr(loaded) == repr(result)
-    assert repr(result).endswith(", keys ignored>")
+    single = "no adversarial regret (each key has a bandit of its own)"
+    assert repr(result).endswith(f", {single}, keys ignored>")
+    without = simulate(policies.UCB1(), dataclasses.replace(SCENARIO, audience=None), **OPTIONS)  # type: ignore[arg-type]
+    assert "adversarial" not in repr(without)
 
 
 def test_a_comparison_says_who_ignored_keys() -> None:

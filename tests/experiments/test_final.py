@@ -8,6 +8,7 @@ import pytest
 from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
 from rotting.bandits import RandomArms
 from rotting.experiments.final import curves_of, final_state, showings_of
+from rotting.theory.caps import caps_of
 
 FAMILY = models.Polynomial().over([0.1, 0.5, 1.0], amplitudes=[0.3, 0.6, 0.9])
 ARMS = [Arm(models.Polynomial(1.0).times(0.9)), Arm(models.Polynomial(0.1).times(0.3))]
@@ -57,3 +58,14 @@ def test_a_policy_that_ignores_keys_has_no_curves() -> None:
     for curve in curves_of(final):
         assert (curve.estimate, curve.low, curve.high, curve.cap) == (None, None, None, None)
         assert curve.truth.size == 30
+
+
+def test_an_arm_that_was_never_shown_leaves_the_others_their_caps() -> None:
+    scenario = Scenario(
+        [*ARMS, ARMS[0]], Bernoulli(), 600, openings={2: (601, None)}, audience=Audience(30)
+    )
+    final = final_state(policies.Fatigue(), scenario, compiled=False)
+    assert final.state.arms.observed[2] == 0
+    *known, never = curves_of(final, showings=6)
+    assert (never.estimate, never.low, never.high, never.cap) == (None, None, None, None)
+    assert [curve.cap for curve in known] == caps_of(np.array([c.estimate for c in known]))

@@ -221,7 +221,7 @@ def test_forgetting_a_key() -> None:
     for decision in (late, batch[0]):
         with pytest.raises(ValueError, match="decision must be of a key that was seen, got 1"):
             player.update(decision, 1.0)
-    with pytest.raises(ValueError, match="key must be of a key that was seen, got 1"):
+    with pytest.raises(ValueError, match="key must be one that was seen, got 1"):
         player.forget(1)
     assert player.select("new").pull == 1
     assert len(player._keys) + len(player._spare) == 4  # the place was used again
@@ -260,7 +260,7 @@ def test_what_waits_of_a_forgotten_key_gets_the_default() -> None:
         (lambda p: p.update_many([("ann", "a", 1)] * 2, [0, 0]), "for key 'ann' must come once"),
         (lambda p: p.update_many([("ann", "a", 1)], [0, 0]), "rewards must be 1, one for each"),
         (lambda p: p.drop(("eve", "a", 1)), "decision must be one that waits for its reward"),
-        (lambda p: p.forget("eve"), "key must be of a key that was seen, got 'eve'"),
+        (lambda p: p.forget("eve"), "key must be one that was seen, got 'eve'"),
         (lambda p: p.learn(["a"], [1.0], keys=[]), "keys must be 1, one for each arm, got 0"),
         (lambda p: p.learn(["a"], [1.0], keys=["ann"], pulls=[1]), "above the 1 pulls made"),
         (lambda p: p.curves(0), "most must be an integer from 1 to 256, got 0"),

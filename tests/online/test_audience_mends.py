@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from types import FrameType
 from typing import Any
@@ -10,10 +11,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import examples
 from mutants import forged
 from rotting import Arm, AudiencePlayer, Curves, HalfLife, Window, models
 from rotting.online import keys as module
-from rotting.policies import LCTO, UCB1, Capped, CellUCB, Oracle, PerKey, Policy, SteadyUCB
+from rotting.online.curves import keeps_curves
+from rotting.policies import (
+    LCTO,
+    UCB1,
+    Capped,
+    CellUCB,
+    Fatigue,
+    Mixture,
+    Oracle,
+    PerKey,
+    Policy,
+    SteadyUCB,
+)
 
 THINKING = CellUCB(0.5)  # counts by key, and needs no tables
 
@@ -152,6 +166,44 @@ def test_an_arm_of_which_nothing_is_known_has_no_cap_and_no_place_in_a_plan() ->
     assert np.isnan(curves.estimate).tolist() == [[True] * 4, *[[False, True, True, True]] * 2]
     assert curves.plan(5) == {"new": 0, "b": 5, "c": 0}
     assert curves.cap == {"new": None, "b": None, "c": 0}
+
+
+@pytest.mark.parametrize(
+    "policy", [policy for policy in examples() if keeps_curves(policy)], ids=lambda p: p.short_label
+)
+def test_nothing_is_believed_of_an_arm_without_rewards(policy: Policy) -> None:
+    """Fatigue and Mixture gave the prior's mean, 0.5 for clicks, with caps and a plan from it."""
+    player = policy.audience(["a", "b"], compiled=False)
+    for _ in range(5):  # whoever ramps up has then seen both
+        player.update(player.select("u", among=["a"]), 0.4)
+        player.update(player.select("u", among=["b"]), 0.2)
+    player.add("new")
+    late = player.select("u", among=["new"])  # shown, but not rewarded yet
+    curves = player.curves(3)
+    assert np.isnan(curves.estimate[:, 0]).tolist() == [False, False, True]
+    for band in (curves.estimate, curves.low, curves.high):
+        assert np.isnan(band[2]).all()
+    assert curves.cap["new"] is None
+    assert curves.plan(9)["new"] == 0
+    fresh = policy.audience(["a", "b"], compiled=False).curves()
+    assert np.isnan(fresh.estimate).all()
+    with pytest.raises(ValueError, match="nothing is known of any"):
+        fresh.plan(3)
+    for _ in range(5):
+        player.update(late, 0.3)
+        late = player.select("v", among=["new"])
+    assert np.isfinite(player.curves(3).estimate[2, 0])
+
+
+@pytest.mark.parametrize(
+    "policy", [Fatigue(rest=Window(10)), Mixture(Window(10)), Capped(UCB1(), 3, rest=Window(10))]
+)
+def test_one_rest_is_enough(policy: Any) -> None:
+    said = f"rest must be None or that of {policy.title} itself, {Window(10)!r}, got {Window(5)!r}"
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        policy.audience(["a", "b"], rest=Window(5), compiled=False)
+    for rest in (None, Window(10)):
+        assert policy.audience(["a", "b"], rest=rest, compiled=False).rest == Window(10)
 
 
 def test_showings_before_the_first_that_is_known() -> None:

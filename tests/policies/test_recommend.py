@@ -45,3 +45,15 @@ def test_clicks_scatter_less_than_one_half() -> None:
     with pytest.raises(ValueError, match="arms must be an integer >= 1, got 0"):
         policies.recommended(arms=0)
     assert policies.recommended(arms=1) == policies.SteadyUCB(None)
+
+
+def test_for_an_audience() -> None:
+    """Of clicks the scatter is estimated: the largest that a family allows explores too much."""
+    rates = models.Polynomial().over([0.1, 0.5], amplitudes=[0.02, 0.1])
+    assert policies.recommended(audience=True, rewards="bernoulli") == policies.Fatigue()
+    amounts = policies.recommended(audience=True, sigma=0.3)
+    assert amounts == policies.Fatigue("gaussian", 0.3)
+    told = policies.recommended(audience=True, rewards="bernoulli", family=rates)
+    assert told == policies.Posterior(rates, None, rule="thompson")
+    amounts = policies.recommended(audience=True, sigma=0.3, family=rates, constants=True)
+    assert amounts == policies.Posterior(rates, 0.3, constants=True, rule="thompson")

@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting.experiments.final import Curve
+from rotting.experiments.final import Curve, Learnt
 from rotting.experiments.results import Result
 from rotting.experiments.shares import Standing
 from rotting.reports import plots
-from rotting.reports.audience import cap_line, difference, share_rows
+from rotting.reports.audience import (
+    as_data,
+    cap_line,
+    curve_rows,
+    curve_title,
+    difference,
+    share_rows,
+)
 from rotting.reports.audience_plots import curve_panel, share_dots
 from rotting.theory.caps import Cap
 
@@ -86,3 +93,28 @@ def test_a_curve_with_its_band_and_cap() -> None:
     assert len(plain.lines) == 2
     assert not plain.collections
     assert len(curve_panel(Curve(0, truth, None, None, None, None)).lines) == 1
+
+
+def test_learnt_curves_as_rows_and_as_data() -> None:
+    first = np.linspace(0.2, 0.8, 13)
+    curves = [
+        Curve(arm, np.full(9, top), np.full(9, top / 3.0), None, None, Cap(arm or None))
+        for arm, top in enumerate(first.tolist())
+    ]
+    curves[3] = Curve(3, np.full(9, 0.9), None, None, None, None)  # the highest, never shown
+    learnt = Learnt("ours", curves)
+    header, rows = curve_rows(learnt)
+    assert header == ["arm", "cap", "#1", "#2", "#3", "#5", "#8"]
+    assert [row[0] for row in rows] == ["3", *map(str, [12, 11, 10, 9, 8, 7, 6, 5, 4, 2, 1])]
+    assert rows[0] == ["3", *["-"] * 6]
+    assert rows[1] == ["12", "12", *["0.2667"] * 5]
+    assert "the 12 of 13 arms" in curve_title(learnt)
+    assert "as ours believes" in curve_title(learnt)
+    found = as_data(standing(), learnt)
+    assert found["policies"].keys() == standing().results.keys()
+    assert found["curves"]["arms"][0] == {"arm": 3, "cap": None, "worth": None}
+    assert found["curves"]["arms"][1]["worth"]["8"] == pytest.approx(0.8 / 3.0)
+    few = Learnt("ours", curves[:2])
+    assert curve_rows(few)[1][1][:2] == ["0", "-"]
+    assert "12" not in curve_title(few)
+    assert as_data(standing(), Learnt("ours", curves[3:4]))["curves"] is None

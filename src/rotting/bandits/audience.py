@@ -244,7 +244,8 @@ def _uniforms(purpose: int, seed: int, run: int, counters: Any) -> FloatArray:
 
 
 def _range(ends: Any) -> tuple[float, float]:
-    if not isinstance(ends, Sequence) or isinstance(ends, str) or len(ends) != 2:
+    pair = ends.tolist() if isinstance(ends, np.ndarray) else ends
+    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
         raise ValueError(f"factors must be a pair (low, high), got {ends!r}")
-    low = checks.moderate("factors[0]", ends[0], least=0.0)
-    return low, checks.moderate("factors[1]", ends[1], least=low)
+    low = checks.moderate("factors[0]", pair[0], least=0.0)
+    return low, checks.moderate("factors[1]", pair[1], least=low)

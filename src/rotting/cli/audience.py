@@ -10,13 +10,15 @@ import typer
 from rotting.bandits import Scenario
 from rotting.catalogue import names as catalogue
 from rotting.cli import completion, console, show
-from rotting.cli.base import AsJson, Engine, Force, Runs, Seed, command
+from rotting.cli.base import AsJson, Force, Runs, Seed, command
 from rotting.engines.plan import check_audience
+from rotting.experiments.final import Learnt
 from rotting.experiments.shares import Standing
 from rotting.policies.base import Policy
 from rotting.reports.folders import output_folder
 
 SCENARIO = "power_2k_10"
+_ENGINES = ("cpu", "reference")  # those that play audiences
 
 
 @command("audience")
@@ -40,7 +42,13 @@ def audience_command(
     ] = SCENARIO,
     runs: Runs = 20,
     seed: Seed = 0,
-    engine: Engine = "cpu",
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="cpu, or reference (plain Python, slow).",
+            autocompletion=completion.words(*_ENGINES),
+        ),
+    ] = "cpu",
     out: Annotated[Path | None, typer.Option("--out", help="A folder for a page.")] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -61,23 +69,29 @@ def audience_command(
     reference = ours if ours in named else next(iter(named))
     options = {"runs": runs, "seed": seed, "noise": "common", "engine": engine}
 
-    def played() -> Standing:
+    def played() -> tuple[Standing, Learnt]:
         results = show.play(named, chosen, as_json, **options).results  # type: ignore[arg-type]
-        return Standing(scenario, results, reference, contestants.capped_names(named))
+        standing = Standing(scenario, results, reference, contestants.capped_names(named))
+        return standing, _learnt(named, reference, chosen, seed, engine != "reference")
 
     if out is None:
-        standing = played()
+        standing, learnt = played()
     else:
         with output_folder(out, force) as work:
-            standing = played()
+            standing, learnt = played()
             words = " ".join(["rotting audience", *(policies or []), "--scenario", scenario])
             words += f" --runs {runs} --seed {seed}"
-            _write_page(work, standing, named, chosen, seed, words, engine != "reference")
+            showings = f"{show.counted(runs)} of {chosen.horizon:,} showings"
+            about = f"{catalogue.scenarios()[chosen.name].about}; {showings}"
+            report.write(work, standing, about=about, learnt=learnt, command=words)
     if as_json:
-        console.print_json(standing.as_data())
+        console.print_json(report.as_data(standing, learnt))
         return
     console.table(*report.share_rows(standing), show.title(chosen, runs, seed))
     console.say(" ".join([report.about_shares(standing), report.cap_line(standing)]).strip())
+    if learnt.kept:
+        console.table(*report.curve_rows(learnt), report.curve_title(learnt))
+        console.say(report.about_caps())
     if out is not None:
         console.say(f"Page: {out / 'audience.html'}")
 
@@ -89,30 +103,14 @@ def _with_audience(name: str) -> Scenario:
     return found
 
 
-def _write_page(
-    folder: Path,
-    standing: Standing,
-    named: dict[str, Policy],
-    scenario: Scenario,
-    seed: int,
-    words: str,
-    compiled: bool,
-) -> None:
-    """The page; curves are those that the reference believes in, or the first who keeps some."""
+def _learnt(
+    named: dict[str, Policy], reference: str, scenario: Scenario, seed: int, compiled: bool
+) -> Learnt:
+    """The curves that the reference believes in, or the first who keeps some: the first run."""
     from rotting.experiments.final import curves_of, final_state
     from rotting.online.curves import keeps_curves
-    from rotting.reports import audience as report
 
-    order = [standing.reference, *named]
-    believer = next((name for name in order if keeps_curves(named[name])), standing.reference)
+    order = [reference, *named]
+    believer = next((name for name in order if keeps_curves(named[name])), reference)
     final = final_state(named[believer], scenario, seed=seed, compiled=compiled)
-    about = catalogue.scenarios()[scenario.name].about
-    played = f"{show.counted(standing.runs)} of {scenario.horizon:,} showings"
-    report.write(
-        folder,
-        standing,
-        about=f"{about}; {played}",
-        curves=curves_of(final),
-        believer=believer,
-        command=words,
-    )
+    return Learnt(believer, curves_of(final))

@@ -38,7 +38,19 @@ class Curve(NamedTuple):
     estimate: FloatArray | None
     low: FloatArray | None
     high: FloatArray | None
-    cap: Cap | None  # when, by what is believed of all arms, play turns to another one
+    cap: Cap | None  # when, by what is believed of the arms, play turns to another one
+
+
+class Learnt(NamedTuple):
+    """The curves of a scenario's first run, as a policy believes them to be at its end."""
+
+    policy: str  # its name
+    curves: Sequence[Curve]
+
+    @property
+    def kept(self) -> bool:
+        """Whether the policy believes in any."""
+        return any(curve.estimate is not None for curve in self.curves)
 
 
 def final_state(
@@ -95,11 +107,9 @@ def curves_of(final: Final, showings: int | None = None) -> list[Curve]:
     numbers = np.arange(1, showings + 1)
     truth = np.array([arm.mean(numbers) for arm in final.arms])
     beliefs = [_beliefs(final, arm, showings) for arm in range(len(final.arms))]
-    estimates = [estimate for estimate, _, _ in beliefs if estimate is not None]
-    caps: Sequence[Cap | None] = [None] * len(beliefs)
-    if len(estimates) == len(beliefs):
-        caps = caps_of(np.array(estimates))
-    return [Curve(arm, truth[arm], *beliefs[arm], caps[arm]) for arm in range(len(beliefs))]
+    known = {arm: found[0] for arm, found in enumerate(beliefs) if found[0] is not None}
+    caps = dict(zip(known, caps_of(np.array(list(known.values()))) if known else (), strict=True))
+    return [Curve(arm, truth[arm], *beliefs[arm], caps.get(arm)) for arm in range(len(beliefs))]
 
 
 _Band = tuple[FloatArray | None, FloatArray | None, FloatArray | None]

@@ -48,7 +48,8 @@ class Result:
     total_reward        [run] J, the expected total reward collected by the horizon
     adversarial_regret  [run] J of the best single arm minus J of the policy, at the horizon; NaN
                         where arms come and go, since no arm can be played throughout, and in an
-                        audience: each key has a bandit of its own, and no arm is best for all
+                        audience: each key has a bandit of its own, and no arm is best for all;
+                        the printed result says so
     provenance          policy, scenario, seed, noise, engine, versions, seconds; with a GPU also
                         gpu_seconds, those in its kernels; in an audience also keys: whether they
                         were "counted" or "ignored"
@@ -124,11 +125,19 @@ class Result:
         runs, error = "1 run", ""
         if self.runs > 1:
             runs, error = f"{self.runs} runs", f" +- {self.standard_error[-1]:.2g}"
-        note = f", {self.note}" if self.note else ""
+        notes = "".join(f", {note}" for note in (self._no_single_arm(), self.note) if note)
         return (
             f"<Result of {self.provenance.get('policy', '?')}: {runs}, T = "
-            f"{int(self.checkpoints[-1])}, {self.measure} {self.mean_regret[-1]:.4g}{error}{note}>"
+            f"{int(self.checkpoints[-1])}, {self.measure} {self.mean_regret[-1]:.4g}{error}{notes}>"
         )
+
+    def _no_single_arm(self) -> str:
+        """Why there is no adversarial regret, if there is none."""
+        if not np.isnan(self.adversarial_regret).all():
+            return ""
+        keyed = "keys" in self.provenance
+        why = "each key has a bandit of its own" if keyed else "arms come and go"
+        return f"no adversarial regret ({why})"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to an .npz file, atomically; returns its path."""

@@ -1,6 +1,6 @@
 """The audience league: other curves, sizes, arrivals, users and noise than the twelve settings.
 
-And scenarios drawn at random, by a seed that is chosen only once the policies are what they are.
+And scenarios drawn at random, by a seed that was drawn when the policies' constants were frozen.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from rotting.league.curves import SHAPES, Curves
 from rotting.league.entry import Entry
 
 ROTTING = ("power", "exponential", "step")
-DRAWN_SEED: int | None = 20261116  # chosen when the policies were frozen; None: no such group
+# Drawn after the constants were frozen; corrections followed that were not chosen by these
+# scenarios. None: no such group.
+DRAWN_SEED: int | None = 20261116
 _LIVE, _CREATIVES = 10, 30
 
 

@@ -74,7 +74,12 @@ class AudiencePlayer(Keyed):
             raise ValueError(
                 f"rest must be None for {policy.title}, {why_no_rest(policy)}, got {rest!r}"
             )
-        self._no_keys(getattr(policy, "rest", None) if rest is None else rest)
+        own = getattr(policy, "rest", None)
+        if rest is not None and own is not None and rest != own:
+            raise ValueError(
+                f"rest must be None or that of {policy.title} itself, {own!r}, got {rest!r}"
+            )
+        self._no_keys(own if rest is None else rest)
         super().__init__(policy, arms, **settings)
 
     def _new_desk(self) -> Desk:
@@ -222,7 +227,7 @@ class AudiencePlayer(Keyed):
                 f"decision must be a triple (key, arm, pull) with an arm of {some(self.arms)}, "
                 f"got {decision!r}"
             ) from None
-        return arm, number, pull, self._place("decision", key)
+        return arm, number, pull, self._place("decision must be of a key", key)
 
     def table(self, *, key: Any = NEW) -> Table:
         """What the player thinks of its arms, as `Player.table`, for a key: a new one if not said.

@@ -86,7 +86,7 @@ class Keyed(Playing):
         self._check_key(key)
 
         def let_go() -> None:
-            place = self._place("key", key)
+            place = self._place("key must be one", key)
             row = np.full((1, self._COLUMNS), place, dtype=np.int64)
             self._work(batches.GIVE_UP_KEY, row, NOTHING, NOTHING)
             clock = self._desk.clock
@@ -121,12 +121,12 @@ class Keyed(Playing):
         if not fine:
             raise ValueError(f"key must be a label that equals itself, got {key!r}")
 
-    def _place(self, name: str, key: Any) -> int:
-        """The number of a key that was seen."""
+    def _place(self, must: str, key: Any) -> int:
+        """The number of a key that was seen; `must` begins the sentence if it was not."""
         try:
             return self._keys[key]
         except (KeyError, TypeError):
-            raise ValueError(f"{name} must be of a key that was seen, got {key!r}") from None
+            raise ValueError(f"{must} that was seen, got {key!r}") from None
 
     def _admit(self, keys: list[Any]) -> list[int]:
         """Numbers for keys that are new, and space for them."""

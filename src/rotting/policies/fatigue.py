@@ -245,8 +245,8 @@ def _moments(params: Params, state: State, arm: int, pull: int) -> tuple[float, 
 
 
 def believe(params: Params, state: State, arm: int, pull: int) -> Belief | None:
-    """Mean and twice the standard deviation of what that pull is worth."""
-    if params.library.gaussian and state.arms.observed[arm] == 0:
+    """Mean and twice the standard deviation of what that pull is worth; nothing without rewards."""
+    if state.arms.observed[arm] == 0:
         return None
     mean, deviation = _moments(params, state, arm, pull)
     low, high = mean - 1.96 * deviation, mean + 1.96 * deviation

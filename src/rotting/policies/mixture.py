@@ -158,8 +158,10 @@ def _moments(params: Params, state: State, arm: int, pull: int) -> tuple[float, 
     return first, math.sqrt(max(0.0, second - first * first))
 
 
-def believe(params: Params, state: State, arm: int, pull: int) -> Belief:
-    """Mean and twice the standard deviation of what that pull is worth."""
+def believe(params: Params, state: State, arm: int, pull: int) -> Belief | None:
+    """Mean and twice the standard deviation of what that pull is worth; nothing without rewards."""
+    if state.arms.observed[arm] == 0:
+        return None
     mean, deviation = _moments(params, state, arm, pull)
     return Belief(mean, max(0.0, mean - 1.96 * deviation), min(1.0, mean + 1.96 * deviation))
 

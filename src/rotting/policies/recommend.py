@@ -33,7 +33,9 @@ def recommended(
       family sigma is the largest that its rates allow.
     - audience=True, arms that rot for each key (user) on its own: `Fatigue()` for clicks, and
       `Fatigue("gaussian", sigma)` for rewards of any size, whose sigma may be unknown. A family
-      that is known to be right: `Posterior` with rule "thompson".
+      that is known to be right: `Posterior` with rule "thompson", its sigma estimated if unknown.
+      That is ahead while there are few rewards, and not later: after 50,000 showings `Fatigue`,
+      which needs no family, is as good (`docs/audience-league.md`).
     - Many arms, or many decisions: `SteadyUCB` too. It keeps O(log t) numbers an arm.
 
     The league (`docs/league.md`) has the figures behind each choice, and `rotting theory`
@@ -45,7 +47,9 @@ def recommended(
     checks.choice("rewards", rewards, ("gaussian", "bernoulli"))
     checks.integer("arms", arms, least=1)
     if audience:
-        return _for_audience(sigma, family, constants, rewards)
+        if family is not None:
+            return Posterior(family, sigma, constants=constants, rule="thompson")
+        return Fatigue() if rewards == "bernoulli" else Fatigue("gaussian", sigma)
     name = policy_for(family=family is not None, constants=constants)
     if family is None or name == "SteadyUCB":
         return SteadyUCB(sigma)
@@ -54,16 +58,6 @@ def recommended(
     if sigma is None:
         raise ValueError("sigma must be given with a family, got None")
     return Guarded(family, sigma, constants=constants)
-
-
-def _for_audience(
-    sigma: float | None, family: Family | None, constants: bool, rewards: str
-) -> Policy:
-    if family is None:
-        return Fatigue() if rewards == "bernoulli" else Fatigue("gaussian", sigma)
-    if sigma is None and rewards == "bernoulli":
-        sigma = _largest_sigma(family)
-    return Posterior(family, sigma, constants=constants, rule="thompson")
 
 
 def _largest_sigma(family: Family) -> float:

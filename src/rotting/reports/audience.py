@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rotting.experiments.final import Curve
+from rotting.experiments.final import Curve, Learnt
 from rotting.experiments.shares import Share, Standing
+from rotting.online.table import figure
 from rotting.reports import pages as html
 from rotting.reports import plots
 from rotting.reports.audience_plots import curve_panel, share_dots
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _CURVES = 12  # arms whose curves are shown: those with the highest rates
+_SHOWN = (1, 2, 3, 5, 8, 13)  # showings whose worth is printed
 _LINES = 6  # policies whose regret over time is drawn: more cannot be told apart
 
 
@@ -67,20 +69,60 @@ def cap_line(standing: Standing) -> str:
     return f"{line} {reference} collects {abs(more):.1f} % {word}."
 
 
-def write(
-    folder: Path,
-    standing: Standing,
-    *,
-    about: str,
-    curves: Sequence[Curve],
-    believer: str,
-    command: str,
-) -> None:
-    """Write audience.json and a page, audience.html, into a folder.
+def curve_rows(learnt: Learnt) -> tuple[list[str], list[list[str]]]:
+    """One row an arm: its learnt cap, and what some of its showings to one user are worth."""
+    shown = _highest(learnt.curves)
+    numbers = [n for n in _SHOWN if n <= shown[0].truth.size]
+    rows = []
+    for curve in shown:
+        worth = ["-"] * len(numbers)
+        if curve.estimate is not None:
+            worth = [figure(float(curve.estimate[n - 1])) for n in numbers]
+        cap = _cap(curve)
+        rows.append([str(curve.arm), "-" if cap is None else str(cap), *worth])
+    return ["arm", "cap", *(f"#{n}" for n in numbers)], rows
 
-    `curves` are those of the first run, as the policy `believer` believes them to be at its end.
-    """
-    (folder / "audience.json").write_text(json_text(standing.as_data()) + "\n", encoding="utf-8")
+
+def curve_title(learnt: Learnt) -> str:
+    """What the rows of `curve_rows` are: which policy's curves, of which run, of which arms."""
+    arms = len(learnt.curves)
+    fewer = "" if arms <= _CURVES else f", the {_CURVES} of {arms} arms with the highest rates"
+    return (
+        f"Learnt curves: worth of the n-th showing to one user, as {learnt.policy} believes at the "
+        f"end of the first run{fewer}"
+    )
+
+
+def about_caps() -> str:
+    """What the learnt cap is, in a sentence."""
+    return (
+        "The cap is the number of showings to one user after which another arm is believed to be "
+        "worth more; an arm with none (-) is not left, or nothing is known of it, and one with 0 "
+        "never has its turn."
+    )
+
+
+def curve_data(learnt: Learnt) -> dict[str, Any]:
+    """The rows of `curve_rows` as plain data; the worth is None of an arm without rewards."""
+    arms = []
+    for curve in _highest(learnt.curves):
+        numbers = [n for n in _SHOWN if n <= curve.truth.size]
+        worth = None
+        if curve.estimate is not None:
+            worth = {str(n): float(curve.estimate[n - 1]) for n in numbers}
+        arms.append({"arm": curve.arm, "cap": _cap(curve), "worth": worth})
+    return {"policy": learnt.policy, "run": 0, "arms": arms}
+
+
+def as_data(standing: Standing, learnt: Learnt) -> dict[str, Any]:
+    """Everything as plain data; the curves are None where the policy keeps none."""
+    return {**standing.as_data(), "curves": curve_data(learnt) if learnt.kept else None}
+
+
+def write(folder: Path, standing: Standing, *, about: str, learnt: Learnt, command: str) -> None:
+    """Write audience.json and a page, audience.html, into a folder."""
+    data = json_text(as_data(standing, learnt))
+    (folder / "audience.json").write_text(data + "\n", encoding="utf-8")
     title = f"An audience: {standing.scenario}"
     body = [
         f"<h1>{escape(title)}</h1>",
@@ -95,7 +137,7 @@ def write(
                 (_svg(_regret(standing)), "Mean regret over time"),
             ]
         ),
-        *_curve_section(curves, believer),
+        *_curve_section(learnt),
         f"<p><code>{escape(command)}</code></p>",
     ]
     (folder / "audience.html").write_text(html.page(title, body), encoding="utf-8")
@@ -114,10 +156,20 @@ def _regret(standing: Standing) -> Axes:
     return plots.regret_curves({name: standing.results[name] for name in shown}, axes=axes)
 
 
-def _curve_section(curves: Sequence[Curve], believer: str) -> list[str]:
+def _highest(curves: Sequence[Curve]) -> list[Curve]:
+    """The arms that are shown, the one with the highest rate first."""
+    return sorted(curves, key=lambda curve: -float(curve.truth[0]))[:_CURVES]
+
+
+def _cap(curve: Curve) -> int | None:
+    return None if curve.cap is None else curve.cap.showings
+
+
+def _curve_section(learnt: Learnt) -> list[str]:
+    believer, curves = learnt
     fewer = "" if len(curves) <= _CURVES else f" of the {_CURVES} arms with the highest rates"
     words = f"{believer} keeps no curves: only the true ones are shown."
-    if all(curve.estimate is not None for curve in curves):
+    if learnt.kept:
         words = (
             f"The dashed line is what {believer} believes when the run is over, and the band holds "
             "95 % of what it thinks possible, if it says so. The learnt cap is the number of "
@@ -140,7 +192,7 @@ def _curve_title(curve: Curve) -> str:
 
 
 def _curve_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
-    shown = sorted(curves, key=lambda curve: -float(curve.truth[0]))[:_CURVES]
+    shown = _highest(curves)
     lines = [line for c in shown for line in (c.truth, c.estimate) if line is not None]
     # where nobody was shown an arm what is believed may be anything, and is cut off
     top = 1.25 * max(float(line[0]) for line in lines)
