@@ -7,7 +7,7 @@ import html
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -220,3 +220,15 @@ def test_all_is_said_to_be_from_the_log_only_if_all_is(share: float, said: str) 
     log = read(synthetic("rested", keys=40, exposures=4, seed=1), propensity=False)
     found = replay(log, [policies.RoundRobin()], runs=2, resamples=0, compiled=False)
     assert replay_page.coverage(dataclasses.replace(next(iter(found)), coverage=share)) == said
+
+
+def test_a_pooled_replay_says_where_the_diagnosis_contradicts_it() -> None:
+    class Said:
+        kind = "pooled"
+
+    leaves = diagnose(synthetic("rested", "rate", seed=0))
+    stays = diagnose(synthetic("rested", seed=0))
+    assert leaves["selection"].code == "yes"
+    (doubt,) = replay_page.doubts(cast(Any, Said()), leaves)
+    assert "those who stay are not those who left" in doubt
+    assert replay_page.doubts(cast(Any, Said()), stays) == []

@@ -117,7 +117,7 @@ def replay_command(
         console.print_json(found.as_data() | {"diagnosis": said.overall})
         return
     console.table(*replay_page.table(found))
-    for note in replay_page.notes(found):
+    for note in [*replay_page.notes(found), *replay_page.doubts(found, said)]:
         logs.paragraph(note)
     if out is not None:
         console.say("")

@@ -88,6 +88,17 @@ def notes(replay: Replay) -> list[str]:
     return [line for line in (*lines, replay.intervals, replay.beyond, *replay.assumptions) if line]
 
 
+def doubts(replay: Replay, said: Diagnosis) -> list[str]:
+    """Where the diagnosis contradicts what a replay takes for granted."""
+    if replay.kind == "pooled" and said["selection"].code == "yes":
+        return [
+            "The diagnosis finds that those who stay are not those who left, so keys are not quite "
+            "exchangeable here: what late showings pay is taken from those who stayed, and may be "
+            "off."
+        ]
+    return []
+
+
 def coverage(each: Earned) -> str:
     """The share of decisions answered from the log: 100 % only if all were."""
     if each.coverage == 1.0:
@@ -139,7 +150,12 @@ def whole(replay: Replay, said: Diagnosis, source: str, command: str) -> str:
         f"<li>The diagnosis of this log: {escape(printable(said.headline))}</li>",
         *(
             f"<li>{escape(text)}</li>"
-            for text in (replay.intervals, replay.beyond, *replay.assumptions)
+            for text in (
+                *doubts(replay, said),
+                replay.intervals,
+                replay.beyond,
+                *replay.assumptions,
+            )
             if text
         ),
         "</ul>",
