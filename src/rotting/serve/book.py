@@ -172,7 +172,8 @@ class Book:
             return self._decided_before(experiment, asked, key, among, before)
         fine_text("id", asked.id)
         self._refuse_archived(experiment, asked.id)
-        if not any(experiment.open[arm] for arm in among or range(len(experiment.open))):
+        is_open = experiment.open
+        if True not in (is_open if among is None else [is_open[arm] for arm in among]):
             what = "all arms are retired" if among is None else "all arms in among are retired"
             raise Refusal("no_open_arm", f"{what}: nothing can be decided", "among")
         if key is None and asked.key is not None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import Response
-
+from rotting.serve.http import Asked, Reply
 from rotting.serve.refusals import Refusal
 
 
-async def export(service: Any, request: Request, who: Any) -> Response:
+async def export(service: Any, asked: Asked, who: Any) -> Reply:
     """GET /v1/experiments/{name}/export."""
     raise Refusal("unavailable", "not yet")
