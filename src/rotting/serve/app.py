@@ -27,7 +27,6 @@ from rotting.serve.http import (
     PROTECTING,
     Asked,
     Reply,
-    check_depth,
     check_origin,
     read_json,
     refusal,
@@ -104,10 +103,9 @@ Verb = Callable[[Service, Asked, Who], Awaitable[Reply]]
 
 def _items(kind: Any, data: bytes) -> tuple[list[Any], bool]:
     """The items of a request, each parsed or a refusal, and whether they came as a list."""
-    check_depth(data)
     try:
         found = kind.decode(data)
-    except msgspec.MsgspecError:  # which of them is wrong?
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # which is wrong?
         found = read_json(data)
     if not isinstance(found, list):
         return [bodies.parse(kind.one, found)], False

@@ -27,7 +27,7 @@ from rotting.serve.store import Snapshot, Store
 _LOG = logging.getLogger("rotting.serve")
 PATIENCE = 2.0  # seconds that another one may hold the database before we say that we cannot
 _AGAIN = 0.5  # seconds between attempts to get it back
-SNAPSHOT_EVERY = 20_000  # events of an experiment, and twice its keys
+SNAPSHOT_EVERY = 20_000  # events of an experiment, and twice what a snapshot has to hold
 
 
 class Journal:
@@ -261,7 +261,8 @@ class Journal:
         book = self.usable()
         for experiment in list(book.experiments.values()):
             behind = book.since_snapshot[experiment.number]
-            enough = max(SNAPSHOT_EVERY, 2 * experiment.counts.keys)
+            size = experiment.counts.keys + len(experiment.waiting) + len(experiment.unshown)
+            enough = max(SNAPSHOT_EVERY, 2 * size)
             if behind < (1 if everything else enough):
                 continue
             picture, seq, version = picture_of(experiment), experiment.seq, experiment.version

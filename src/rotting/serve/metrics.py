@@ -26,7 +26,7 @@ class Metrics:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._registry = CollectorRegistry()
-        self._registry.register(self)  # type: ignore[arg-type]
+        self._registry.register(self)
         self._counts: dict[tuple[str, int], int] = {}
         self._times: dict[str, list[int]] = {}  # how many took so long, by verb
         self._sums: dict[str, float] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import logging
 import signal
@@ -197,6 +198,8 @@ def serve(config: Config, *, demo: bool = False, ready: Any = None) -> None:
             begin(service)
         if ready is not None:
             ready(service, server)
+        # what waits lives long, and has no cycles: looking through it often would be in vain
+        gc.set_threshold(50_000, 20, 50)
         sys.setswitchinterval(0.001)  # a commit that is done should not wait for the event loop
         server.run()
         _LOG.info("stopped")
