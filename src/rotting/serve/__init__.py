@@ -1,0 +1,1 @@
+"""A decision service over HTTP, and its client."""
