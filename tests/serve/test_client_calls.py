@@ -237,6 +237,14 @@ def test_an_export_is_whole_or_not_there(fake: Fake, tmp_path: Path) -> None:
     assert len(target.read_text().splitlines()) == 21
     assert fake.requests[-1].url.params["format"] == "csv"
 
+    kept = tmp_path / "kept.csv"
+    kept.hardlink_to(target)  # a reader that has the old file open
+    client.decide("banner")
+    client.export("banner", target)
+    assert len(target.read_text().splitlines()) == 22
+    assert len(kept.read_text().splitlines()) == 21
+    kept.unlink()
+
     class Broken(httpx.SyncByteStream):
         def __iter__(self) -> Any:
             yield b"id,arm\n"

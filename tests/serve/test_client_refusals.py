@@ -170,6 +170,13 @@ def test_redirections_do_not_get_the_key(fake: Fake) -> None:
     assert [request.url.host for request in fake.requests] == ["fake"]
 
 
+def test_the_environment_does_not_send_the_key_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://elsewhere:1")
+    with Client(key=KEY) as client:
+        assert not client._caller._http.trust_env
+        assert not client._caller._http._mounts
+
+
 def test_threads_share_a_client(fake: Fake) -> None:
     client = fake.client(fallback="A", timeout=100.0, retries=50)
     fake.lose = 40
