@@ -264,3 +264,27 @@ def test_an_export_is_whole_or_not_there(fake: Fake, tmp_path: Path) -> None:
         client.export("banner", tmp_path / "out.xlsx")
     with pytest.raises(ValueError, match="folder that exists"):
         client.export("banner", tmp_path / "nowhere" / "out.csv")
+
+
+def test_rewards_that_stop_on_the_way_are_away_and_may_be_sent_again(fake: Fake) -> None:
+    client = fake.client()
+    pairs = [(choice, 1.0) for choice in client.decide_many("banner", 1500)]
+
+    def leave(path: str) -> None:
+        fake.away = len(fake.rewards) >= 1000
+
+    fake.before = leave
+    with pytest.raises(Away, match="1000 rewards arrived before"):
+        client.reward_many("banner", pairs)
+    fake.before = lambda path: None
+    fake.away = False
+    assert client.reward_many("banner", pairs) == [False] * 1000 + [True] * 500
+
+
+@pytest.mark.parametrize("strange", [{}, [], [1, 2], [{}, {}], [{"error": 1}, {"error": {}}]])
+def test_a_strange_answer_to_a_batch_is_away(fake: Fake, strange: Any) -> None:
+    client = fake.client()
+    fake.answers = [httpx.Response(200, json=strange)]
+    with pytest.raises(Away):
+        client.reward_many("banner", [("one", 1.0), ("two", 1.0)])
+    assert len(fake.requests) == 1

@@ -210,3 +210,28 @@ def test_without_httpx_the_error_says_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.delitem(sys.modules, "rotting.serve.retrying")
     with pytest.raises(ImportError, match=r"pip install 'rotting\[serve\]'"):
         __import__("rotting.serve.retrying")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("AB", "rows must be tuples"),
+        (3, "rows must be tuples"),
+        ([("A",)], r"rows\[0\] must be"),
+        ([("A", 1.0), "B"], r"rows\[1\] must be"),
+        ([{"arm": "A"}], r"rows\[0\] must have arm, reward"),
+        ([{"arm": "A", "reward": 1, "at": 3}], r"rows\[0\] must have arm, reward"),
+    ],
+)
+def test_bad_history_is_refused_before_sending(fake: Fake, rows: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        fake.client().learn("banner", rows)
+    assert not fake.requests
+
+
+def test_one_key_is_no_list_of_keys(fake: Fake) -> None:
+    with pytest.raises(ValueError, match="keys must be a list of keys or a number, got 'ann'"):
+        fake.client().decide_many("banner", "ann")
+    with pytest.raises(ValueError, match="count must be an integer"):
+        fake.client().decide_many("banner", -1)
+    assert not fake.requests
