@@ -218,6 +218,7 @@ def test_without_httpx_the_error_says_what_to_install(monkeypatch: pytest.Monkey
         ("AB", "rows must be tuples"),
         (3, "rows must be tuples"),
         ([("A",)], r"rows\[0\] must be"),
+        ([("A", 1.0)] * 5000 + [("A", "1")], r"reward of rows\[5000\] must be"),
         ([("A", 1.0), "B"], r"rows\[1\] must be"),
         ([{"arm": "A"}], r"rows\[0\] must have arm, reward"),
         ([{"arm": "A", "reward": 1, "at": 3}], r"rows\[0\] must have arm, reward"),

@@ -125,15 +125,13 @@ def packed(items: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any
         yield batch
 
 
-def history(rows: Any, id: str) -> Iterator[dict[str, Any]]:
-    """Rows of history, from tuples, dicts or a log; each is checked."""
-    if isinstance(rows, (str, bytes)) or (
-        not hasattr(rows, "exposure") and not isinstance(rows, Iterable)
-    ):
+def history(rows: Any, id: str) -> Iterable[dict[str, Any]]:
+    """Rows of history, from tuples, dicts or a log; all are checked before the first is given."""
+    if hasattr(rows, "exposure"):
+        return _logged(rows, id)
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
         raise ValueError(f"rows must be tuples (arm, reward[, key]) or dicts, got {rows!r}")
-    pulls = _logged(rows, id) if hasattr(rows, "exposure") else rows
-    for place, row in enumerate(pulls):
-        yield _pull(place, row)
+    return [_pull(place, row) for place, row in enumerate(rows)]
 
 
 def _pull(place: int, row: Any) -> dict[str, Any]:
@@ -155,7 +153,7 @@ def _pull(place: int, row: Any) -> dict[str, Any]:
     return found
 
 
-def _logged(log: Log, id: str) -> Iterator[tuple[Any, ...]]:
+def _logged(log: Log, id: str) -> Iterator[dict[str, Any]]:
     """The pulls of a log in the order of time.
 
     A log has numbers in place of its keys. They become keys that nobody else has, for a number
@@ -167,6 +165,8 @@ def _logged(log: Log, id: str) -> Iterator[tuple[Any, ...]]:
             f"rows must have rewards, but {unknown} of {log.reward.size} rows of the log have "
             "none; log.only(...) leaves rows out"
         )
+    checks.rewards(log.reward)
+    arms = labels("arms of the log", log.arms)
     for place in np.argsort(log.time, kind="stable"):
-        pull = log.arms[log.arm[place]], float(log.reward[place])
-        yield (*pull, f"log {id} {log.key[place]}") if log.has_keys else pull
+        pull = {"arm": arms[log.arm[place]], "reward": float(log.reward[place])}
+        yield {**pull, "key": f"log {id} {log.key[place]}"} if log.has_keys else pull
