@@ -186,6 +186,9 @@ def test_history_goes_in_chunks_and_is_never_learnt_twice(fake: Fake) -> None:
     assert client.learn("banner", plain, id=caught.value.id) == 3000
     assert sum(map(len, fake.history.values())) == 5300
     assert client.learn("banner", []) == 0
+    with pytest.raises(Refused) as refused:
+        client.learn("nothing", plain, id="other")
+    assert refused.value.__notes__ == ["0 rows were learnt before; id='other' goes on from there"]
 
 
 def test_a_log_is_history_in_the_order_of_time(fake: Fake) -> None:

@@ -148,6 +148,9 @@ class Managing(Connection):
                 sent += int(field(answer, "rows", int))
             except Away as error:
                 raise Away(f"{error}; {sent} rows arrived before", id=whole) from None
+            except Refused as error:
+                error.add_note(f"{sent} rows were learnt before; id={whole!r} goes on from there")
+                raise
         return sent
 
     def erase(self, experiment: str, key: str) -> bool:
