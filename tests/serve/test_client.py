@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from fake_service import Fake
-from rotting.serve import breaker
+from rotting.serve.client import breaker
 from rotting.serve.client import Away, Choice, Refused
 
 

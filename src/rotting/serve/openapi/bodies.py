@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rotting.serve.shapes import (
+from rotting.serve.openapi.shapes import (
     ITEMS,
     Schema,
     answer,

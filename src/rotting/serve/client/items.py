@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rotting import checks
-from rotting.serve import sending
-from rotting.serve.answers import Away, Choice
-from rotting.serve.connection import as_object, field
+from rotting.serve.client import sending
+from rotting.serve.client.answers import Away, Choice
+from rotting.serve.client.connection import as_object, field
 
 
 def decision(id: str, key: str | None, among: list[str] | None) -> dict[str, Any]:

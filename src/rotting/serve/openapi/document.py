@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rotting.serve import bodies, descriptions
-from rotting.serve.shapes import Schema, answered_or_batch, count, one_or_batch, ref, words
+from rotting.serve.openapi import bodies, descriptions
+from rotting.serve.openapi.shapes import Schema, answered_or_batch, count, one_or_batch, ref, words
 
 _ALWAYS = (405, 429, 503)
 _KEYED = (401, 403)

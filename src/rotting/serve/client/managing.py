@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rotting import checks
-from rotting.serve import sending
-from rotting.serve.answers import Away, Refused
-from rotting.serve.connection import Connection, field
+from rotting.serve.client import sending
+from rotting.serve.client.answers import Away, Refused
+from rotting.serve.client.connection import Connection, field
 
 if TYPE_CHECKING:
     from rotting.logs.log import Log
     from rotting.policies import Policy
-    from rotting.serve.retrying import Deadline
+    from rotting.serve.client.retrying import Deadline
 
 _PAGE = 1000  # events
 _FORMATS = ("csv", "parquet")

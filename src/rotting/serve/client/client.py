@@ -8,17 +8,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rotting import checks
-from rotting.serve import items, sending
-from rotting.serve.answers import Away, Choice, PartlyRefused, Refused
-from rotting.serve.breaker import Breaker
-from rotting.serve.connection import as_object, each_or_refused, field, whole_or_refused
-from rotting.serve.fallbacks import Fallbacks
-from rotting.serve.managing import Managing
+from rotting.serve.client import items, sending
+from rotting.serve.client.answers import Away, Choice, PartlyRefused, Refused
+from rotting.serve.client.breaker import Breaker
+from rotting.serve.client.connection import as_object, each_or_refused, field, whole_or_refused
+from rotting.serve.client.fallbacks import Fallbacks
+from rotting.serve.client.managing import Managing
 
 if TYPE_CHECKING:
     import httpx
 
-    from rotting.serve.retrying import Deadline
+    from rotting.serve.client.retrying import Deadline
 
 __all__ = ["Away", "Choice", "Client", "PartlyRefused", "Refused"]
 

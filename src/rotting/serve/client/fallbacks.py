@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rotting.serve import sending
-from rotting.serve.answers import Away, Refused
+from rotting.serve.client import sending
+from rotting.serve.client.answers import Away, Refused
 
 ASK_AGAIN = 60.0  # seconds after which an experiment's fallback is asked for again
 

@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rotting import checks
-from rotting.serve import sending
-from rotting.serve.answers import Away, PartlyRefused, Refused, refusal
-from rotting.serve.retrying import AGAIN_CODES, Caller, Deadline, Later
+from rotting.serve.client import sending
+from rotting.serve.client.answers import Away, PartlyRefused, Refused, refusal
+from rotting.serve.client.retrying import AGAIN_CODES, Caller, Deadline, Later
 
 if TYPE_CHECKING:
     import httpx

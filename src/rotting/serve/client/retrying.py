@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rotting.serve.answers import Away, Refused, refusal
+from rotting.serve.client.answers import Away, Refused, refusal
 
 try:
     import httpx
