@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import logging
@@ -22,16 +23,18 @@ from rotting.serve.access import LOCAL, Gate, Rate, Who
 from rotting.serve.book import Answer, Book
 from rotting.serve.connection import Connect, connect
 from rotting.serve.experiment import Experiment
-from rotting.serve.exporting import export
+from rotting.serve.exporting import FORMATS, check_format
 from rotting.serve.http import (
     PROTECTING,
     Asked,
     Reply,
+    Stream,
     check_origin,
     read_json,
     refusal,
     reply,
     send_reply,
+    send_stream,
 )
 from rotting.serve.journal import Journal
 from rotting.serve.metrics import Metrics
@@ -75,6 +78,7 @@ class Service:
         self.started = time.time()
         self.errors: dict[str, tuple[float, str]] = {}
         self.warming = Warming(self.journal, compiled)
+        self.companions: list[Callable[[], Awaitable[None]]] = []  # what else runs meanwhile
 
     def who(self, asked: Asked) -> Who:
         """Who asks, if they may ask at all."""
@@ -98,7 +102,7 @@ class Service:
         return book.find(asked.name)
 
 
-Verb = Callable[[Service, Asked, Who], Awaitable[Reply]]
+Verb = Callable[[Service, Asked, Who], Awaitable[Reply | Stream]]
 
 
 def _items(kind: Any, data: bytes) -> tuple[list[Any], bool]:
@@ -300,6 +304,19 @@ async def events(service: Service, asked: Asked, who: Who) -> Reply:
     return reply({"events": found, "last": found[-1]["seq"] if found else after})
 
 
+async def export(service: Service, asked: Asked, who: Who) -> Stream:
+    """GET /v1/experiments/{name}/export."""
+    form = check_format(asked.query("format") or "csv")
+    one = service.experiment(service.journal.usable(), asked, who)
+    make, kind = FORMATS[form]
+    pieces = make(service.journal.usable().store, one)
+    loop = asyncio.get_running_loop()
+    # the first piece here: what cannot be is refused before anything is sent
+    first = await loop.run_in_executor(None, next, pieces, b"")
+    name = f'attachment; filename="{one.name}.{form}"'.encode()
+    return Stream(first, pieces, ((b"content-type", kind.encode()), (b"content-disposition", name)))
+
+
 async def audit(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/audit."""
     if who.experiments:
@@ -373,9 +390,12 @@ class App:
     async def _life(self, app: Starlette) -> AsyncIterator[None]:
         await self.service.journal.start()
         self.service.warming.start()
+        tasks = [asyncio.ensure_future(work()) for work in self.service.companions]
         try:
             yield
         finally:
+            for task in tasks:
+                task.cancel()
             await self.service.warming.close()
             await self.service.journal.close()
 
@@ -386,11 +406,17 @@ class App:
             return
         began = time.perf_counter()
         verb, made = await self._answer(scope, receive, send)
-        if made is not None:
+        if made is None:
+            return
+        if isinstance(made, Stream):
+            await send_stream(send, made)
+        else:
             await send_reply(send, made)
-            self.service.metrics.note(verb, made.status, time.perf_counter() - began)
+        self.service.metrics.note(verb, made.status, time.perf_counter() - began)
 
-    async def _answer(self, scope: Any, receive: Any, send: Any) -> tuple[str, Reply | None]:
+    async def _answer(
+        self, scope: Any, receive: Any, send: Any
+    ) -> tuple[str, Reply | Stream | None]:
         path, method = scope["path"], scope["method"]
         parts = path.split("/")
         if path.startswith("/v1/experiments/") and len(parts) in (4, 5) and parts[3]:
@@ -414,7 +440,7 @@ class App:
             return "other", _wrong_method(_OTHERS, path)
         return path.strip("/") or "page", self._open(path)
 
-    async def _asked(self, known: tuple[Verb, tuple[str, ...]], asked: Asked) -> Reply:
+    async def _asked(self, known: tuple[Verb, tuple[str, ...]], asked: Asked) -> Reply | Stream:
         service, (verb, roles) = self.service, known
         try:
             who = service.who(asked)

@@ -6,6 +6,8 @@ than a decision does.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -94,6 +96,15 @@ class Reply(NamedTuple):
     headers: tuple[tuple[bytes, bytes], ...] = (_JSON,)
 
 
+class Stream(NamedTuple):
+    """An answer in pieces, each made when the one before it was taken."""
+
+    first: bytes
+    pieces: Iterator[bytes]
+    headers: tuple[tuple[bytes, bytes], ...]
+    status: int = 200
+
+
 def reply(data: Any, status: int = 200) -> Reply:
     """An answer in JSON."""
     return Reply(status, _encode(data))
@@ -115,6 +126,18 @@ async def send_reply(send: Any, made: Reply) -> None:
     headers = [*made.headers, length, *PROTECTING]
     await send({"type": "http.response.start", "status": made.status, "headers": headers})
     await send({"type": "http.response.body", "body": made.body})
+
+
+async def send_stream(send: Any, made: Stream) -> None:
+    """Send an answer in pieces; they are made in a thread, so that others are answered."""
+    headers = [*made.headers, *PROTECTING]
+    await send({"type": "http.response.start", "status": made.status, "headers": headers})
+    piece = made.first
+    loop = asyncio.get_running_loop()
+    while piece:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        piece = await loop.run_in_executor(None, next, made.pieces, b"")
+    await send({"type": "http.response.body", "body": b""})
 
 
 def read_json(data: bytes) -> Any:

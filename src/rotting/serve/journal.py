@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from rotting.serve.backup import forget
 from rotting.serve.book import Answer, Book
 from rotting.serve.connection import Connect, connect, is_busy, why
 from rotting.serve.loading import load
@@ -179,7 +180,7 @@ class Journal:
                 await self._begin(book, group)
                 await loop.run_in_executor(self._thread, book.store.commit)
                 if group.erased:
-                    await loop.run_in_executor(self._thread, book.store.truncate)
+                    await loop.run_in_executor(self._thread, forget, book.store, group.marks)
             except Exception as error:
                 reason = why(error)
                 if reason is None:
@@ -254,6 +255,8 @@ class Journal:
                 continue
             with contextlib.suppress(Refusal):
                 self.do(_tick)
+                if self.book is not None and not self.book.any_archived:
+                    self.book.any_archived = bool(self.book.store.archives())
                 await self.snapshot()
 
     async def snapshot(self, everything: bool = False) -> None:
