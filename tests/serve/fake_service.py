@@ -1,6 +1,6 @@
 """A stand-in for the service: the page's files with their headers, and made-up JSON.
 
-`python tests/serve/fake_service.py [port]` shows the page with experiments that go on by themselves.
+`python tests/serve/fake_service.py [port]` shows the page; one experiment goes on by itself.
 """
 
 from __future__ import annotations

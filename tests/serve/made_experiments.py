@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from typing import Any
@@ -149,7 +150,7 @@ def _arm(
         ]
     cells = []
     starts = [1, 2, 3, 4, 5, 7, 10] if audience else [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-    for first, following in zip(starts, starts[1:], strict=False):
+    for first, following in itertools.pairwise(starts):
         if not observed or (not audience and first > pulls):
             break
         last = following - 1

@@ -46,6 +46,7 @@ const form = new KeyForm(
   () => {
     // Who forgets the key wants nothing left to see.
     open();
+    at("title").focus();
   },
 );
 
@@ -72,10 +73,11 @@ const poller = new Poller(
     failed(error) {
       const [kind, words] = explain(error);
       tell(kind, words);
+      if (error.status === 404 || error.status === 410) view.missing?.(words);
       if (error.status === 401) {
         form.ask(key.get() ? "The service does not know this key. Another one?" : "This service asks for an API key.");
       } else if (error.status === 403) {
-        form.ask(`${words} (${error.message})`);
+        form.ask(`The service says: ${error.message || "forbidden"}. Another key?`);
       }
       form.buttons();
     },

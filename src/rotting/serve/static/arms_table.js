@@ -1,9 +1,9 @@
 // The arms, one row each.
 
 import { each, el, label, setClass, setLabel, setText } from "./dom.js";
-import { count, percent, rate } from "./words.js";
+import { UNKNOWN, count, percent, rate } from "./words.js";
 
-const HEADS = ["Arm", "State", "Share", "Lately", "Showings", "Rewards", "Mean", "Worth now", "Cap"];
+const HEADS = ["Arm", "Share", "Mean", "Worth now", "Cap", "State", "Worth, interval", "Lately", "Showings", "Rewards"];
 
 export class ArmsTable {
   constructor() {
@@ -21,12 +21,12 @@ export class ArmsTable {
 
 function makeRow() {
   const share = el("td", { class: "share" }, el("span", { class: "bar", "aria-hidden": "true" }), el("span"));
-  const cells = Array.from({ length: 6 }, () => el("td"));
-  return el("tr", {}, el("th", { scope: "row" }, label("")), el("td"), share, ...cells);
+  const cells = Array.from({ length: 8 }, () => el("td"));
+  return el("tr", {}, el("th", { scope: "row" }, label("")), share, ...cells);
 }
 
 function fillRow(row, arm) {
-  const [name, state, share, lately, pulls, observed, mean, worth, cap] = row.cells;
+  const [name, share, mean, worth, cap, state, interval, lately, pulls, observed] = row.cells;
   setClass(row, arm.open ? "" : "retired");
   setLabel(name.firstChild, arm.arm);
   setText(state, arm.open ? "open" : "retired");
@@ -37,7 +37,8 @@ function fillRow(row, arm) {
   setText(pulls, count(arm.pulls));
   setText(observed, count(arm.observed));
   setText(mean, rate(arm.mean));
-  const interval = arm.low === null || arm.high === null ? "" : ` (${rate(arm.low)} to ${rate(arm.high)})`;
-  setText(worth, `${rate(arm.estimate)}${interval}`);
+  setText(worth, rate(arm.estimate));
+  const sure = arm.low !== null && arm.high !== null;
+  setText(interval, sure ? `${rate(arm.low)} to ${rate(arm.high)}` : UNKNOWN);
   setText(cap, arm.cap ? count(arm.cap.showings) : "none");
 }

@@ -2,17 +2,18 @@
 // ones are put together.
 
 const STEPS = [1, 2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720, 1440, 2880, 10080];
-const MOST = 80; // points of a line
+const APART = 14; // pixels from point to point, at least
 const LEAST = 8; // thin buckets are not put together beyond this
 
 /**
- * How many buckets make a point: as few as give at most 80 points, and `need` in the middle one of
- * each group, as long as 8 points remain. `groups` is a list of [counts, need].
+ * How many buckets make a point: as few as leave points apart on `pixels`, and `need` in the middle
+ * one of each group, as long as 8 points remain. `groups` is a list of [counts, need].
  */
-export function step(usable, groups) {
+export function step(usable, groups, pixels) {
+  const room = Math.max(16, pixels / APART);
   const most = Math.max(1, Math.floor(usable / LEAST));
   for (const size of STEPS) {
-    if (usable / size > MOST) continue;
+    if (usable / size > room) continue;
     const next = STEPS[STEPS.indexOf(size) + 1];
     const enough = groups.every(([counts, need]) => middle(counts.slice(0, usable)) * size >= need);
     if (enough || next === undefined || next > most) return size;

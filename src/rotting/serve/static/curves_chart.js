@@ -2,7 +2,7 @@
 
 import { each, el, label, setClass, setLabel, setText, show } from "./dom.js";
 import { Figure, axis, colour } from "./plots.js";
-import { count, rate, rateTicks, several } from "./words.js";
+import { UNKNOWN, count, rate, rateTicks, several } from "./words.js";
 
 const FIRST = 12; // arms that are drawn before somebody asks for all
 
@@ -29,6 +29,7 @@ export class CurvesChart {
     const order = [...arms.filter((arm) => arm.open), ...arms.filter((arm) => !arm.open)];
     const drawn = this.#all ? order : order.slice(0, FIRST);
     const common = axes(order);
+    show(this.legend, common.any);
     setText(this.legend, legend(experiment, common));
     show(this.more, order.length > FIRST);
     setText(this.more, this.#all ? `Draw the first ${FIRST} only` : `Draw all ${count(order.length)} arms`);
@@ -64,7 +65,7 @@ function legend(experiment, common) {
     ? `Line and band: what the n-th showing${whom} is worth, as learnt. Dots: what was seen. `
     : `Dots and bars: the mean reward of the n-th showing${whom}, as seen, and its interval. `;
   if (experiment.arms.some((arm) => arm.cap)) text += "Upright dashed line: the learnt cap. ";
-  text += "Dotted line: the mean reward of all. All charts have the same axes.";
+  text += "Dotted line: the mean of the arm's rewards. Across: the number of the showing. All charts have the same axes.";
   return common.log ? `${text} Showings are drawn by their logarithm.` : text;
 }
 
@@ -92,8 +93,7 @@ class Panel {
       this.figure.empty(arm.pulls ? "No rewards seen yet." : "Not shown yet.");
       return;
     }
-    const heads = ["Showing", "Learnt", "from", "to", "Seen", "from", "to", "Rewards"];
-    this.figure.say(sentence(arm, curve, cells, audience), heads, () => rows(curve, cells));
+    this.figure.say(sentence(arm, curve, cells, audience), heads(curve), () => rows(curve, cells));
     const x = curve.length ? curve.map((at) => at.n) : cells.map(middle);
     const take = (name) => (curve.length ? curve.map((at) => at[name]) : x.map(() => null));
     const more = [cells, arm.cap, common];
@@ -107,7 +107,7 @@ class Panel {
       series: [{}, hidden, hidden, { stroke: () => colour("--policy"), width: 2.5, points: { show: false } }],
       bands: [{ series: [1, 2], fill: () => colour("--band") }],
       axes: [
-        axis({ size: 30, space: 30, splits: this.#common.log ? () => powers(this.#common.x) : undefined, incrs: [1, 2, 5, 10, 20, 50], values: (_, splits) => splits.map((n) => (n < 1 ? "" : brief(n))) }),
+        axis({ size: 30, space: 30, ...showings(this.#common), values: (_, splits) => splits.map(brief) }),
         axis({ size: 50, space: 28, values: (_, splits) => rateTicks(splits) }),
       ],
       scales: {
@@ -141,7 +141,7 @@ class Panel {
 
 const middle = (cell) => (cell.from + cell.to) / 2;
 const which = (cell) => (cell.from === cell.to ? `${cell.from}` : `${cell.from} to ${cell.to}`);
-const brief = (n) => (n >= 1000 ? `${rate(n / 1000)}k`.replace(/\.0+k/, "k") : String(Math.round(n)));
+const brief = (n) => (n < 1 ? "" : n >= 1000 ? `${rate(n / 1000)}k`.replace(/\.0+k/, "k") : String(Math.round(n)));
 
 function sentence(arm, curve, cells, audience) {
   if (arm.cap?.sentence) return arm.cap.sentence;
@@ -157,16 +157,25 @@ function sentence(arm, curve, cells, audience) {
   return audience ? `Seen: ${seenSo} at first, ${end}.` : `Seen: ${rate(first.mean)} at showing ${which(first)}, ${end}.`;
 }
 
-/** One row a showing number: what was learnt of it, and what was seen. */
+const LEARNT = ["Learnt", "from", "to"];
+const SEEN = ["Seen", "from", "to", "Rewards"];
+
+/** The table: what was learnt of each showing, what was seen, or both side by side. */
+function heads(curve) {
+  return curve.length ? ["Showing", ...LEARNT, "Seen at", ...SEEN] : ["Showing", ...SEEN];
+}
+
 function rows(curve, cells) {
-  const byStart = new Map(cells.map((cell) => [cell.from, cell]));
-  const starts = [...new Set([...curve.map((at) => at.n), ...byStart.keys()])].sort((a, b) => a - b);
+  const what = (cell) => [...[cell?.mean, cell?.low, cell?.high].map(rate), count(cell?.n)];
+  if (!curve.length) return cells.map((cell) => [which(cell), ...what(cell)]);
   const learnt = new Map(curve.map((at) => [at.n, at]));
-  return starts.map((n) => {
+  const seenFrom = new Map(cells.map((cell) => [cell.from, cell]));
+  const numbers = [...new Set([...learnt.keys(), ...seenFrom.keys()])].sort((a, b) => a - b);
+  return numbers.map((n) => {
     const at = learnt.get(n);
-    const cell = byStart.get(n);
-    const text = cell && cell.to !== cell.from ? which(cell) : String(n);
-    return [text, ...[at?.mean, at?.low, at?.high, cell?.mean, cell?.low, cell?.high].map(rate), count(cell?.n)];
+    const cell = seenFrom.get(n);
+    const own = [at?.mean, at?.low, at?.high].map(rate);
+    return [String(n), ...own, cell ? which(cell) : UNKNOWN, ...what(cell)];
   });
 }
 
@@ -187,7 +196,7 @@ function axes(arms) {
       most = Math.max(most, cell.to);
     }
   }
-  if (!means.length) return { x: [0.5, 2.5], y: [0, 1], log: false };
+  if (!means.length) return { x: [0.5, 2.5], y: [0, 1], log: false, any: false };
   const lowest = Math.min(...means);
   const highest = Math.max(...means);
   const reach = 0.6 * (highest - lowest) || 0.5 * Math.abs(highest) || 1;
@@ -200,13 +209,15 @@ function axes(arms) {
   low = Math.floor(low / unit) * unit;
   high = Math.ceil((high + 0.02 * (high - low)) / unit) * unit;
   const log = most > 60;
-  return { x: log ? [0.8, most * 1.15] : [0.5, Math.max(2, most) + 0.5], y: [low, high], log };
+  return { x: log ? [0.8, most * 1.15] : [0.5, Math.max(2, most) + 0.5], y: [low, high], log, any: true };
 }
 
-function powers([low, high]) {
+/** Where the axis of showings has its marks: whole numbers, or powers of ten. */
+function showings(common) {
+  if (!common.log) return { incrs: [1, 2, 5, 10, 20, 50] };
   const found = [];
-  for (let n = 1; n <= high; n *= 10) if (n >= low) found.push(n);
-  return found;
+  for (let n = 1; n <= common.x[1]; n *= 10) found.push(n);
+  return { splits: () => found, filter: (_, splits) => splits };
 }
 
 /** Lines behind the curve: the learnt cap, and the mean of all the arm's rewards. */

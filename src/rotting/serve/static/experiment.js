@@ -42,14 +42,23 @@ export class ExperimentView {
       section("Policy and settings", "settings", this.settings),
     );
     const back = el("p", { class: "back" }, el("a", { href: "#/" }, "All experiments"));
-    this.node = el("div", { class: "one" }, el("div", { class: "head" }, back, this.health), this.body);
+    this.lost = el("p", { hidden: true });
+    const head = el("div", { class: "head" }, back, this.health);
+    this.node = el("div", { class: "one" }, head, this.lost, this.body);
   }
 
   load(signal) {
     return get(experimentPath(this.name), signal);
   }
 
+  /** The service knows no such experiment, or no longer: what was drawn stays. */
+  missing(words) {
+    setText(this.lost, words);
+    show(this.lost, true);
+  }
+
   update(experiment) {
+    show(this.lost, false);
     show(this.body, true);
     show(this.health, true);
     const [kind, words] = health(experiment);
@@ -66,7 +75,13 @@ export class ExperimentView {
     this.shares.update(experiment);
     this.arms.update(experiment.arms);
     this.#learnSince(experiment);
-    each(this.settings, this.#facts(experiment), ([name]) => name, ([name]) => el("div", {}, el("dt", {}, name), el("dd", { dir: "auto" })), (node, [, text]) => setText(node.lastChild, text));
+    this.#set(experiment);
+  }
+
+  #set(experiment) {
+    const make = ([name]) => el("div", {}, el("dt", {}, name), el("dd", { dir: "auto" }));
+    const fill = (node, [, text]) => setText(node.lastChild, text);
+    each(this.settings, this.#facts(experiment), ([name]) => name, make, fill);
   }
 
   #curl(experiment) {
@@ -83,7 +98,9 @@ export class ExperimentView {
     try {
       const page = await get(`${experimentPath(this.name)}/events?after=${seq - 1}&limit=1`);
       const event = page.events?.[0];
-      if (event?.seq === seq && this.#since.seq === seq) this.#since.at = event.at;
+      if (event?.seq !== seq || this.#since.seq !== seq) return;
+      this.#since.at = event.at;
+      this.#set(experiment);
     } catch {
       // the number alone is shown
     }

@@ -7,7 +7,9 @@ export class Figures {
   #tiles = new Map();
 
   constructor() {
-    this.node = el("dl", { class: "tiles" });
+    this.first = el("dl", { class: "tiles" });
+    this.others = el("dl", { class: "tiles" });
+    this.node = el("div", { class: "glance" }, this.first, this.others);
     this.interval = new Interval();
   }
 
@@ -35,7 +37,8 @@ export class Figures {
     if (!tile) {
       tile = el("div", { class: "tile" }, el("dt", {}, name), el("dd", { class: "value" }), el("dd", { class: "note" }));
       this.#tiles.set(name, tile);
-      this.node.append(tile);
+      const main = ["Decisions", "Reward rate", "Lift over the control group"].includes(name);
+      (main ? this.first : this.others).append(tile);
     }
     setText(tile.children[1], value);
     setText(tile.lastChild, note);
@@ -53,7 +56,7 @@ function pulls(experiment) {
 
 function liftWords({ lift, control }) {
   if (!control) return "No control group: nothing to compare with.";
-  if (!lift) return `${percent(control)} are decided by chance, to compare with; not enough of them yet.`;
+  if (!lift) return `${percent(control)} of the decisions are left to chance, to compare with: not enough of them yet.`;
   const means = `${rate(lift.policy)} against ${rate(lift.equal)}. ${between(lift.low, lift.high, lift.level)}`;
   const said = lift.sentence ? String(lift.sentence) : "";
   const sentence = said && said[0].toUpperCase() + said.slice(1);

@@ -46,7 +46,7 @@ function curlLine(status) {
   return `curl ${place} ${key}-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 }
 
-const FACTS = ["Decisions", "Open arms", "Outstanding", "Late"];
+const FACTS = ["Decisions", "Arms", "Outstanding", "Late"];
 
 function makeCard(one) {
   const name = el("a", { href: link(one.name) }, one.name);

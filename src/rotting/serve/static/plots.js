@@ -1,7 +1,7 @@
 // What the charts have in common: a figure with words and a table, a plot that is drawn in place,
 // colours from the style sheet, labels at the ends of lines.
 
-import { el, fillTable, label, setText, show } from "./dom.js";
+import { el, fillTable, label, setClass, setText, show } from "./dom.js";
 import { timeTicks } from "./words.js";
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -125,20 +125,26 @@ export class Figure {
     this.caption = el("figcaption", { id: caption });
     this.table = el("table");
     const summary = el("summary", {}, "The figures as a table");
-    const scroll = el("div", { class: "scroll", tabindex: "0", role: "region" }, this.table);
+    const scroll = el("div", { class: "scroll", tabindex: "0", role: "group" }, this.table);
     scroll.setAttribute("aria-label", "Figures of the chart");
     this.details = el("details", {}, summary, scroll);
-    this.node = el("figure", {}, this.host, this.readout, this.caption, this.details);
+    this.stage = el("div", { class: "stage" }, this.host, this.readout, this.ends);
+    this.node = el("figure", {}, this.stage, this.caption, this.details);
     this.plot = new Plot(this.host);
     this.details.addEventListener("toggle", () => this.#fill());
   }
 
+  /** The width there is to draw on, more or less. */
+  pixels() {
+    return this.node.clientWidth || 900;
+  }
+
   say(sentence, heads, rows) {
     setText(this.caption, sentence);
+    this.caption.title = sentence;
     this.#heads = heads;
     this.#rows = rows;
-    show(this.host, true);
-    show(this.readout, true);
+    show(this.stage, true);
     show(this.details, true);
     this.#fill();
   }
@@ -147,8 +153,7 @@ export class Figure {
   empty(sentence) {
     setText(this.caption, sentence);
     this.plot.clear();
-    show(this.host, false);
-    show(this.readout, false);
+    show(this.stage, false);
     show(this.details, false);
   }
 
@@ -162,14 +167,16 @@ export class Figure {
 }
 
 const LINE = 18; // pixels a label takes
+const NARROW = 480; // pixels of a chart that has its labels below
 
 /**
- * Writes labels beside the right end of the plot, each at its value, apart from each other.
- * `wanted` is a list of {text, value, colour, mark}.
+ * Writes labels beside the right end of the plot, each at its value, apart from each other; in a row
+ * below where the plot is narrow. `wanted` is a list of {text, value, colour, mark}.
  */
 export function writeEnds(chart, ends, wanted) {
-  if (ends.parentNode !== chart.root) chart.root.append(ends);
-  const left = chart.over.offsetLeft + chart.over.offsetWidth + 6;
+  const narrow = chart.width < NARROW;
+  setClass(ends, narrow ? "ends below" : "ends");
+  const left = chart.over.offsetLeft + chart.over.offsetWidth + 12;
   const top = chart.over.offsetTop;
   const bottom = top + chart.over.offsetHeight;
   const placed = wanted
@@ -183,9 +190,11 @@ export function writeEnds(chart, ends, wanted) {
   ends.replaceChildren(
     ...placed.map((end) => {
       const node = el("div", { class: "end" }, el("span", { class: `mark ${end.mark}` }), label(end.text));
-      node.style.left = `${left}px`;
-      node.style.top = `${end.y - LINE / 2}px`;
-      node.style.width = `${Math.max(40, chart.width - left)}px`;
+      if (!narrow) {
+        node.style.left = `${left}px`;
+        node.style.top = `${end.y - LINE / 2}px`;
+        node.style.width = `${Math.max(40, chart.width - left)}px`;
+      }
       node.style.setProperty("--mark", end.colour);
       return node;
     }),
@@ -194,5 +203,5 @@ export function writeEnds(chart, ends, wanted) {
 
 /** How much room the labels at the right get. */
 export function gutter(chart) {
-  return Math.round(Math.min(150, Math.max(84, 0.2 * chart.width)));
+  return chart.width < NARROW ? 10 : Math.round(Math.min(170, 0.25 * chart.width));
 }

@@ -15,7 +15,7 @@ export class RewardChart {
   }
 
   update(experiment) {
-    const drawn = prepare(experiment);
+    const drawn = prepare(experiment, this.figure.pixels());
     this.#now = drawn;
     if (!drawn.points.length) {
       this.figure.empty(drawn.why);
@@ -94,7 +94,7 @@ export class RewardChart {
 }
 
 /** The points of the chart, or why there are none. */
-function prepare(experiment) {
+function prepare(experiment, pixels) {
   const { series, now } = experiment;
   if (!series?.policy?.length) return { points: [], why: "No decisions yet: nothing to draw." };
   const buckets = series.policy.length;
@@ -106,14 +106,14 @@ function prepare(experiment) {
   const controlCounts = (series.control ?? []).map(([n]) => n);
   const compared = controlCounts.some((n) => n > 0);
   const groups = [[policyCounts, 100], ...(compared ? [[controlCounts, 60]] : [])];
-  const size = step(over, groups);
+  const size = step(over, groups, pixels);
   const found = points(series, over, size);
   const policy = means(series.policy, found);
   const control = compared ? means(series.control, found) : null;
   if (!policy.some((at) => at.n) && !control?.some((at) => at.n)) {
     let why = "No rewards yet: nothing to draw.";
     if (experiment.rewards > 0) {
-      const wait = settle ? `the first reward window of ${span(settle)} is` : `the first ${span(series.width)} are`;
+      const wait = settle ? `the first reward window, ${span(settle)}, is` : "the first stretch of time is";
       why = `The line begins when ${wait} over.`;
     }
     return { points: [], why };
@@ -139,7 +139,7 @@ function sentence({ points: found, policy, control, width, settle }) {
 
 /** Dots on the policy's line, squares on the control group's: told apart without colour. */
 function markers(chart, place) {
-  if (place === 0 || chart.data[0].length > 60) return;
+  if (place === 0 || chart.data[0].length > chart.over.offsetWidth / 10) return;
   const { ctx } = chart;
   const half = 3 * PIXELS();
   ctx.save();

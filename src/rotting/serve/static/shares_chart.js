@@ -16,7 +16,7 @@ export class SharesChart {
   }
 
   update(experiment) {
-    const drawn = prepare(experiment);
+    const drawn = prepare(experiment, this.figure.pixels());
     this.#now = drawn;
     if (!drawn.points.length) {
       this.figure.empty(drawn.why);
@@ -116,7 +116,7 @@ export class SharesChart {
   }
 }
 
-function prepare({ series, now }) {
+function prepare({ series, now }, pixels) {
   const shares = series?.shares ?? {};
   const buckets = Math.max(0, ...Object.values(shares).map((list) => list.length));
   if (!buckets) return { points: [], why: "No decisions yet: nothing to draw." };
@@ -124,12 +124,12 @@ function prepare({ series, now }) {
   const all = Array.from({ length: buckets }, (_, place) =>
     Object.values(shares).reduce((sum, list) => sum + (list[place] ?? 0), 0),
   );
-  const size = step(over, [[all, 40]]);
+  const size = step(over, [[all, 40]], pixels);
   const found = points(series, over, size).filter((point) => total(all, point) > 0 || over > 1);
   if (!found.some((point) => total(all, point))) {
     const some = all.some((n) => n > 0);
     const why = some
-      ? `The areas begin when the first ${span(series.width)} are over.`
+      ? "The areas begin when the first stretch of time is over."
       : "No decisions yet: nothing to draw.";
     return { points: [], why };
   }

@@ -18,7 +18,7 @@ export function rate(value) {
   if (size === 0) text = "0";
   else if (size >= 1e6 || size < 1e-4) text = size.toExponential(1);
   else if (size >= 1000) text = whole.format(size);
-  else text = size.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.01 ? 3 : 5);
+  else text = size.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.01 ? 3 : size >= 0.001 ? 4 : 5);
   return value < 0 ? MINUS + text : text;
 }
 
@@ -37,8 +37,8 @@ export function rateTicks(splits) {
 
 export function percent(value, digits = 0) {
   if (!known(value)) return UNKNOWN;
-  if (value > 0 && value < 0.5 / 10 ** (digits + 2)) return "<1 %";
-  return `${(100 * value).toFixed(digits)} %`;
+  if (value > 0 && value < 0.5 / 10 ** (digits + 2)) return "<1\u00a0%";
+  return `${(100 * value).toFixed(digits)}\u00a0%`;
 }
 
 export function several(number, one, many = `${one}s`) {
