@@ -40,7 +40,8 @@ def experiment(
     draw = random.Random(f"{name} {seed}")
     worth = [0.14 * math.exp(-place / 1.5) + 0.03 for place in range(len(arms))]
     shares: dict[str, list[int]] = {arm: [] for arm in arms}
-    policy, equal = [], []
+    policy: list[list[float]] = []
+    equal: list[list[float]] = []
     for minute in range(minutes):
         heat = 1 + 3 * minute / 60
         weights = [math.exp(heat * w / max(worth)) for w in worth]
@@ -58,9 +59,8 @@ def experiment(
             noise = draw.gauss(0, math.sqrt(mean / max(1, n)))
             group.append([n, round(max(0.0, n * (mean + noise)), 3)])
     decisions = sum(map(sum, shares.values()))
-    known = sum(n for n, _ in policy + equal)
+    known = round(sum(n for n, _ in policy + equal))
     rewards = sum(total for _, total in policy + equal)
-    mean = rewards / known if known else None
     answer: Answer = {
         "name": name,
         "created": START,
@@ -84,7 +84,7 @@ def experiment(
         "decisions": decisions,
         "pulls": decisions,
         "rewards": known,
-        "mean": mean,
+        "mean": rewards / known if known else None,
         "outstanding": decisions - known,
         "late": 12 if known else 0,
         "missing": round(0.85 * known) if window is not None else 0,

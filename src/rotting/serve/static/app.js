@@ -24,7 +24,8 @@ function tell(kind, words) {
 function explain(error) {
   const since = answered === null ? "yet" : `since ${clock(answered)}`;
   if (error instanceof Away) return ["away", `No answer ${since}; still trying.`];
-  if (!(error instanceof Refused)) return ["away", `The answer could not be read: ${error.message}. Still trying.`];
+  if (!(error instanceof Refused))
+    return ["away", `The answer could not be read: ${error.message}. Still trying.`];
   switch (error.status) {
     case 401:
       return ["asked", "The service asks for an API key."];
@@ -37,7 +38,10 @@ function explain(error) {
     case 429:
       return ["away", "The service was asked too often; this page waits a little."];
     default:
-      return ["away", `The service cannot answer now: ${error.message || error.code} Still trying (no figures ${since}).`];
+      return [
+        "away",
+        `The service cannot answer now: ${error.message || error.code} Still trying (no figures ${since}).`,
+      ];
   }
 }
 
@@ -60,8 +64,10 @@ const poller = new Poller(
     asked.update(page.value, known);
     answered = Date.now() / 1000;
     form.done();
-    if (known) setText(at("foot"), `rotting ${known.version}, running since ${moment(known.started)}`);
-    if (known && !known.ready) tell("away", `The service is not ready: ${known.reason ?? "no reason given"}.`);
+    if (known)
+      setText(at("foot"), `rotting ${known.version}, running since ${moment(known.started)}`);
+    if (known && !known.ready)
+      tell("away", `The service is not ready: ${known.reason ?? "no reason given"}.`);
     else tell("live", `Live, asked every ${EVERY} seconds.`);
     setText(at("clock"), `Last answer ${clock(answered)}`);
   },
@@ -75,7 +81,11 @@ const poller = new Poller(
       tell(kind, words);
       if (error.status === 404 || error.status === 410) view.missing?.(words);
       if (error.status === 401) {
-        form.ask(key.get() ? "The service does not know this key. Another one?" : "This service asks for an API key.");
+        form.ask(
+          key.get()
+            ? "The service does not know this key. Another one?"
+            : "This service asks for an API key.",
+        );
       } else if (error.status === 403) {
         form.ask(`The service says: ${error.message || "forbidden"}. Another key?`);
       }

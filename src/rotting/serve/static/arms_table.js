@@ -3,7 +3,18 @@
 import { each, el, label, setClass, setLabel, setText } from "./dom.js";
 import { UNKNOWN, count, percent, rate } from "./words.js";
 
-const HEADS = ["Arm", "Share", "Mean", "Worth now", "Cap", "State", "Worth, interval", "Lately", "Showings", "Rewards"];
+const HEADS = [
+  "Arm",
+  "Share",
+  "Mean",
+  "Worth now",
+  "Cap",
+  "State",
+  "Worth, interval",
+  "Lately",
+  "Showings",
+  "Rewards",
+];
 
 export class ArmsTable {
   constructor() {
@@ -11,7 +22,11 @@ export class ArmsTable {
     this.body = el("tbody");
     const caption = el("caption", { class: "unseen" }, "The arms of the experiment");
     const table = el("table", { class: "arms" }, caption, el("thead", {}, head), this.body);
-    this.node = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of the arms" }, table);
+    this.node = el(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table of the arms" },
+      table,
+    );
   }
 
   update(arms) {
@@ -20,7 +35,12 @@ export class ArmsTable {
 }
 
 function makeRow() {
-  const share = el("td", { class: "share" }, el("span", { class: "bar", "aria-hidden": "true" }), el("span"));
+  const share = el(
+    "td",
+    { class: "share" },
+    el("span", { class: "bar", "aria-hidden": "true" }),
+    el("span"),
+  );
   const cells = Array.from({ length: 8 }, () => el("td"));
   return el("tr", {}, el("th", { scope: "row" }, label("")), share, ...cells);
 }

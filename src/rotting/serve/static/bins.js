@@ -39,7 +39,7 @@ export function usable(series, buckets, now, settle) {
 export function points(series, usable, size) {
   const origin = Math.round(series.start / series.width);
   const found = [];
-  for (let first = 0; first < usable; ) {
+  for (let first = 0; first < usable;) {
     const last = first + size - 1 - ((((origin + first) % size) + size) % size);
     if (last >= usable) break;
     found.push({
@@ -76,5 +76,8 @@ export function biggest(shares, most) {
   const sums = new Map(names.map((name) => [name, shares[name].reduce((a, b) => a + b, 0)]));
   const order = [...names].sort((a, b) => sums.get(b) - sums.get(a));
   const own = new Set(order.slice(0, most - 1));
-  return { own: names.filter((name) => own.has(name)), rest: names.filter((name) => !own.has(name)) };
+  return {
+    own: names.filter((name) => own.has(name)),
+    rest: names.filter((name) => !own.has(name)),
+  };
 }

@@ -19,7 +19,12 @@ export class ExperimentView {
   constructor(name) {
     this.name = name;
     this.title = name;
-    this.health = el("p", { class: "health", hidden: true }, el("span", { class: "dot", "aria-hidden": "true" }), el("span"));
+    this.health = el(
+      "p",
+      { class: "health", hidden: true },
+      el("span", { class: "dot", "aria-hidden": "true" }),
+      el("span"),
+    );
     this.error = el("p", { class: "said" });
     this.figures = new Figures();
     this.start = el("pre", {}, el("code"));
@@ -66,7 +71,10 @@ export class ExperimentView {
     setText(this.health.lastChild, `${words}; policy ${policyName(experiment.policy)}`);
     const error = experiment.last_error;
     show(this.error, Boolean(error));
-    setText(this.error, error ? `Last error${error.at ? `, ${moment(error.at)}` : ""}: ${errorText(error)}` : "");
+    setText(
+      this.error,
+      error ? `Last error${error.at ? `, ${moment(error.at)}` : ""}: ${errorText(error)}` : "",
+    );
     show(this.beginning, !experiment.decisions);
     setText(this.start.firstChild, this.#curl(experiment));
     this.figures.update(experiment);
@@ -116,14 +124,30 @@ export class ExperimentView {
       ["In force since", policy ? `event ${count(policy.since)}${at}` : plainly(null)],
       ["Made", moment(experiment.created)],
       ["Events so far", count(experiment.seq)],
-      ["Audience", experiment.audience ? `yes${typeof experiment.audience === "object" ? `: ${plainly(experiment.audience)}` : ", fatigue of each key"}` : "no: all showings count together"],
-      ["Control group", experiment.control ? `${percent(experiment.control)} of the decisions` : "none"],
+      [
+        "Audience",
+        experiment.audience
+          ? `yes${typeof experiment.audience === "object" ? `: ${plainly(experiment.audience)}` : ", fatigue of each key"}`
+          : "no: all showings count together",
+      ],
+      [
+        "Control group",
+        experiment.control ? `${percent(experiment.control)} of the decisions` : "none",
+      ],
       ["Reward window", window ? span(window) : "none: rewards may come at any time"],
       ["Default reward", plainly(experiment.default_reward)],
-      ["Must be shown", experiment.require_shown ? `yes, within ${span(experiment.shown_window)}` : "no"],
+      [
+        "Must be shown",
+        experiment.require_shown ? `yes, within ${span(experiment.shown_window)}` : "no",
+      ],
       ["Fallback", plainly(experiment.fallback)],
       ["Seed", experiment.seed === null ? "none" : String(experiment.seed)],
-      ["Last error", experiment.last_error ? `${moment(experiment.last_error.at)}: ${errorText(experiment.last_error)}` : "none"],
+      [
+        "Last error",
+        experiment.last_error
+          ? `${moment(experiment.last_error.at)}: ${errorText(experiment.last_error)}`
+          : "none",
+      ],
     ];
   }
 

@@ -18,7 +18,11 @@ export class ListView {
       "section",
       { class: "nothing", "aria-labelledby": "none-title", hidden: true },
       el("h2", { id: "none-title" }, "No experiments yet"),
-      el("p", {}, "This line makes one, with two arms, one fatigue curve for each, and a control group of a tenth:"),
+      el(
+        "p",
+        {},
+        "This line makes one, with two arms, one fatigue curve for each, and a control group of a tenth:",
+      ),
       el("pre", {}, this.curl),
       el("p", { class: "quiet" }, "It appears here by itself."),
     );
@@ -50,11 +54,35 @@ const FACTS = ["Decisions", "Arms", "Outstanding", "Late"];
 
 function makeCard(one) {
   const name = el("a", { href: link(one.name) }, one.name);
-  const dot = el("p", { class: "health" }, el("span", { class: "dot", "aria-hidden": "true" }), el("span"));
-  const big = el("p", { class: "big" }, el("span", { class: "value" }), " ", el("span", { class: "quiet" }));
-  const facts = el("dl", { class: "facts" }, ...FACTS.map((text) => el("div", {}, el("dt", {}, text), el("dd"))));
+  const dot = el(
+    "p",
+    { class: "health" },
+    el("span", { class: "dot", "aria-hidden": "true" }),
+    el("span"),
+  );
+  const big = el(
+    "p",
+    { class: "big" },
+    el("span", { class: "value" }),
+    " ",
+    el("span", { class: "quiet" }),
+  );
+  const facts = el(
+    "dl",
+    { class: "facts" },
+    ...FACTS.map((text) => el("div", {}, el("dt", {}, text), el("dd"))),
+  );
   const policy = el("p", { class: "quiet" });
-  return el("li", { class: "card" }, el("h2", {}, name), dot, big, facts, policy, el("p", { class: "said" }));
+  return el(
+    "li",
+    { class: "card" },
+    el("h2", {}, name),
+    dot,
+    big,
+    facts,
+    policy,
+    el("p", { class: "said" }),
+  );
 }
 
 function fillCard(card, one) {
@@ -63,7 +91,10 @@ function fillCard(card, one) {
   setClass(dot.firstChild, `dot ${kind}`);
   setText(dot.lastChild, words);
   setText(big.firstChild, rate(one.mean));
-  setText(big.lastChild, one.rewards ? `a decision, of ${several(one.rewards, "reward")}` : "no rewards yet");
+  setText(
+    big.lastChild,
+    one.rewards ? `a decision, of ${several(one.rewards, "reward")}` : "no rewards yet",
+  );
   const values = [one.decisions, one.arms, one.outstanding, one.late];
   values.forEach((value, place) => setText(facts.children[place].lastChild, count(value)));
   setText(policy, `Policy ${policyName(one.policy)}`);

@@ -2,7 +2,7 @@
 // colours from the style sheet, labels at the ends of lines.
 
 import { el, fillTable, label, setClass, setText, show } from "./dom.js";
-import { timeTicks } from "./words.js";
+import { rateTicks, timeTicks } from "./words.js";
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const alive = new Set();
@@ -32,6 +32,15 @@ export function axis(more = {}) {
     ticks: { show: false },
     ...more,
   };
+}
+
+/** An axis of rewards, as wide as its labels need. */
+export function rewardAxis(more = {}) {
+  return axis({
+    size: (_, texts) => 18 + 7 * Math.max(4, ...(texts ?? []).map((text) => text.length)),
+    values: (_, splits) => rateTicks(splits),
+    ...more,
+  });
 }
 
 export function timeAxis() {
@@ -189,7 +198,12 @@ export function writeEnds(chart, ends, wanted) {
   for (const end of placed.toReversed()) below = end.y = Math.min(end.y, below - LINE);
   ends.replaceChildren(
     ...placed.map((end) => {
-      const node = el("div", { class: "end" }, el("span", { class: `mark ${end.mark}` }), label(end.text));
+      const node = el(
+        "div",
+        { class: "end" },
+        el("span", { class: `mark ${end.mark}` }),
+        label(end.text),
+      );
       if (!narrow) {
         node.style.left = `${left}px`;
         node.style.top = `${end.y - LINE / 2}px`;

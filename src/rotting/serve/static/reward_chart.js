@@ -1,8 +1,8 @@
 // The reward rate over time: the policy, and the control group where there is one.
 
 import { means, points, step, usable } from "./bins.js";
-import { Figure, axis, colour, gutter, timeAxis, writeEnds } from "./plots.js";
-import { clock, count, moment, rate, rateTicks, several, span } from "./words.js";
+import { Figure, colour, gutter, rewardAxis, timeAxis, writeEnds } from "./plots.js";
+import { clock, count, moment, rate, several, span } from "./words.js";
 
 const PIXELS = () => window.uPlot.pxRatio;
 
@@ -28,7 +28,11 @@ export class RewardChart {
     if (drawn.control) heads.push("Control group", "Rewards of it");
     this.figure.say(sentence(drawn), heads, () =>
       drawn.points.map((point, place) => {
-        const row = [moment(point.from), rate(drawn.policy[place].mean), count(drawn.policy[place].n)];
+        const row = [
+          moment(point.from),
+          rate(drawn.policy[place].mean),
+          count(drawn.policy[place].n),
+        ];
         if (drawn.control) row.push(rate(drawn.control[place].mean), count(drawn.control[place].n));
         return row;
       }),
@@ -53,7 +57,7 @@ export class RewardChart {
     return {
       padding: [10, gutter, 0, 0],
       series,
-      axes: [timeAxis(), axis({ size: 56, values: (_, splits) => rateTicks(splits) })],
+      axes: [timeAxis(), rewardAxis()],
       scales: { x: { range: wide }, y: { range: padded } },
       hooks: {
         drawSeries: [markers],
@@ -96,7 +100,11 @@ export class RewardChart {
 /** The points of the chart, or why there are none. */
 function prepare(experiment, pixels) {
   const { series, now } = experiment;
-  if (!series?.policy?.length) return { points: [], why: "No decisions yet: nothing to draw." };
+  if (!series?.policy?.length)
+    return {
+      points: [],
+      why: experiment.decisions ? "Nothing to draw yet." : "No decisions yet: nothing to draw.",
+    };
   const buckets = series.policy.length;
   // Where silence counts as a reward in the end, the first ones in are not like the rest.
   const waits = experiment.default_reward !== null && experiment.reward_window;
@@ -113,7 +121,9 @@ function prepare(experiment, pixels) {
   if (!policy.some((at) => at.n) && !control?.some((at) => at.n)) {
     let why = "No rewards yet: nothing to draw.";
     if (experiment.rewards > 0) {
-      const wait = settle ? `the first reward window, ${span(settle)}, is` : "the first stretch of time is";
+      const wait = settle
+        ? `the first reward window, ${span(settle)}, is`
+        : "the first stretch of time is";
       why = `The line begins when ${wait} over.`;
     }
     return { points: [], why };

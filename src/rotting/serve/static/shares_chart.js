@@ -82,7 +82,10 @@ export class SharesChart {
       scales: { x: { range: (_, low, high) => [low, high] }, y: { range: () => [0, 1] } },
       hooks: {
         draw: [(chart) => this.#label(chart)],
-        setCursor: [(chart) => this.#read(chart.cursor.left >= 0 ? chart.posToVal(chart.cursor.left, "x") : null)],
+        setCursor: [
+          (chart) =>
+            this.#read(chart.cursor.left >= 0 ? chart.posToVal(chart.cursor.left, "x") : null),
+        ],
       },
     };
   }
@@ -94,20 +97,28 @@ export class SharesChart {
     const ends = names.map((text, index) => {
       const part = parts[index][place];
       below += part;
-      return { text: `${percent(part)} ${text}`, value: below - part / 2, colour: this.#colour(text), mark: "block" };
+      return {
+        text: `${percent(part)} ${text}`,
+        value: below - part / 2,
+        colour: this.#colour(text),
+        mark: "block",
+      };
     });
     writeEnds(chart, this.figure.ends, ends);
   }
 
   #read(seconds) {
     const drawn = this.#now;
-    const place = seconds === null ? -1 : drawn.points.findIndex((p) => p.from <= seconds && seconds < p.to);
+    const place =
+      seconds === null ? -1 : drawn.points.findIndex((p) => p.from <= seconds && seconds < p.to);
     if (place < 0) {
       this.figure.readout.textContent = "";
       return;
     }
     const point = drawn.points[place];
-    const parts = drawn.names.map((name, index) => `\u2068${short(name)}\u2069 ${percent(drawn.parts[index][place])}`);
+    const parts = drawn.names.map(
+      (name, index) => `\u2068${short(name)}\u2069 ${percent(drawn.parts[index][place])}`,
+    );
     this.figure.readout.textContent = `${clock(point.from)} to ${clock(point.to)}: ${parts.join(", ")}`;
   }
 
@@ -116,10 +127,11 @@ export class SharesChart {
   }
 }
 
-function prepare({ series, now }, pixels) {
+function prepare({ series, now, decisions }, pixels) {
   const shares = series?.shares ?? {};
   const buckets = Math.max(0, ...Object.values(shares).map((list) => list.length));
-  if (!buckets) return { points: [], why: "No decisions yet: nothing to draw." };
+  const nothing = decisions ? "Nothing to draw yet." : "No decisions yet: nothing to draw.";
+  if (!buckets) return { points: [], why: nothing };
   const over = usable(series, buckets, now, 0);
   const all = Array.from({ length: buckets }, (_, place) =>
     Object.values(shares).reduce((sum, list) => sum + (list[place] ?? 0), 0),
@@ -128,9 +140,7 @@ function prepare({ series, now }, pixels) {
   const found = points(series, over, size).filter((point) => total(all, point) > 0 || over > 1);
   if (!found.some((point) => total(all, point))) {
     const some = all.some((n) => n > 0);
-    const why = some
-      ? "The areas begin when the first stretch of time is over."
-      : "No decisions yet: nothing to draw.";
+    const why = some ? "The areas begin when the first stretch of time is over." : nothing;
     return { points: [], why };
   }
   const { own, rest } = biggest(shares, AREAS);
@@ -155,7 +165,9 @@ function prepare({ series, now }, pixels) {
 function sentence({ points: found, names, parts, width }) {
   const place = parts[0].findLastIndex((part) => part !== null);
   const last = names.map((name, index) => [name, parts[index][place]]).sort((a, b) => b[1] - a[1]);
-  const said = last.slice(0, 3).map(([name, part]) => `\u2068${short(name)}\u2069 ${percent(part)}`);
+  const said = last
+    .slice(0, 3)
+    .map(([name, part]) => `\u2068${short(name)}\u2069 ${percent(part)}`);
   const more = last.length > 3 ? `, and ${last.length - 3} more` : "";
   const until = place < 0 ? UNKNOWN : clock(found[place].to, false);
   return `Share of the decisions each arm got, by ${span(width)}. Last, until ${until}: ${said.join(", ")}${more}.`;

@@ -18,7 +18,10 @@ export function rate(value) {
   if (size === 0) text = "0";
   else if (size >= 1e6 || size < 1e-4) text = size.toExponential(1);
   else if (size >= 1000) text = whole.format(size);
-  else text = size.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.01 ? 3 : size >= 0.001 ? 4 : 5);
+  else
+    text = size.toFixed(
+      size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.01 ? 3 : size >= 0.001 ? 4 : 5,
+    );
   return value < 0 ? MINUS + text : text;
 }
 
@@ -47,7 +50,11 @@ export function several(number, one, many = `${one}s`) {
 
 export function span(seconds) {
   if (!known(seconds)) return UNKNOWN;
-  for (const [size, unit] of [[86400, "day"], [3600, "hour"], [60, "minute"]]) {
+  for (const [size, unit] of [
+    [86400, "day"],
+    [3600, "hour"],
+    [60, "minute"],
+  ]) {
     if (seconds >= size) {
       const number = Math.round((10 * seconds) / size) / 10;
       return number === 1 ? `1 ${unit}` : `${number} ${unit}s`;
