@@ -71,9 +71,7 @@ def archive(
         raise ValueError(f"data must be a database, but {path} is not there")
     store = Store(path, create=False)
     try:
-        writer = store._writer
-        assert writer is not None
-        writer.execute("PRAGMA busy_timeout = 5000")
+        writer = store.writer()
         moved = 0
         until = (time.time() if now is None else now) - older
         if target.name not in {name for name, *_ in store.archives()}:

@@ -18,6 +18,7 @@ from rotting.serve.archive import all_events
 from rotting.serve.connection import connect
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Experiment
+from rotting.serve.loading import load_one
 from rotting.serve.refusals import Refusal, bad
 from rotting.serve.store import Store
 
@@ -150,3 +151,30 @@ def check_format(name: str) -> str:
     if name not in FORMATS:
         raise bad("format", f"format must be csv or parquet, got {name[:50]!r}")
     return name
+
+
+def write(path: Path, name: str, out: Path, *, force: bool = False) -> int:
+    """Write the table of an experiment to a file, all of it or nothing; returns how many rows."""
+    if out.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"out must end in .csv or .parquet, got {out}")
+    if out.exists() and not force:
+        raise ValueError(f"out must be new, or --force given, but {out} exists")
+    if not path.exists():
+        raise ValueError(f"data must be a database, but {path} is not there")
+    store = Store(path, create=False)
+    partial = out.with_name(out.name + ".partial")
+    try:
+        numbers = {known: number for number, known in store.experiments()}
+        if name not in numbers:
+            known = ", ".join(numbers) or "none"
+            raise ValueError(f"experiment must be one of {known}, got {name!r}")
+        one, _ = load_one(store, numbers[name], compiled=False)
+        with partial.open("wb") as file:
+            file.writelines(FORMATS[out.suffix[1:]][0](store, one))
+        partial.replace(out)
+        return one.counts.decisions
+    except Refusal as why:
+        raise ValueError(why.message) from None
+    finally:
+        partial.unlink(missing_ok=True)
+        store.close()

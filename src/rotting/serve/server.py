@@ -9,7 +9,7 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -54,6 +54,14 @@ class Server(uvicorn.Server):
     """A server that ends well when it is told to: the usual one dies of the signal afterwards."""
 
     seconds = 10.0  # for a request to come
+    ready: Callable[[str], None] | None = None  # is told where it listens
+
+    async def startup(self, sockets: Any = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        if self.ready is not None and self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            self.ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
 
     async def on_tick(self, counter: int) -> bool:
         """Ten times a second."""
@@ -163,7 +171,9 @@ def check(config: Config) -> list[str]:
     return lines
 
 
-def serve(config: Config, *, demo: bool = False, ready: Any = None) -> None:
+def serve(
+    config: Config, *, demo: bool = False, ready: Callable[[str], None] | None = None
+) -> None:
     """Serve until somebody stops it."""
     check(config)
     with only_one(config.path):
@@ -196,8 +206,7 @@ def serve(config: Config, *, demo: bool = False, ready: Any = None) -> None:
             from rotting.serve.demo import begin
 
             begin(service)
-        if ready is not None:
-            ready(service, server)
+        server.ready = ready
         # what waits lives long, and has no cycles: looking through it often would be in vain
         gc.set_threshold(50_000, 20, 50)
         sys.setswitchinterval(0.001)  # a commit that is done should not wait for the event loop

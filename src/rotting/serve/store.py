@@ -138,6 +138,12 @@ class Store:
             write.execute("INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)", snapshot)
             write.execute(_FORGET_SNAPSHOTS, (snapshot.experiment,) * 2)
 
+    def writer(self) -> Connection:
+        """The connection that writes, for those who do without the service; patient."""
+        assert self._writer is not None
+        self._writer.execute("PRAGMA busy_timeout = 5000")
+        return self._writer
+
     def commit(self) -> None:
         """Write the transaction to the disk and wait until it is there."""
         assert self._writer is not None
