@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 group = typer.Typer(cls=narrow.Group, invoke_without_command=True)
 
-Data = Annotated[str | None, typer.Option(help="The database file [default: service.db].")]
+Data = Annotated[str | None, typer.Option(help="The database file; service.db if not said.")]
 Needed = Annotated[Path, typer.Option("--data", help="The database file.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the target if it exists.")]
 
@@ -39,14 +39,14 @@ def serve(
     host: Annotated[
         str | None, typer.Option(help="Where to listen; 127.0.0.1 unless there are API keys.")
     ] = None,
-    port: Annotated[int | None, typer.Option(help="Which port [default: 8100]; 0: any.")] = None,
+    port: Annotated[int | None, typer.Option(help="Which port; 8100 if not said, 0: any.")] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="With an example experiment and simulated visitors.")
     ] = False,
     config: Annotated[
         Path | None, typer.Option(help="A TOML file with settings, named as the flags.")
     ] = None,
-    log: Annotated[str | None, typer.Option(help="text or json lines [default: text].")] = None,
+    log: Annotated[str | None, typer.Option(help="text, or json for lines of JSON.")] = None,
     rate_limit: Annotated[
         float | None, typer.Option(help="Requests a second for each key; 0: no limit.")
     ] = None,
