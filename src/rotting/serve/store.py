@@ -197,6 +197,11 @@ class Store:
         assert self._reader is not None
         return self._reader.execute(sql, parameters)
 
+    def freeze(self) -> None:
+        """From here on see the database as it is now, whoever writes meanwhile."""
+        self._read("BEGIN")
+        self._read("SELECT 1 FROM event LIMIT 1")  # the moment is that of the first reading
+
     def last(self) -> int:
         """The highest sequence number, archived ones included."""
         ((found,),) = self._read("SELECT max(seq) FROM event")
