@@ -2,8 +2,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-# two workers; tests of one policy go to one of them (tests/conftest.py)
-WORKERS := -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
@@ -28,10 +26,10 @@ check: $(STAMP)  ## ruff, mypy
 	$(BIN)/mypy
 
 test: $(STAMP)  ## all tests, doctests included
-	$(BIN)/python -m pytest $(WORKERS)
+	$(BIN)/python -m pytest -n 2
 
 coverage: $(STAMP)  ## all tests, and which lines and branches they do not reach
-	$(BIN)/python -m pytest $(WORKERS) --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
 
 fuzz: $(STAMP)  ## ten million damaged and forged files: make fuzz INPUTS=10000000
 	$(BIN)/python tests/fuzz.py --inputs $(or $(INPUTS),10000000) --compiled 0.02
@@ -100,7 +98,7 @@ test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allo
 	.venv-lowest/bin/python -m pip install --quiet uv
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python \
 	  --resolution lowest-direct -e ".[frames,logs]" --group dev
-	.venv-lowest/bin/python -m pytest $(WORKERS)
+	.venv-lowest/bin/python -m pytest -n 2
 
 clean:  ## remove what was built
 	rm -rf .venv .venv-lowest .venv-wheel out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
