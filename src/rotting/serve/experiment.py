@@ -8,7 +8,6 @@ not, the code has changed since (`Diverged`), and the events are played with arm
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -272,12 +271,6 @@ class Experiment:
 
     def _upgraded(self, event: Event, body: events.Upgraded) -> None:
         self.version, self.since = body.version, event.seq
-
-    def digest(self) -> str:
-        """A digest of all that it knows: equal for equal states, bit for bit."""
-        from rotting.serve.snapshots import content_of
-
-        return hashlib.sha256(content_of(self)).hexdigest()
 
 
 _APPLY: dict[int, Callable[[Experiment, Event, Any], None]] = {

@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from rotting.serve.backup import forget
 from rotting.serve.book import Answer, Book
 from rotting.serve.connection import Connect, connect, why
+from rotting.serve.erasing import forget
 from rotting.serve.loading import load
 from rotting.serve.refusals import Refusal
 from rotting.serve.snapshots import encode, packed, picture_of
@@ -171,14 +171,14 @@ class Journal:
         """Commit groups until there is nothing left."""
         await asyncio.sleep(0)  # whoever is ready now goes with the first
         loop = asyncio.get_running_loop()
-        busy = False
-        while self.book is not None and self.book.group:
-            if busy:
+        many = False
+        while True:
+            if many:
                 await asyncio.sleep(_GATHER)
-                if self.book is None:
-                    return
-            book, group = self.book, self.book.group
-            busy = len(self._gathering) >= _MANY
+            book = self.book
+            if book is None or not book.group:
+                return
+            group, many = book.group, len(self._gathering) >= _MANY
             book.group = type(group)()
             last = book.seq
             waiting, self._gathering = self._gathering, []
