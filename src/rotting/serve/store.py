@@ -218,6 +218,11 @@ class Store:
                 return
             after = rows[-1][0]
 
+    def count(self, experiment: int, after: int) -> int:
+        """How many events of an experiment come after a sequence number."""
+        sql = "SELECT count(*) FROM event WHERE seq > ? AND experiment = ?"
+        return int(self._read(sql, (after, experiment))[0][0])
+
     def created(self, experiment: int) -> Event:
         """The event with which an experiment begins."""
         rows = self._read(f"{_EVENT} WHERE experiment = ? AND kind = 1 AND id = ''", (experiment,))
