@@ -289,7 +289,8 @@ def _number(asked: Asked, name: str, default: int, least: int, most: int) -> int
     text = asked.query(name)
     if text is None:
         return default
-    if not text.isascii() or not text.isdigit() or not least <= int(text[:20]) <= most:
+    fine = text.isascii() and text.isdigit() and len(text) < 20
+    if not fine or not least <= int(text) <= most:
         raise Refusal("bad_request", f"{name} must be a whole number from {least} to {most}", name)
     return int(text)
 
@@ -429,7 +430,7 @@ class App:
             name = verb or "experiment"
             if known is not None:
                 return name, await self._asked(known, Asked(scope, receive, parts[3]))
-            if verb in _ONES:
+            if verb in _ONES and (verb or len(parts) == 4):
                 return name, _wrong_method(_OF_ONE, verb)
             return "other", _NOTHING_HERE
         known = _OTHERS.get((method, path))
