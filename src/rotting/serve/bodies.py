@@ -138,5 +138,7 @@ def is_fine(text: str) -> bool:
 def fine_text(field: str, text: str) -> str:
     """A text without control characters."""
     if not is_fine(text):
-        raise bad(field, f"{field} must have no control characters, got {text[:50]!r}")
+        # keys are persons, who are to be in no message that somebody keeps
+        got = "" if field == "key" else f", got {text[:50]!r}"
+        raise bad(field, f"{field} must have no control characters{got}")
     return text
