@@ -83,7 +83,8 @@ class Service:
     def who(self, asked: Asked) -> Who:
         """Who asks, if they may ask at all."""
         if self.gate.stale() and self.journal.book is not None:
-            self.gate.refresh(self.journal.book.store.tokens())
+            store = self.journal.book.store
+            self.gate.refresh(store.tokens(), self.gate.asks or store.ever_tokens())
         check_origin(asked, None if self.gate.asks else self.hosts)
         if not self.gate.asks:
             return LOCAL
@@ -447,15 +448,21 @@ class App:
 
     async def _asked(self, known: tuple[Verb, tuple[str, ...]], asked: Asked) -> Reply | Stream:
         service, (verb, roles) = self.service, known
+        who: Who | None = None
         try:
             who = service.who(asked)
             if roles and not who.may(*roles):
                 raise Refusal("forbidden", f"this key may not do that: it needs {roles[0]}")
             return await verb(service, asked, who)
         except Refusal as why:
-            if asked.name and why.status not in (401, 403, 404):
-                if len(service.errors) > 1000:
-                    service.errors.clear()
+            book = service.journal.book
+            known_here = book is not None and asked.name in book.experiments
+            if (
+                known_here
+                and who is not None
+                and who.sees(asked.name)
+                and why.status not in (403, 404)
+            ):
                 service.errors[asked.name] = (time.time(), why.message)
             return refusal(why)
         except Exception:

@@ -17,7 +17,8 @@ MOST_ARMS = 1000
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
 Label = Annotated[str, Meta(min_length=1, max_length=200)]
 Key = Annotated[str, Meta(min_length=1, max_length=500)]
-Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z"
+Name = Annotated[str, Meta(pattern=NAME)]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
 
 
