@@ -299,6 +299,10 @@ class Store:
         sql = "SELECT id, name, hash, roles, experiments FROM token WHERE revoked IS NULL"
         return [tuple(row) for row in self._read(sql)]
 
+    def ever_tokens(self) -> bool:
+        """Whether there ever was an API key."""
+        return bool(self._read("SELECT 1 FROM token LIMIT 1"))
+
 
 # Two are kept, and those that go with another policy or version: the tail of each can be verified.
 _FORGET_SNAPSHOTS = """
