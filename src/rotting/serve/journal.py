@@ -241,9 +241,15 @@ class Journal:
     # What happens by itself.
 
     async def _beat(self) -> None:
-        """End windows in time, and take snapshots now and then."""
+        """End windows in time, take snapshots now and then, and keep the database's log short."""
+        loop, written, count = asyncio.get_running_loop(), 0, 0
         while True:
             await asyncio.sleep(0.1)
+            count += 1
+            if count % 10 == 0 and self.book is not None and self.commits != written:
+                written = self.commits
+                with contextlib.suppress(Exception):  # the next commit tells what is wrong
+                    await loop.run_in_executor(self._aside, self.book.store.checkpoint)
             if self.book is None or self.reason is not None:
                 continue
             with contextlib.suppress(Refusal):

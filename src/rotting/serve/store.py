@@ -84,12 +84,13 @@ class Store:
         if not create and not path.exists():
             raise Unusable(f"{path.name} is gone")
         self._synchronous = synchronous
-        self._writer = self._reader = None
+        self._writer = self._reader = self._keeper = None
         try:
             self._writer = self._prepared(connect(path))
             self._writer.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
             schema.migrate(self._writer)
             self._reader = self._prepared(connect(path))
+            self._keeper = self._prepared(connect(path))
         except BaseException:
             self.close()
             raise
@@ -101,12 +102,14 @@ class Store:
         made.execute(f"PRAGMA synchronous = {self._synchronous}")
         made.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
         made.execute("PRAGMA cache_size = -32768")
-        made.execute("PRAGMA wal_autocheckpoint = 2000")
+        # The log is written into the file by `checkpoint`, beside the commits and not within one.
+        # A server that has no time for it does it within, before the log gets too long.
+        made.execute("PRAGMA wal_autocheckpoint = 50000")
         return made
 
     def close(self) -> None:
         """Let the file go."""
-        for made in (getattr(self, "_reader", None), getattr(self, "_writer", None)):
+        for made in (self._keeper, self._reader, self._writer):
             if made is not None:
                 with contextlib.suppress(Exception):
                     made.close()
@@ -157,6 +160,11 @@ class Store:
         self._check_place()
         assert self._writer is not None
         self._writer.execute("UPDATE pulse SET beat = beat + 1")
+
+    def checkpoint(self) -> None:
+        """Write what was committed into the file; commits go on meanwhile."""
+        assert self._keeper is not None
+        self._keeper.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def truncate(self) -> None:
         """Write the whole write-ahead log into the file, so that what was erased is nowhere."""
