@@ -248,7 +248,6 @@ EXPERIMENT: dict[str, Any] = {
     "pulls": 20500,
     "rewards": 20210,
     "observed": 20210,
-    "observed": 20210,
     "mean": 0.081,
     "outstanding": 290,
     "late": 12,
