@@ -95,10 +95,11 @@ class Book:
                 recent = self._recent.get((event.experiment, event.id))
                 if recent is not None and recent[-1].seq <= seq:
                     del self._recent[event.experiment, event.id]
-        if not self.uncommitted:
-            self._marks.clear()
+        if self._marks or len(self._names) > _NAMES:  # what is not committed is in the next group
+            fresh = self.group.persons
+            self._marks = {(number, key): mark for number, _, key, mark in fresh}
             if len(self._names) > _NAMES:
-                self._names.clear()
+                self._names = {(number, name): key for number, name, key, _ in fresh}
 
     def about(self, experiment: Experiment, ids: Iterable[str]) -> dict[str, list[Event]]:
         """What is in the log of these ids, committed or not."""
@@ -176,6 +177,9 @@ class Book:
             return self._decided_before(experiment, asked, key, among, before)
         fine_text("id", asked.id)
         self._refuse_archived(experiment, asked.id)
+        if among is not None and experiment.player.policy.verbs.reopen is None:
+            title = experiment.player.policy.title
+            raise bad("among", f"among must be left out: {title} cannot leave arms out")
         is_open = experiment.open
         if True not in (is_open if among is None else [is_open[arm] for arm in among]):
             what = "all arms are retired" if among is None else "all arms in among are retired"
@@ -294,9 +298,6 @@ class Book:
     def _numbers(self, experiment: Experiment, among: list[str] | None) -> list[int] | None:
         if among is None:
             return None
-        if experiment.player.policy.verbs.reopen is None:
-            title = experiment.player.policy.title
-            raise bad("among", f"among must be left out: {title} cannot leave arms out")
         numbers = experiment.player._numbers
         try:
             return sorted({numbers[label] for label in among})
