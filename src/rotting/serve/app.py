@@ -78,6 +78,7 @@ class Service:
         self.started = time.time()
         self.errors: dict[str, tuple[float, str]] = {}
         self.warming = Warming(self.journal, compiled)
+        self.journal.on_load = self.warming.want_all
         self.companions: list[Callable[[], Awaitable[None]]] = []  # what else runs meanwhile
 
     def who(self, asked: Asked) -> Who:
