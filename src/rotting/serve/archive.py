@@ -22,15 +22,17 @@ _OF_DECISIONS = (Kind.DECIDED, Kind.SHOWN, Kind.REWARDED, Kind.TIMED_OUT, Kind.E
 
 
 def all_events(
-    store: Store, experiment: int | None = None, until: int | None = None
+    store: Store, experiment: int | None = None, until: int | None = None, after: int = 0
 ) -> Iterator[Event]:
     """Events in order, archived ones included; ValueError if an archive is missing."""
-    sources = [store.events(until=until, experiment=experiment)]
-    for name, *_ in store.archives():
+    sources = [store.events(after=after, until=until, experiment=experiment)]
+    for name, _, end, _ in store.archives():
+        if end <= after:
+            continue
         path = store.path.with_name(name)
         if not path.is_file():
             raise ValueError(f"archive {name} must lie beside {store.path.name}, but is not there")
-        sources.append(_archived(path, experiment, until))
+        sources.append(_archived(path, experiment, until, after))
     last = 0
     for event in heapq.merge(*sources):  # sequence numbers come first
         if event.seq > last:  # an event is in both if moving it was interrupted
@@ -38,9 +40,8 @@ def all_events(
         last = event.seq
 
 
-def _archived(path: Path, experiment: int | None, until: int | None) -> Iterator[Event]:
+def _archived(path: Path, experiment: int | None, until: int | None, after: int) -> Iterator[Event]:
     made = connect(path)
-    after = 0
     try:
         while True:
             rows = made.execute(

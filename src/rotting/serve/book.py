@@ -98,9 +98,10 @@ class Book:
                 if about is not None and about[-1][0] <= seq:
                     del recent[number, id_]
         if not self.uncommitted:
-            self._marks.clear()
+            fresh = self.group.persons
+            self._marks = {(number, key): mark for number, _, key, mark in fresh}
             if len(self._names) > _NAMES:
-                self._names.clear()
+                self._names = {(number, name): key for number, name, key, _ in fresh}
 
     def about(self, experiment: Experiment, ids: Iterable[str]) -> dict[str, list[Event]]:
         """What is in the log of these ids, committed or not."""
@@ -178,6 +179,9 @@ class Book:
             return self._decided_before(experiment, asked, key, among, before)
         fine_text("id", asked.id)
         self._refuse_archived(experiment, asked.id)
+        if among is not None and experiment.player.policy.verbs.reopen is None:
+            title = experiment.player.policy.title
+            raise bad("among", f"among must be left out: {title} cannot leave arms out")
         is_open = experiment.open
         if True not in (is_open if among is None else [is_open[arm] for arm in among]):
             what = "all arms are retired" if among is None else "all arms in among are retired"
@@ -296,9 +300,6 @@ class Book:
     def _numbers(self, experiment: Experiment, among: list[str] | None) -> list[int] | None:
         if among is None:
             return None
-        if experiment.player.policy.verbs.reopen is None:
-            title = experiment.player.policy.title
-            raise bad("among", f"among must be left out: {title} cannot leave arms out")
         numbers = experiment.player._numbers
         try:
             return sorted({numbers[label] for label in among})

@@ -70,13 +70,10 @@ def _play(found: Experiment, store: Store, after: int, as_written: bool = False)
     book = Book(store)
     found.past = book.past_of(found)
     count = 0
-    source = (
-        store.events(after=after, experiment=found.number)
-        if after
-        else (event for event in all_events(store, found.number) if event.kind != Kind.CREATED)
-    )
     present = code_version()
-    for event in source:
+    for event in all_events(store, found.number, after=after):
+        if event.kind == Kind.CREATED:
+            continue
         found.as_written = as_written or found.version != present
         found.apply(event)
         count += 1

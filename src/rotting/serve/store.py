@@ -316,7 +316,7 @@ class Store:
 _FORGET_SNAPSHOTS = """
 DELETE FROM snapshot WHERE experiment = ?1
 AND seq NOT IN (SELECT seq FROM snapshot WHERE experiment = ?2 ORDER BY seq DESC LIMIT 2)
-AND seq NOT IN (SELECT seq FROM event WHERE experiment = ?1 AND kind IN (11, 12))
+AND NOT EXISTS (SELECT 1 FROM event WHERE event.seq = snapshot.seq AND kind IN (11, 12))
 """
 
 
