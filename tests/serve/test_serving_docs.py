@@ -63,7 +63,7 @@ class Running:
         path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
         code = str(Path(rotting.__file__).parents[1])  # this one, wherever commands are run
         self.environ = {**os.environ, "PATH": path, "PYTHONPATH": code, "COLUMNS": "200"}
-        self.environ["ROTTING_SERVE_COMPILED"] = "false"  # a cold cache would take a minute
+        self.environ["ROTTING_SERVE_COMPILED"] = "false"  # to compile takes too long
         (folder / "bin").mkdir()
         shim = folder / "bin" / "rotting"
         shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m rotting "$@"\n')
