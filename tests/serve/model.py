@@ -78,6 +78,7 @@ class Experiment:
     known: dict[str, list[float]] = field(default_factory=dict)
     history: dict[str, tuple[Body, int]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
+    surrogates: dict[str, int] = field(default_factory=dict)  # numbers that stand for keys
     rewards: int = 0
     late: int = 0
     missing: int = 0
@@ -228,7 +229,9 @@ class Model:
             if not experiment.requires_shown:
                 found.pull = self._pull(experiment, arm, key)
                 found.shown_at = now
-            about = {"decision": body["id"], "arm": arm, "pull": found.pull}
+            about = {"decision": body["id"], "arm": arm, "pull": found.pull, "key": None}
+            if key is not None:
+                about["key"] = experiment.surrogates.setdefault(key, self.seq)
             found.seq = self._next(experiment, "decided", **about)
         pull = None if experiment.requires_shown else found.pull
         return {"id": body["id"], "arm": found.arm, "pull": pull, "key": key, "seq": found.seq}
@@ -345,6 +348,7 @@ class Model:
         if key not in experiment.keys:
             return {"erased": False}
         experiment.keys.discard(key)
+        experiment.surrogates.pop(key, None)
         for place in [place for place in experiment.pulls if place[0] == key]:
             del experiment.pulls[place]  # a newcomer under this key begins with pull 1
         for found in experiment.decisions.values():
