@@ -42,11 +42,11 @@ class Client:
         self, method: str, path: str, data: bytes | None, headers: dict[str, str] | None = None
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body; an OSError or HTTPException if no whole answer comes."""
-        if self.line is None:
-            self.line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
-            self.line.connect()
-            self.line.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
+            if self.line is None:
+                self.line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+                self.line.connect()
+                self.line.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.line.request(method, path, data, headers or {"Content-Type": "application/json"})
             answer = self.line.getresponse()
             read = answer.read()
@@ -84,6 +84,7 @@ class Server:
         self.port = free_port() if port is None else port
         self.before, self.environment = before, environment
         self.process: subprocess.Popen[bytes] | None = None
+        self.clients: list[Client] = []
         self.errors = data.with_name(data.name + ".stderr")
 
     def __enter__(self) -> Self:
@@ -124,9 +125,11 @@ class Server:
     def wait_ready(self, patience: float = PATIENCE) -> None:
         end = time.monotonic() + patience
         while True:
-            with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
-                status, _ = self.client(timeout=5.0).get("/ready")
-                if status == 200:
+            with (
+                contextlib.suppress(OSError, http.client.HTTPException, ValueError),
+                contextlib.closing(Client(self.port, timeout=5.0)) as client,
+            ):
+                if client.get("/ready")[0] == 200:
                     return
             if self.process is not None and self.process.poll() is not None:
                 raise RuntimeError(f"ended with {self.process.returncode}: {self.said()}")
@@ -139,21 +142,29 @@ class Server:
         return self.errors.read_text(errors="replace")[-3000:] if self.errors.exists() else ""
 
     def client(self, timeout: float = 30.0) -> Client:
-        return Client(self.port, timeout)
+        """A client that is closed when the process ends."""
+        made = Client(self.port, timeout)
+        self.clients.append(made)
+        return made
+
+    def _ended(self) -> None:
+        self.process = None
+        while self.clients:
+            self.clients.pop().close()
 
     def kill(self) -> None:
         """SIGKILL, at once."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
-            self.process = None
+        self._ended()
 
     def stop(self) -> int:
         """SIGTERM, and how it ended."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(PATIENCE)
-        self.process = None
+        self._ended()
         return code
 
     def verify(self) -> tuple[int, str]:

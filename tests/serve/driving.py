@@ -10,11 +10,12 @@ from typing import Any
 
 from serve.calling import Called, Caller
 from serve.pair import Clock, Open, Pair
+from serve.standin import make_app as standin_app
 
 LABELS = ["A", "B", "C", "ä b/c", "🍌"]
 KEYS = ["k1", "k2", "k3", "ключ"]
 REWARDS = [0, 1, 0.5, -2.25, 1e300, 7]
-WRONG = [None, True, "x", "", "a\x00b", "a\nb", [], {}, -1, "y" * 600, {"a": [1]}]
+WRONG: list[Any] = [None, True, "x", "", "a\x00b", "a\nb", [], {}, -1, "y" * 600, {"a": [1]}]
 SPECIFICATIONS: dict[str, dict[str, Any]] = {
     "plain": {"policy": "ucb1"},
     "turns": {"policy": "roundrobin"},
@@ -25,13 +26,15 @@ SPECIFICATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def opener(data: Path, clock: Clock) -> Open:
-    """How a service is made and opened: the one place that knows."""
+def opener(data: Path, clock: Clock, standin: str | None = None) -> Open:
+    """How a service is made and opened: the one place that knows.
+
+    `standin` names the stand-in instead, "" a right one.
+    """
 
     def opening() -> tuple[Caller, Any]:
-        from serve.standin import make_app
-
-        called = Called(make_app(str(data), clock=clock))
+        app = standin_app(str(data), standin, clock)
+        called = Called(app)
         return called, called.close
 
     return opening
@@ -129,7 +132,7 @@ class Walk:
         if chance < 0.86:
             verb = self.random.choices(list(some), [5, 5, 3 if name == "shown" else 0.5])[0]
             if self.random.random() < 0.2:
-                items = [some[verb](name) for _ in range(self.random.randint(0, 12))]
+                items: list[Any] = [some[verb](name) for _ in range(self.random.randint(0, 12))]
                 if self.random.random() < 0.1:
                     items.insert(0, self.random.choice(WRONG))
                 self.pair.post(verb, name, items)
@@ -157,11 +160,11 @@ def gone(decision: Any) -> bool:
     return decision is not None and bool(decision.gone)
 
 
-def walk(steps: int, seed: int, report: bool = False) -> None:
+def walk(steps: int, seed: int, report: bool = False, standin: str | None = None) -> None:
     """So many steps on one service."""
     clock, begin = Clock(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        pair = Pair(opener(Path(folder) / "rotting.db", clock), clock)
+        pair = Pair(opener(Path(folder) / "rotting.db", clock, standin), clock)
         walking = Walk(pair, seed)
         try:
             for name in SPECIFICATIONS:

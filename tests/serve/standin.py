@@ -9,12 +9,13 @@ answers before it commits, `twice` does not know a repeated reward.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import sqlite3
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -60,7 +61,7 @@ class Shop:
         line = [verb, name, body, self.clock(), random.getrandbits(32)]
         if not self.base.in_transaction:
             self.base.execute("BEGIN IMMEDIATE")
-        reply = self._apply(*line)  # type: ignore[arg-type]
+        reply = self._apply(*line)
         self.base.execute("INSERT INTO log (line) VALUES (?)", (json.dumps(line),))
         self.waiting += 1
         if self.broken != "lazy" or self.waiting % LAZY == 0:
@@ -110,7 +111,13 @@ def make_app(data: str, broken: str | None = None, clock: Clock = time.time) -> 
     async def status(request: Request) -> JSONResponse:
         return JSONResponse({"ready": True, "seq": shop.model.seq})
 
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        shop.base.close()
+
     return Starlette(
+        lifespan=lifespan,
         routes=[
             Route("/v1/experiments", post, methods=["POST"]),
             Route("/v1/experiments/{name}", get),
@@ -118,7 +125,7 @@ def make_app(data: str, broken: str | None = None, clock: Clock = time.time) -> 
             Route("/v1/experiments/{name}/{verb}", post, methods=["POST"]),
             Route("/v1/status", status),
             Route("/ready", status),
-        ]
+        ],
     )
 
 
