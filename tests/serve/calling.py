@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
 Result = TypeVar("Result")
@@ -19,12 +19,14 @@ class Caller(Protocol):
 
     def get(self, path: str) -> tuple[int, Any]: ...
 
+    def tick(self) -> None: ...
+
 
 class Called:
     """An ASGI application on a loop of its own, from startup to shutdown."""
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
+    def __init__(self, app: Any, tick: Callable[[], Any]) -> None:
+        self.app, self._tick = app, tick
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.thread.start()
@@ -54,6 +56,14 @@ class Called:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(PATIENCE)
         self.loop.close()
+
+    def tick(self) -> None:
+        """Let it do what it does now and then, for its clock has moved."""
+
+        async def tick() -> None:
+            self._tick()
+
+        self._wait(tick())
 
     def request(self, method: str, path: str, data: bytes) -> tuple[int, bytes]:
         """One request; status and body."""

@@ -14,7 +14,7 @@ from serve.standin import make_app as standin_app
 
 LABELS = ["A", "B", "C", "ä b/c", "🍌"]
 KEYS = ["k1", "k2", "k3", "ключ"]
-REWARDS = [0, 1, 0.5, -2.25, 1e300, 7]
+REWARDS = [0, 1, 0.5, -2.25, 1e3, 7]
 WRONG: list[Any] = [None, True, "x", "", "a\x00b", "a\nb", [], {}, -1, "y" * 600, {"a": [1]}]
 SPECIFICATIONS: dict[str, dict[str, Any]] = {
     "plain": {"policy": "ucb1"},
@@ -34,7 +34,7 @@ def opener(data: Path, clock: Clock, standin: str | None = None) -> Open:
 
     def opening() -> tuple[Caller, Any]:
         app = standin_app(str(data), standin, clock)
-        called = Called(app)
+        called = Called(app, app.state.tick)
         return called, called.close
 
     return opening
@@ -80,13 +80,6 @@ class Walk:
             self.ids[name].append(body)
         return body
 
-    def touchable(self, name: str) -> list[dict[str, Any]]:
-        """Decisions whose key was not erased."""
-        decisions = self.pair.model.experiments[name].decisions
-        self.ids[name] = [b for b in self.ids[name] if not gone(decisions.get(b["id"]))]
-        self.rewards[name] = [b for b in self.rewards[name] if not gone(decisions[b["decision"]])]
-        return self.ids[name]
-
     def reward(self, name: str) -> dict[str, Any]:
         """A reward to give: a new one, an old one again, one of nothing, or a wrong one."""
         chance = self.random.random()
@@ -126,7 +119,6 @@ class Walk:
     def step(self) -> None:
         """One request at random, or a restart, or time goes by."""
         name = self.random.choice(list(self.ids))
-        self.touchable(name)
         chance = self.random.random()
         some = {"decisions": self.decision, "rewards": self.reward, "shown": self.shown}
         if chance < 0.86:
@@ -149,15 +141,10 @@ class Walk:
         elif chance < 0.93:
             self.create(self.random.choice(list(SPECIFICATIONS)), self.random.randint(2, 4))
         elif chance < 0.998:
-            self.pair.clock.now += self.random.choice([0.5, 5, 20, 60])
+            self.pair.wait(self.random.choice([0.5, 5, 20, 60]))
         else:
             self.pair.restart()
         self.pair.compare_page(name)
-
-
-def gone(decision: Any) -> bool:
-    """Whether the key of this decision was erased, so that it must not be touched."""
-    return decision is not None and bool(decision.gone)
 
 
 def walk(steps: int, seed: int, report: bool = False, standin: str | None = None) -> None:

@@ -57,12 +57,12 @@ class Decision:
     pull: int | None = None
     shown_seq: int | None = None
     shown_at: float | None = None
-    state: str = "open"  # open, rewarded, defaulted, given up, expired
+    state: str = "open"  # open, rewarded, timed out, expired
     reward: float | None = None
     reward_id: str | None = None
     reward_seq: int | None = None
     late: dict[str, Any] | None = None
-    gone: bool = False  # its key was erased
+    gone: bool = False  # its key was erased: nobody can ask for it again
 
 
 @dataclass
@@ -79,10 +79,11 @@ class Experiment:
     history: dict[str, tuple[Body, int]] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     surrogates: dict[str, int] = field(default_factory=dict)  # numbers that stand for keys
-    rewards: int = 0
+    rewards: int = 0  # that came in time
     late: int = 0
     missing: int = 0
     expired: int = 0
+    history_pulls: int = 0
     last_seq: int = 0
 
     @property
@@ -152,7 +153,6 @@ class Model:
         return self._one(verb, name, body, now, choose)
 
     def _one(self, verb: str, name: str, body: Body, now: float, choose: Choose) -> Reply:
-        self.advance(name, now)
         experiment = self.experiments[name]
         if not isinstance(body, dict):
             return Reply(400, None, ("bad_request",))
@@ -213,7 +213,9 @@ class Model:
             demand(all(isinstance(arm, str) and arm in experiment.arms for arm in among))
         found = experiment.decisions.get(body["id"])
         if found is not None:
-            if found.body != body:
+            before = found.body.get("among")
+            same = (among and set(among)) == (before and set(before))
+            if found.gone or found.key != key or not same:
                 raise Refused("conflict")
         else:
             wanted = experiment.arms if among is None else among
@@ -245,9 +247,12 @@ class Model:
 
     @staticmethod
     def _find(experiment: Experiment, body: Body) -> Decision:
-        demand(text(body.get("decision"), 200))
-        if body["decision"] not in experiment.decisions:
-            raise Refused("not_found")
+        id_ = body.get("decision")
+        demand(isinstance(id_, str) and 1 <= len(id_) <= 200)
+        if id_ not in experiment.decisions:
+            raise (
+                Refused("not_found", "bad_request") if not text(id_, 200) else Refused("not_found")
+            )
         return experiment.decisions[body["decision"]]
 
     def _show(self, experiment: Experiment, body: Body, now: float) -> Any:
@@ -276,7 +281,7 @@ class Model:
             if found.reward != value:
                 raise Refused("conflict")
             return answer
-        if found.state in ("defaulted", "given up"):
+        if found.state == "timed out":
             if found.late is not None:
                 if found.late["reward"] != value:
                     raise Refused("conflict")
@@ -287,15 +292,22 @@ class Model:
             return answer | {"seq": found.late["seq"]}
         about = {"decision": body["decision"], "reward": value}
         found.reward_seq = self._next(experiment, "rewarded", **about)
-        self._known(experiment, found, value, "rewarded")
-        found.reward_id = name
+        self._known(experiment, found.arm, value)
+        found.state, found.reward, found.reward_id = "rewarded", value, name
+        experiment.rewards += 1
         return answer | {"applied": True, "seq": found.reward_seq}
 
     @staticmethod
-    def _known(experiment: Experiment, found: Decision, value: float, state: str) -> None:
-        found.state, found.reward = state, value
-        experiment.rewards += 1
-        experiment.known.setdefault(found.arm, []).append(value)
+    def _known(experiment: Experiment, arm: str, value: float) -> None:
+        experiment.known.setdefault(arm, []).append(value)
+
+    def _time_out(self, experiment: Experiment, found: Decision) -> None:
+        """No reward came: the default is the reward, if there is one."""
+        found.state = "timed out"
+        experiment.missing += 1
+        default = experiment.body.get("default_reward")
+        if default is not None:
+            self._known(experiment, found.arm, float(default))
 
     def _arms(self, experiment: Experiment, body: Body, now: float) -> Any:
         demand(len(body) == 1)
@@ -339,11 +351,12 @@ class Model:
             if row.get("key") is not None:
                 experiment.keys.add(row["key"])
             self._pull(experiment, row["arm"], row.get("key"))
-            experiment.known.setdefault(row["arm"], []).append(float(row["reward"]))
+            experiment.history_pulls += 1
+            self._known(experiment, row["arm"], float(row["reward"]))
         return answer | {"applied": True, "seq": seq}
 
     def _erase(self, experiment: Experiment, body: Body, now: float) -> Any:
-        demand(text(body.get("key"), 500))
+        demand(experiment.audience, text(body.get("key"), 500))
         key = body["key"]
         if key not in experiment.keys:
             return {"erased": False}
@@ -352,40 +365,33 @@ class Model:
         for place in [place for place in experiment.pulls if place[0] == key]:
             del experiment.pulls[place]  # a newcomer under this key begins with pull 1
         for found in experiment.decisions.values():
-            found.gone = found.gone or found.key == key
+            if found.key == key and not found.gone:
+                found.gone = True
+                if found.state == "open" and found.pull is None:
+                    found.state = "expired"
+                    experiment.expired += 1
+                elif found.state == "open":
+                    self._time_out(experiment, found)
         return {"erased": True, "seq": self._next(experiment, "erased")}
 
     # ----------------------------------------------------------------------------------- time
 
-    def deadline(self, experiment: Experiment, found: Decision) -> float:
-        """When this decision ends by itself; infinity if it does not."""
-        if found.state != "open":
-            return math.inf
-        if found.shown_at is None:
-            return found.at + experiment.shown_window
-        window = experiment.body.get("reward_window")
-        return math.inf if window is None else found.shown_at + float(window)
-
-    def advance(self, name: str, now: float) -> None:
-        """Let everything end whose time has come."""
-        experiment = self.experiments[name]
-        if experiment.body.get("reward_window") is None and not experiment.requires_shown:
-            return
-        due = [d for d in experiment.decisions.values() if self.deadline(experiment, d) <= now]
-        for found in sorted(due, key=lambda d: (self.deadline(experiment, d), d.seq)):
-            kind = "expired" if found.shown_at is None else "timed_out"
-            seq = self._next(experiment, kind, decision=found.body["id"])
-            if found.shown_at is None:
-                found.state = "expired"
-                experiment.expired += 1
-                continue
-            experiment.missing += 1
-            found.reward_seq = seq
-            default = experiment.body.get("default_reward")
-            if default is None:
-                found.state = "given up"
-            else:
-                self._known(experiment, found, float(default), "defaulted")
+    def wait(self, now: float) -> None:
+        """Let everything end whose time has come: rewards first, then what was never shown."""
+        for experiment in self.experiments.values():
+            open_ = [d for d in experiment.decisions.values() if d.state == "open"]
+            window = experiment.body.get("reward_window")
+            if window is not None:
+                waiting = [d for d in open_ if d.shown_at is not None]
+                for found in sorted(waiting, key=lambda d: (d.shown_at, d.shown_seq or d.seq)):
+                    if found.shown_at is not None and now - found.shown_at > window:
+                        self._next(experiment, "timed_out", decision=found.body["id"])
+                        self._time_out(experiment, found)
+            for found in open_:
+                if found.shown_at is None and now - found.at > experiment.shown_window:
+                    self._next(experiment, "expired", decision=found.body["id"])
+                    found.state = "expired"
+                    experiment.expired += 1
 
     # ------------------------------------------------------------------------------- the page
 
@@ -398,11 +404,12 @@ class Model:
             "name": name,
             "audience": experiment.audience,
             "decisions": len(experiment.decisions),
-            "pulls": sum(experiment.arm_pulls.values()),
+            "pulls": sum(experiment.arm_pulls.values()) - experiment.history_pulls,
             "rewards": experiment.rewards,
-            "outstanding": sum(d.state == "open" and d.pull is not None for d in decisions),
+            "outstanding": sum(d.state == "open" for d in decisions),
             "late": experiment.late,
             "missing": experiment.missing,
+            "unshown": experiment.expired,
             "mean": math.fsum(known) / len(known) if known else None,
             "arms": {
                 arm: {

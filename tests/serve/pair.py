@@ -10,7 +10,7 @@ from serve.calling import Caller
 from serve.model import STATUS, Model, Reply
 
 Open = Callable[[], tuple[Caller, Callable[[], None]]]  # a caller, and what closes it
-COUNTS = ("decisions", "pulls", "rewards", "outstanding", "late", "missing", "audience")
+COUNTS = ("decisions", "pulls", "rewards", "outstanding", "late", "missing", "unshown", "audience")
 
 
 def close(a: float | None, b: float | None) -> bool:
@@ -102,6 +102,12 @@ class Pair:
             assert name in answer, f"{name} is missing: {where}"
             assert answer[name] == value, f"{name}: {where}"
 
+    def wait(self, seconds: float) -> None:
+        """Time goes by, and what was waiting for it happens in the service and in the model."""
+        self.clock.now += seconds
+        self.service.tick()
+        self.model.wait(self.clock())
+
     # ------------------------------------------------------------------------------ comparing
 
     def compare(self) -> None:
@@ -123,7 +129,6 @@ class Pair:
         self.compared = self.model.seq
 
     def compare_page(self, name: str) -> None:
-        self.model.advance(name, self.clock())
         status, page = self.service.get(f"/v1/experiments/{name}")
         assert status == 200, page
         wanted = self.model.page(name)

@@ -50,7 +50,7 @@ class Shop:
                 if found is not None and found.state == "rewarded":
                     found.state = "open"
         if verb == "tick":
-            self.model.advance(name, now)
+            self.model.wait(now)
             return Reply(200)
         if verb == "create":
             return self.model.create(body, now)
@@ -95,7 +95,6 @@ def make_app(data: str, broken: str | None = None, clock: Clock = time.time) -> 
         name = request.path_params["name"]
         if name not in shop.model.experiments:
             return JSONResponse({"error": {"code": "not_found", "message": "unknown"}}, 404)
-        shop.do("tick", name, None)
         page = shop.model.page(name)
         page["arms"] = [{"arm": arm, **rest} for arm, rest in page["arms"].items()]
         return JSONResponse({**page, "seq": shop.model.experiments[name].last_seq})
@@ -116,7 +115,7 @@ def make_app(data: str, broken: str | None = None, clock: Clock = time.time) -> 
         yield
         shop.base.close()
 
-    return Starlette(
+    app = Starlette(
         lifespan=lifespan,
         routes=[
             Route("/v1/experiments", post, methods=["POST"]),
@@ -127,6 +126,8 @@ def make_app(data: str, broken: str | None = None, clock: Clock = time.time) -> 
             Route("/ready", status),
         ],
     )
+    app.state.tick = lambda: shop.do("tick", "", None)
+    return app
 
 
 def main() -> int:

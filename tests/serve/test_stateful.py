@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from serve.driving import KEYS, LABELS, REWARDS, SPECIFICATIONS, WRONG, gone, opener, walk
+from serve.driving import KEYS, LABELS, REWARDS, SPECIFICATIONS, WRONG, opener, walk
 from serve.pair import Clock, Pair
 
 ids = st.sampled_from([f"d{n}" for n in range(12)])
@@ -47,16 +47,6 @@ class Machine(RuleBasedStateMachine):
         self.pair.end()
         self.folder.cleanup()
 
-    def send(self, verb: str, name: str, body: Any) -> None:
-        """Send it, unless it touches what belonged to an erased key."""
-        if name in self.pair.events:
-            found = self.pair.model.experiments[name].decisions
-            for item in body if isinstance(body, list) else [body]:
-                one = item.get("decision", item.get("id")) if isinstance(item, dict) else None
-                if isinstance(one, str) and gone(found.get(one)):
-                    return
-        self.pair.post(verb, name, body)
-
     @staticmethod
     def keyed(name: str, body: dict[str, Any]) -> dict[str, Any]:
         """With a key where the experiment wants one, and without where it does not."""
@@ -75,41 +65,41 @@ class Machine(RuleBasedStateMachine):
 
     @rule(name=names, body=decisions)
     def decide(self, name: str, body: dict[str, Any]) -> None:
-        self.send("decisions", name, self.keyed(name, body))
+        self.pair.post("decisions", name, self.keyed(name, body))
 
     @rule(name=names, body=decisions)
     def decide_as_it_comes(self, name: str, body: dict[str, Any]) -> None:
-        self.send("decisions", name, body)
+        self.pair.post("decisions", name, body)
 
     @rule(name=names, bodies=st.lists(st.one_of(decisions, wrong), max_size=6))
     def decide_many(self, name: str, bodies: list[Any]) -> None:
-        self.send(
+        self.pair.post(
             "decisions", name, [self.keyed(name, b) if isinstance(b, dict) else b for b in bodies]
         )
 
     @rule(name=names, body=given)
     def reward(self, name: str, body: dict[str, Any]) -> None:
-        self.send("rewards", name, body)
+        self.pair.post("rewards", name, body)
 
     @rule(name=names, bodies=st.lists(given, max_size=6))
     def reward_many(self, name: str, bodies: list[Any]) -> None:
-        self.send("rewards", name, bodies)
+        self.pair.post("rewards", name, bodies)
 
     @rule(name=names, body=given, field=st.sampled_from(["decision", "reward", "id"]), value=wrong)
     def reward_wrongly(self, name: str, body: dict[str, Any], field: str, value: Any) -> None:
-        self.send("rewards", name, {**body, field: value})
+        self.pair.post("rewards", name, {**body, field: value})
 
     @rule(name=names, decision=ids)
     def show(self, name: str, decision: str) -> None:
-        self.send("shown", name, {"decision": decision})
+        self.pair.post("shown", name, {"decision": decision})
 
     @rule(bodies=st.lists(st.fixed_dictionaries({"decision": ids}), max_size=6))
     def show_many(self, bodies: list[Any]) -> None:
-        self.send("shown", "shown", bodies)
+        self.pair.post("shown", "shown", bodies)
 
     @rule(name=names, verb=st.sampled_from(["add", "retire", "restore"]), arm=labels)
     def change_arms(self, name: str, verb: str, arm: str) -> None:
-        self.send("arms", name, {verb: arm})
+        self.pair.post("arms", name, {verb: arm})
 
     @rule(
         name=names,
@@ -118,15 +108,15 @@ class Machine(RuleBasedStateMachine):
     )
     def tell_history(self, name: str, number: int, rows: list[tuple[str, float, str]]) -> None:
         body = [self.keyed(name, {"arm": a, "reward": r, "key": k}) for a, r, k in rows]
-        self.send("history", name, {"id": f"h{number}", "rows": body})
+        self.pair.post("history", name, {"id": f"h{number}", "rows": body})
 
     @rule(name=names, key=keys)
     def erase(self, name: str, key: str) -> None:
-        self.send("erase", name, {"key": key})
+        self.pair.post("erase", name, {"key": key})
 
     @rule(seconds=st.sampled_from([1.0, 15.0, 40.0]))
     def wait(self, seconds: float) -> None:
-        self.clock.now += seconds
+        self.pair.wait(seconds)
 
     @precondition(lambda self: self.pair.model.seq > 3)
     @rule()
