@@ -49,6 +49,7 @@ FLOORS = (
     "papers",
     "league",
     "catalogue",
+    "serve",
     "cli",
     "roof",
 )

@@ -91,7 +91,7 @@ def test_a_closed_arm_is_not_counted() -> None:
     desk.open[1], desk.clock[at.OPEN] = 0, 2
     assert steps.decide(Params(calls, [1]), (), None, desk) == (steps.CLOSED, 1)
     assert calls == []
-    desk.allowed[:], desk.clock[at.RESTRICTED] = [0, 1, 1], 1
+    desk.allowed[:], desk.clock[at.BOUND] = [0, 1, 1], 1
     assert steps.decide(Params(calls, [0]), (), None, desk) == (steps.CLOSED, 0)
     assert calls == ["reopen [0 0 1]", "reopen [1 0 1]"]  # for this decision, and as before
     assert desk.clock[at.DECIDED] == 0

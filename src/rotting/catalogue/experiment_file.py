@@ -103,9 +103,17 @@ class ExperimentFile:
 def read_experiment(path: str | Path, *, need_policies: bool = True) -> ExperimentFile:
     """Read and check an experiment file; a refusal names the key's path."""
     try:
-        with Path(path).open("rb") as file:
-            data = tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        text = Path(path).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not valid TOML: {error}") from None
+    return parse_experiment(text, str(path), need_policies=need_policies)
+
+
+def parse_experiment(text: str, path: str, *, need_policies: bool = True) -> ExperimentFile:
+    """The same from a text; `path` says in a refusal where it is from."""
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     keys = _Keys(data, "")
     keys.only("scenario", "policies", "runs", "seed", "noise", "outputs", "tune")

@@ -39,7 +39,7 @@ DECIDED = 0  # decisions made, and pulls of history
 LATE = 1  # the arm that was pulled last if its reward has not come yet, else NOBODY
 GROW_AT = 2  # so many decisions are all that there is space for
 GROW_AT_PULL = 3  # the same for the pulls of an arm
-RESTRICTED = 4  # whether the next decision is restricted to the arms `allowed`
+BOUND = 4  # what the next decision is bound to: zero, or AMONG, ASKED and TAKEN added up
 WINDOW = 5  # decisions after which a reward is not waited for, or zero
 EXPIRED = 6  # decisions that were given up for lack of a reward
 LAST_ARM, LAST_PULL = 7, 8  # the latest decision, or NOBODY
@@ -55,6 +55,11 @@ FURTHEST = 16  # the highest pull that the policy was told of: its tables must r
 LAST_KEY = 17  # whose decision the latest was, or NOBODY if that was forgotten
 CLOCK = 18
 NOBODY = -1
+
+# what a decision may be bound to
+AMONG = 1  # the arms `allowed`
+ASKED = 2  # nothing: the policy is only asked, and no pull is counted
+TAKEN = 4  # (arm + 1) times this: that arm is taken, and the policy is not asked
 
 # places among the numbers
 NOW = 0  # the user's time, the latest said

@@ -21,6 +21,9 @@ from rotting.compilable import seldom, shared
 from rotting.engines.attending import attend, recall, showings, told, write_down
 from rotting.engines.control import compare, controlled, mean, tally
 from rotting.engines.desk import (
+    AMONG,
+    ASKED,
+    BOUND,
     CHANCE,
     DECIDED,
     DEFAULT,
@@ -44,8 +47,8 @@ from rotting.engines.desk import (
     NOW,
     OFFSET,
     OPEN,
-    RESTRICTED,
     SILENT,
+    TAKEN,
     TOTAL,
     UNHASHED,
     WINDOW,
@@ -79,10 +82,11 @@ def decide(params: Any, state: Any, draw: Any, desk: Any, key: Any = 0) -> Any:
     clock, numbers = desk.clock, desk.numbers
     allowed = clock[OPEN]
     open_now = desk.open
-    if clock[RESTRICTED] != 0:
+    bound = clock[BOUND]
+    if bound & AMONG != 0:
         allowed = _restrict(desk)
         open_now = desk.allowed
-    if allowed == 0:  # before space is asked for: what is refused changes nothing
+    if allowed == 0 and bound < TAKEN:  # before space is asked for: a refusal changes nothing
         return NOBODY_OPEN, 0
     if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
         return NO_SPACE, 0
@@ -99,18 +103,22 @@ def decide(params: Any, state: Any, draw: Any, desk: Any, key: Any = 0) -> Any:
         expire(params, state, desk)
     attend(params, state, key, clock[DECIDED] + 1)
     turn_to(desk.exposure, key, clock[DECIDED] + 1)
-    if shown < clock[OPEN]:
-        reopen(params, state, seen_by_policy)
-    arm = choose(params, state, draw)
-    if shown < clock[OPEN]:
-        reopen(params, state, desk.open)
-    if arm < 0 or arm >= open_now.size:
-        return NO_SUCH_ARM, arm
-    if open_now[arm] == 0:
-        return CLOSED, arm
-    clock[LAST_ALLOWED] = allowed
-    if numbers[EXPLORE] > 0.0:
-        arm = controlled(desk, open_now, arm)
+    arm = bound // TAKEN - 1
+    if arm < 0:  # nobody has said which arm is taken: the policy is asked
+        if shown < clock[OPEN]:
+            reopen(params, state, seen_by_policy)
+        arm = choose(params, state, draw)
+        if shown < clock[OPEN]:
+            reopen(params, state, desk.open)
+        if arm < 0 or arm >= open_now.size:
+            return NO_SUCH_ARM, arm
+        if open_now[arm] == 0:
+            return CLOSED, arm
+        clock[LAST_ALLOWED] = allowed
+        if numbers[EXPLORE] > 0.0:
+            arm = controlled(desk, open_now, arm)
+        if bound & ASKED != 0:
+            return arm, 0
     return arm, count(params, state, desk, arm, key)
 
 

@@ -123,7 +123,7 @@ class Answering(Kept):
         allowed = self._desk.allowed
         allowed[: len(flags)] = flags
         allowed[len(flags) :] = 0  # arms that another thread has added since
-        self._desk.clock[at_.RESTRICTED] = 1
+        self._desk.clock[at_.BOUND] = at_.AMONG
 
     def _somebody(self, flags: list[int] | None) -> bool:
         """Whether there is an arm to decide for, asked before the time is set."""

@@ -25,6 +25,7 @@ from rotting.online.columns import listed as as_list
 from rotting.online.curves import LONGEST, USUAL, Curves, curves_of, keeps_curves
 from rotting.online.decisions import AssignedShowing, Showing, Showings
 from rotting.online.keys import NEW, Keyed
+from rotting.online.proposing import Proposal, flags
 from rotting.online.table import Table, quoted
 from rotting.policies.base import Policy
 from rotting.policies.parts.exposures import no_exposures
@@ -113,12 +114,33 @@ class AudiencePlayer(Keyed):
                 )
         finally:
             if allowed is not None:
-                self._desk.clock[at_.RESTRICTED] = 0
+                self._desk.clock[at_.BOUND] = 0
         arm = self.arms[number]
         if not self._assigned:
             return _new(Showing, (key, arm, pull))
         chance, clock = float(self._desk.numbers[at_.CHANCE]), self._desk.clock
         return AssignedShowing(key, arm, pull, chance, bool(clock[at_.LAST_CONTROL]))
+
+    def propose(self, key: Hashable, among: Iterable[Any] | None = None) -> Proposal:
+        """Decide as `select`, but count nothing: `take` does that when the arm was really shown."""
+        self._check_key(key)
+        allowed = flags(self, among)
+
+        def ask() -> Proposal:
+            self._about_to_decide(allowed, None)
+            return self._propose(key, (int(self._places_of([key])[0]),), allowed)
+
+        return self._alone(ask)
+
+    def take(self, proposal: Proposal) -> Showing:
+        """Count the showing of an arm that was proposed; its reward is waited for from now on."""
+        self._check_key(proposal.key)
+        number = self._number("arm of a proposal", proposal.arm)
+
+        def count() -> int:
+            return self._take((int(self._places_of([proposal.key])[0]),), number, proposal)
+
+        return Showing(proposal.key, proposal.arm, self._alone(count))
 
     def _about_to_decide(self, allowed: list[int] | None, at: Any) -> None:
         """Refuse what cannot be decided before a key gets a number; set the time."""

@@ -9,7 +9,7 @@ import numpy as np
 from rotting import checks
 from rotting.arrays import FloatArray, IntArray
 from rotting.engines import rows as batches
-from rotting.engines.desk import RESTRICTED
+from rotting.engines.desk import BOUND
 from rotting.online.answering import NOTHING, Answering
 from rotting.online.decisions import Decisions
 
@@ -37,7 +37,7 @@ class Batching(Answering):
                 if done < len(rows):
                     self._make_space(user=6)
         finally:
-            self._desk.clock[RESTRICTED] = 0
+            self._desk.clock[BOUND] = 0
         return chances
 
     def update_many(self, decisions: Any, rewards: Any) -> None:

@@ -13,7 +13,7 @@ from rotting.online.answering import Answering, some
 from rotting.online.decisions import Assigned, Decision
 from rotting.online.sharing import holder
 
-_RESTRICTED = at_.RESTRICTED
+_BOUND = at_.BOUND
 _new = tuple.__new__  # half the time of a NamedTuple's own
 
 
@@ -51,7 +51,7 @@ class Deciding(Answering):
                 return self._assignment(number, pull)
         finally:
             if allowed is not None:
-                self._desk.clock[_RESTRICTED] = 0  # no call, in which Ctrl-C could strike
+                self._desk.clock[_BOUND] = 0  # no call, in which Ctrl-C could strike
             self._free = None
             if self._waiting:
                 self._wake()

@@ -67,7 +67,7 @@ def _check_clock(desk: Desk, keys: Attendance | None, pooled: bool) -> None:
     for place in (at.LATE, at.LAST_ARM):
         if not NOBODY <= clock[place] < arms:
             raise ValueError(f"saved state is damaged: nobody can wait for arm {clock[place]}")
-    clock[[at.RESTRICTED, at.UNHASHED]] = 0
+    clock[[at.BOUND, at.UNHASHED]] = 0
     if keys is None:
         clock[[at.LAST_KEY, at.FURTHEST]] = 0
     elif pooled:

@@ -97,6 +97,20 @@ class Kept(Shared):
         self._calls, self._block = calls, block
         self._decide, self._decisions, self._learn = decide, decisions, learn
 
+    def go_compiled(self) -> None:
+        """Go on with compiled verbs, from the same state: for a player that began without."""
+
+        def change() -> None:
+            if not self.compiled:
+                self.compiled = True
+                try:
+                    self._begin(*self._parts())
+                except BaseException:
+                    self.compiled = False
+                    raise
+
+        self._alone(change)
+
     def _parts(self) -> tuple[Any, Any, random.Draw, Desk]:
         return self._params, self._state, self._draw, self._desk
 

@@ -13,8 +13,9 @@ from rotting.online import saving
 from rotting.online.batching import MOST
 from rotting.online.columns import columns_of
 from rotting.online.deciding import Deciding
-from rotting.online.decisions import Decisions
+from rotting.online.decisions import Decision, Decisions
 from rotting.online.playing import Playing
+from rotting.online.proposing import Proposal, flags
 
 
 class Player(Deciding, Playing):
@@ -36,6 +37,16 @@ class Player(Deciding, Playing):
     """
 
     __slots__ = ()
+
+    def propose(self, among: Iterable[Any] | None = None) -> Proposal:
+        """Decide as `select`, but count nothing: `take` does that when the arm is really used."""
+        allowed = flags(self, among)
+        return self._alone(lambda: self._propose(None, (), allowed))
+
+    def take(self, proposal: Proposal) -> Decision:
+        """Count the pull of an arm that was proposed; its reward is waited for from now on."""
+        number = self._number("arm of a proposal", proposal.arm)
+        return Decision(proposal.arm, self._alone(lambda: self._take((), number, proposal)))
 
     def select_many(
         self, count: int, among: Iterable[Any] | None = None, at: Any = None

@@ -14,12 +14,13 @@ from rotting.online.growing import UNLIMITED, prepared
 from rotting.online.labels import freeze
 from rotting.online.measuring import Measuring
 from rotting.online.moments import duration
+from rotting.online.proposing import Proposing
 from rotting.online.viewing import Viewing
 from rotting.policies.base import Policy
 from rotting.state import leaves
 
 
-class Playing(Viewing, Measuring):
+class Playing(Viewing, Measuring, Proposing):
     """Plays a policy, alone or for an audience."""
 
     __slots__ = ()

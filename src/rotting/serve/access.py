@@ -1,0 +1,147 @@
+"""Who may do what: API keys with roles, made on the command line and shown once.
+
+A key is `rot_ID_SECRET`. The store has a hash of the secret, which is 256 random bits, so that a
+fast hash does: there is nothing to guess. Comparisons take the same time whatever differs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from typing import NamedTuple
+
+from rotting.serve.connection import Connection
+from rotting.serve.refusals import Refusal
+
+ROLES = ("decide", "reward", "read", "admin")
+_FRESH = 1.0  # seconds after which keys are read again: a revoked one works no longer than that
+_NOTHING = hashlib.sha256(b"").hexdigest()
+
+
+class Who(NamedTuple):
+    """Somebody who asks."""
+
+    name: str
+    roles: frozenset[str]
+    experiments: frozenset[str]  # empty: all of them
+
+    def may(self, *roles: str) -> bool:
+        """Whether any of these roles is theirs."""
+        return "admin" in self.roles or any(role in self.roles for role in roles)
+
+    def sees(self, experiment: str) -> bool:
+        """Whether an experiment exists for them at all."""
+        return not self.experiments or experiment in self.experiments
+
+
+LOCAL = Who("local", frozenset(ROLES), frozenset())  # on this machine, without keys
+
+
+class Token(NamedTuple):
+    """An API key as it is stored."""
+
+    id: str
+    name: str
+    hash: str
+    roles: str
+    experiments: str
+
+
+class Gate:
+    """Knows the keys, and reads them again now and then."""
+
+    def __init__(self, required: bool) -> None:
+        self._required = required
+        self._tokens: dict[str, Token] = {}
+        self._read_at = -1e9
+
+    @property
+    def asks(self) -> bool:
+        """Whether a key is needed."""
+        return self._required or bool(self._tokens)
+
+    def stale(self) -> bool:
+        """Whether it is time to read the keys again."""
+        return time.monotonic() - self._read_at > _FRESH
+
+    def refresh(self, rows: list[tuple[str, str, str, str, str]]) -> None:
+        """Take the keys as they are now."""
+        self._tokens = {row[0]: Token(*row) for row in rows}
+        self._read_at = time.monotonic()
+
+    def who(self, header: str | None) -> Who:
+        """Who sends this Authorization header, or a refusal."""
+        if not self.asks:
+            return LOCAL
+        scheme, _, given = (header or "").partition(" ")
+        mark, _, rest = given.strip().partition("_")
+        id_, _, secret = rest.partition("_")
+        token = self._tokens.get(id_)
+        wanted = token.hash if token is not None else _NOTHING
+        same = hmac.compare_digest(hash_of(secret), wanted)
+        if scheme.lower() != "bearer" or mark != "rot" or token is None or not same or not secret:
+            raise Refusal("unauthorized", "a valid API key is needed: Authorization: Bearer KEY")
+        chosen = frozenset(filter(None, token.experiments.split(",")))
+        return Who(token.name, frozenset(token.roles.split(",")), chosen)
+
+
+def hash_of(secret: str) -> str:
+    """What is stored of a secret."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def add_token(write: Connection, name: str, roles: list[str], experiments: list[str]) -> str:
+    """A new API key; this is the only time that it is seen."""
+    if not name.strip() or len(name) > 100:
+        raise ValueError(f"name must have 1 to 100 characters, got {name!r}")
+    if not roles or not set(roles) <= set(ROLES):
+        raise ValueError(f"role must be one or more of {', '.join(ROLES)}, got {roles}")
+    id_, secret = secrets.token_hex(5), secrets.token_urlsafe(32)
+    row = (id_, name, hash_of(secret), ",".join(roles), ",".join(experiments), time.time())
+    write.execute("BEGIN IMMEDIATE")
+    write.execute("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
+    _audit(write, "key added", f"{name} ({id_}): {','.join(roles)}")
+    write.execute("COMMIT")
+    return f"rot_{id_}_{secret}"
+
+
+def revoke_token(write: Connection, id_: str) -> None:
+    """A key that works no longer."""
+    rows = write.execute("SELECT name FROM token WHERE id = ? AND revoked IS NULL", (id_,))
+    if not rows:
+        raise ValueError(f"id must be that of a valid key, got {id_!r}")
+    write.execute("BEGIN IMMEDIATE")
+    write.execute("UPDATE token SET revoked = ? WHERE id = ?", (time.time(), id_))
+    _audit(write, "key revoked", f"{rows[0][0]} ({id_})")
+    write.execute("COMMIT")
+
+
+def _audit(write: Connection, what: str, details: str) -> None:
+    write.execute(
+        "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, '', ?)",
+        (time.time(), "command line", what, details),
+    )
+
+
+class Rate:
+    """At most so many requests a second for each who asks: a bucket that fills (token bucket)."""
+
+    def __init__(self, per_second: float, most: int = 10_000) -> None:
+        self._rate, self._most = per_second, most
+        self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when it was
+
+    def take(self, who: str, cost: float = 1.0) -> None:
+        """Take from the bucket, or refuse."""
+        if self._rate <= 0.0:
+            return
+        now = time.monotonic()
+        left, at = self._buckets.get(who, (2.0 * self._rate, now))
+        left = min(2.0 * self._rate, left + (now - at) * self._rate)
+        if left < cost:
+            self._buckets[who] = (left, now)
+            raise Refusal("too_many_requests", f"at most {self._rate:g} requests a second")
+        if len(self._buckets) >= self._most:
+            self._buckets.clear()
+        self._buckets[who] = (left - cost, now)

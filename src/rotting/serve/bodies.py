@@ -1,0 +1,121 @@
+"""What requests hold, and the limits of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from rotting.serve.refusals import Refusal, bad
+
+MOST_ITEMS = 1000  # of a batch
+MOST_ROWS = 10_000  # of a piece of history
+MOST_ARMS = 1000
+
+Id = Annotated[str, Meta(min_length=1, max_length=200)]
+Label = Annotated[str, Meta(min_length=1, max_length=200)]
+Key = Annotated[str, Meta(min_length=1, max_length=500)]
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")]
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+class Creation(msgspec.Struct, forbid_unknown_fields=True):
+    """An experiment to be made."""
+
+    name: Name
+    arms: Annotated[list[Label], Meta(min_length=1, max_length=MOST_ARMS)]
+    policy: str | dict[str, Any] | None = None
+    audience: bool | dict[str, Any] = False
+    control: Annotated[float, Meta(ge=0, lt=1)] = 0.0
+    reward_window: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+    default_reward: float | None = None
+    require_shown: bool = False
+    shown_window: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+    fallback: Label | None = None
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    horizon: Annotated[int, Meta(ge=1, le=2**53)] | None = None
+
+
+class Decide(msgspec.Struct, forbid_unknown_fields=True):
+    """A decision that is wanted."""
+
+    id: Id
+    key: Key | None = None
+    among: Annotated[list[Label], Meta(min_length=1, max_length=MOST_ARMS)] | None = None
+
+
+class Show(msgspec.Struct, forbid_unknown_fields=True):
+    """What was decided came into view."""
+
+    decision: Id
+
+
+class Reward(msgspec.Struct, forbid_unknown_fields=True):
+    """The reward of a decision."""
+
+    decision: Id
+    reward: float
+    id: Id | None = None
+
+
+class ArmChange(msgspec.Struct, forbid_unknown_fields=True):
+    """One of three."""
+
+    add: Label | None = None
+    retire: Label | None = None
+    restore: Label | None = None
+
+
+class PolicyChange(msgspec.Struct, forbid_unknown_fields=True):
+    """Another policy."""
+
+    policy: str | dict[str, Any] | None = None
+    horizon: Annotated[int, Meta(ge=1, le=2**53)] | None = None
+
+
+class Row(msgspec.Struct, forbid_unknown_fields=True):
+    """A pull that was made elsewhere."""
+
+    arm: Label
+    reward: float
+    key: Key | None = None
+
+
+class Past(msgspec.Struct, forbid_unknown_fields=True):
+    """Pulls that were made elsewhere, in order."""
+
+    id: Id
+    rows: Annotated[list[Row], Meta(min_length=1, max_length=MOST_ROWS)]
+
+
+class Erase(msgspec.Struct, forbid_unknown_fields=True):
+    """A key to be forgotten."""
+
+    key: Key
+
+
+def parse(kind: type[msgspec.Struct], data: Any) -> Any:
+    """What a request holds, already read from JSON, or a refusal that names the field."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise _refusal(error) from None
+
+
+def _refusal(error: msgspec.MsgspecError) -> Refusal:
+    """In the words of the trade: `$.rows[3].arm` is the field rows[3].arm."""
+    text, _, path = str(error).partition(" - at `")
+    field = path.rstrip("`").removeprefix("$").removeprefix(".")
+    if "unknown field" in text or "missing required field" in text:
+        named = re.search(r"`([^`]*)`", text)
+        field = named[1] if named else field
+    return Refusal("bad_request", text, field or None)
+
+
+def fine_text(field: str, text: str) -> str:
+    """A text without control characters, which would deceive whoever reads a log or a page."""
+    if _CONTROL.search(text):
+        raise bad(field, f"{field} must have no control characters, got {text[:50]!r}")
+    return text

@@ -1,0 +1,454 @@
+"""Requests become events here: each is checked, applied, and put into the group to be committed.
+
+Nothing in here waits: `journal` commits the group, and only then is anybody answered. An answer
+names the sequence number that must be on the disk before it may go out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from rotting import plain
+from rotting.serve import bodies, events
+from rotting.serve.archive import all_events
+from rotting.serve.bodies import fine_text
+from rotting.serve.events import Event, Kind
+from rotting.serve.experiment import Experiment, Open
+from rotting.serve.refusals import Refusal, bad
+from rotting.serve.settings import code_version, finite, make_player, make_policy, settled
+from rotting.serve.store import Audit, Group, Store
+
+_NAMES = 200_000  # keys whose numbers are remembered; others are looked up
+_AT_ONCE = 2000  # windows that are ended in one go
+
+
+class Answer(NamedTuple):
+    """What to say once everything up to `seq` is on the disk."""
+
+    data: Any
+    seq: int
+    status: int = 200
+
+
+class Book:
+    """All experiments, and what was done to them since the last commit."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
+        self.store, self.clock = store, clock
+        self.experiments: dict[str, Experiment] = {}
+        self.seq = self.committed = 0
+        self.at = 0.0
+        self.group = Group()
+        self.uncommitted: deque[Event] = deque()
+        self._recent: dict[tuple[int, str], list[Event]] = {}  # uncommitted events by their ids
+        self._names: dict[tuple[int, str], int] = {}  # surrogates of keys
+        self._erased: set[tuple[int, int]] = set()  # surrogates
+        self.since_snapshot: Counter[int] = Counter()  # events of each experiment
+        self.any_archived = bool(store.archives())
+
+    def now(self) -> float:
+        """The time, which never goes back."""
+        self.at = max(self.at, self.clock())
+        return self.at
+
+    def find(self, name: str) -> Experiment:
+        """An experiment by its name."""
+        found = self.experiments.get(name)
+        if found is None:
+            raise Refusal("not_found", "there is no such experiment", "name")
+        return found
+
+    # The log.
+
+    def append(self, number: int, kind: Kind, id_: str | None, at: float, body: Any) -> Event:
+        """The next event; it is not applied here."""
+        self.seq += 1
+        event = Event(self.seq, number, int(kind), id_, at, events.encode(body))
+        self.group.events.append(event)
+        self.uncommitted.append(event)
+        if id_:
+            self._recent.setdefault((number, id_), []).append(event)
+        return event
+
+    def _happens(self, to: Experiment, kind: Kind, id_: str | None, body: Any) -> Event:
+        """An event that is applied as it would be from the log."""
+        event = self.append(to.number, kind, id_, self.now(), body)
+        to.apply(event)
+        return event
+
+    def note_commit(self, seq: int) -> None:
+        """Everything up to there is on the disk."""
+        self.committed = seq
+        while self.uncommitted and self.uncommitted[0].seq <= seq:
+            event = self.uncommitted.popleft()
+            self.since_snapshot[event.experiment] += 1
+            if event.id:
+                recent = self._recent.get((event.experiment, event.id))
+                if recent is not None and recent[-1].seq <= seq:
+                    del self._recent[event.experiment, event.id]
+        if len(self._names) > _NAMES and not self.uncommitted:
+            self._names.clear()
+
+    def about(self, experiment: Experiment, ids: Iterable[str]) -> dict[str, list[Event]]:
+        """What is in the log of these ids, committed or not."""
+        wanted = list(ids)
+        found = self.store.about(experiment.number, wanted)
+        for id_ in wanted:
+            recent = self._recent.get((experiment.number, id_))
+            if recent:
+                known = {event.seq for event in found.get(id_, ())}
+                found.setdefault(id_, []).extend(e for e in recent if e.seq not in known)
+        return found
+
+    def _audit(self, by: str, what: str, experiment: str, details: Any = None) -> None:
+        text = "" if details is None else json.dumps(details, sort_keys=True)
+        self.group.audits.append(Audit(self.now(), by, what, experiment, text))
+
+    # Experiments.
+
+    def create(self, asked: bodies.Creation, by: str = "") -> Answer:
+        """A new experiment, or the one that is there if it was asked for in the same words."""
+        wanted = msgspec.to_builtins(asked)
+        known = self.experiments.get(asked.name)
+        if known is not None:
+            if known.asked["request"] == wanted:
+                return Answer(known, known.since, 200)
+            raise Refusal(
+                "conflict", f"experiment {asked.name} exists, with other settings", "name"
+            )
+        settings = settled(asked)
+        number = 1 + max((one.number for one in self.experiments.values()), default=0)
+        kept = msgspec.to_builtins(settings)
+        body = events.Created(
+            asked={"request": wanted, "settled": kept},
+            policy=kept.pop("policy"),
+            version=code_version(),
+            seed=kept.pop("seed"),
+            by=by,
+        )
+        event = self.append(number, Kind.CREATED, "", self.now(), body)
+        self.group.experiments.append((number, settings.name))
+        made = Experiment(number, event)
+        made.past = self.past_of(made)
+        self.experiments[settings.name] = made
+        self._audit(by, "created", settings.name)
+        return Answer(made, event.seq, 201)
+
+    def past_of(self, experiment: Experiment) -> Callable[[int], Iterable[Event]]:
+        """Its events before a sequence number, committed or not."""
+
+        def past(seq: int) -> Iterable[Event]:
+            last = 0
+            for event in all_events(self.store, experiment.number, seq - 1):
+                last = event.seq
+                yield event
+            for event in list(self.uncommitted):
+                if event.experiment == experiment.number and last < event.seq < seq:
+                    yield event
+
+        return past
+
+    # Decisions.
+
+    def decide(
+        self,
+        experiment: Experiment,
+        asked: bodies.Decide,
+        found: dict[str, list[Event]],
+        keys: dict[str, int],
+    ) -> Answer:
+        """A decision, or the one that was made under this id."""
+        key = self._key_of(experiment, asked.key, keys)
+        among = self._numbers(experiment, asked.among)
+        before = found.get(asked.id) or self._recent.get((experiment.number, asked.id))
+        if before:
+            return self._decided_before(experiment, asked, key, among, before)
+        fine_text("id", asked.id)
+        self._refuse_archived(experiment, asked.id)
+        if not any(experiment.open[arm] for arm in among or range(len(experiment.open))):
+            what = "all arms are retired" if among is None else "all arms in among are retired"
+            raise Refusal("no_open_arm", f"{what}: nothing can be decided", "among")
+        if key is None and asked.key is not None:
+            key = self._new_key(experiment, asked.key)
+        at = self.now()
+        made = experiment.decide(asked.id, key or 0, among, at, self.seq + 1)
+        event = self.append(experiment.number, Kind.DECIDED, asked.id, at, made)
+        return Answer(self._decision(experiment, asked, made, event.seq), event.seq)
+
+    def _decided_before(
+        self,
+        experiment: Experiment,
+        asked: bodies.Decide,
+        key: int | None,
+        among: list[int] | None,
+        before: list[Event],
+    ) -> Answer:
+        event = before[0]
+        if event.kind != Kind.DECIDED:
+            raise Refusal("conflict", f"id {asked.id!r} was used for something else", "id")
+        body: events.Decided = events.decode(event)
+        if (key or 0) != body.key or among != body.among:
+            field = "among" if (key or 0) == body.key else "key"
+            raise Refusal("conflict", f"id {asked.id!r} was decided with another {field}", field)
+        return Answer(self._decision(experiment, asked, body, event.seq), event.seq)
+
+    def _decision(
+        self, experiment: Experiment, asked: bodies.Decide, made: events.Decided, seq: int
+    ) -> dict[str, Any]:
+        arm = experiment.labels[made.arm]
+        return {"id": asked.id, "arm": arm, "pull": made.pull or None, "key": asked.key, "seq": seq}
+
+    def _refuse_archived(self, experiment: Experiment, id_: str) -> None:
+        if self.any_archived and self.store.archived(experiment.number, id_):
+            raise Refusal("archived", f"decision {id_!r} is closed, and its events are archived")
+
+    def _key_of(self, experiment: Experiment, name: str | None, keys: dict[str, int]) -> int | None:
+        """The surrogate of a key; None for a new one, and without an audience."""
+        if not experiment.settings.audience:
+            if name is not None:
+                raise bad("key", "key must be left out: the experiment has no audience")
+            return None
+        if name is None:
+            raise bad("key", "key must be given: the experiment has an audience")
+        fine_text("key", name)
+        found = self._names.get((experiment.number, name))
+        return keys.get(name) if found is None else found
+
+    def _new_key(self, experiment: Experiment, name: str) -> int:
+        surrogate = experiment.counts.keys + 1
+        experiment.counts.keys = surrogate
+        self._names[experiment.number, name] = surrogate
+        self.group.persons.append((experiment.number, name, surrogate))
+        return surrogate
+
+    def keys(self, experiment: Experiment, names: Iterable[str | None]) -> dict[str, int]:
+        """The surrogates of keys, of those that are known and not remembered."""
+        if not experiment.settings.audience:
+            return {}
+        number, known = experiment.number, self._names
+        wanted = [name for name in names if name is not None and (number, name) not in known]
+        found = self.store.surrogates(number, wanted) if wanted else {}
+        # a row may still be there whose deletion is not committed yet
+        found = {name: key for name, key in found.items() if (number, key) not in self._erased}
+        for name, surrogate in found.items():
+            known[number, name] = surrogate
+        return found
+
+    def _numbers(self, experiment: Experiment, among: list[str] | None) -> list[int] | None:
+        if among is None:
+            return None
+        if experiment.player.policy.verbs.reopen is None:
+            title = experiment.player.policy.title
+            raise bad("among", f"among must be left out: {title} cannot leave arms out")
+        numbers = experiment.player._numbers
+        try:
+            return sorted({numbers[label] for label in among})
+        except KeyError as error:
+            raise bad("among", f"among must hold arms of the experiment, got {error}") from None
+
+    # What becomes of decisions.
+
+    def show(self, experiment: Experiment, asked: bodies.Show) -> Answer:
+        """What was decided came into view."""
+        id_ = asked.decision
+        entry = experiment.unshown.get(id_)
+        if entry is not None and self._overdue(experiment, entry, experiment.settings.shown_window):
+            self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
+        elif entry is not None:
+            at, seq = self.now(), self.seq + 1
+            pull = experiment.show(id_, at)
+            experiment.seq, experiment.at = seq, at
+            self.append(experiment.number, Kind.SHOWN, id_, at, events.Shown(pull))
+            return Answer({"decision": id_, "pull": pull, "seq": seq}, seq)
+        known = self._known(experiment, id_)
+        if Kind.EXPIRED in known:
+            raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
+        event = known.get(Kind.SHOWN, known[Kind.DECIDED])
+        pull = events.decode(event).pull
+        if not pull:
+            raise Refusal("expired", f"decision {id_!r} waits no longer", "decision")
+        return Answer({"decision": id_, "pull": pull, "seq": event.seq}, event.seq)
+
+    def _known(self, experiment: Experiment, id_: str) -> dict[int, Event]:
+        """The events of a decision by their kinds."""
+        found = {event.kind: event for event in self.about(experiment, [id_]).get(id_, ())}
+        if Kind.DECIDED not in found:
+            self._refuse_archived(experiment, id_)
+            raise Refusal("not_found", f"there is no decision {id_[:50]!r}", "decision")
+        return found
+
+    def reward(self, experiment: Experiment, asked: bodies.Reward) -> Answer:
+        """The reward of a decision: applied once, in its window."""
+        id_ = asked.decision
+        value = finite("reward", asked.reward)
+        if asked.id is not None:
+            fine_text("id", asked.id)
+        body = events.Rewarded(value, asked.id)
+        entry = experiment.waiting.get(id_)
+        if entry is not None:
+            window = experiment.settings.reward_window
+            if window is None or not self._overdue(experiment, entry, window):
+                event = self._happens(experiment, Kind.REWARDED, id_, body)
+                return Answer({"decision": id_, "applied": True, "seq": event.seq}, event.seq)
+            self._time_out(experiment, id_)
+        known = self._known(experiment, id_)
+        before = known.get(Kind.REWARDED) or known.get(Kind.LATE)
+        if before is not None:
+            first: events.Rewarded = events.decode(before)
+            same_id = asked.id is not None and asked.id == first.id
+            if not same_id and first.reward != value:
+                raise Refusal("conflict", f"decision {id_!r} has another reward", "reward")
+            return Answer({"decision": id_, "applied": False, "seq": before.seq}, before.seq)
+        if id_ in experiment.unshown:
+            raise Refusal("not_shown", f"decision {id_!r} was not shown", "decision")
+        if Kind.EXPIRED in known:
+            raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
+        event = self._happens(experiment, Kind.LATE, id_, body)
+        return Answer({"decision": id_, "applied": False, "seq": event.seq}, event.seq)
+
+    def _overdue(self, experiment: Experiment, entry: Open, window: float) -> bool:
+        return self.now() - entry.since > window
+
+    def _time_out(self, experiment: Experiment, id_: str) -> None:
+        body = events.TimedOut(experiment.settings.default_reward)
+        self._happens(experiment, Kind.TIMED_OUT, id_, body)
+
+    def tick(self) -> bool:
+        """End the windows whose time is over; whether there may be more of them."""
+        left, now = _AT_ONCE, self.now()
+        for experiment in self.experiments.values():
+            window = experiment.settings.reward_window
+            while left and window is not None and experiment.waiting:
+                id_, entry = next(iter(experiment.waiting.items()))
+                if now - entry.since <= window:
+                    break
+                self._time_out(experiment, id_)
+                left -= 1
+            while left and experiment.unshown:
+                id_, entry = next(iter(experiment.unshown.items()))
+                if now - entry.since <= experiment.settings.shown_window:
+                    break
+                self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
+                left -= 1
+        return not left
+
+    # What administrators do.
+
+    def change_arm(self, experiment: Experiment, asked: bodies.ArmChange, by: str) -> Answer:
+        """Add, retire or restore an arm."""
+        wanted = [(what, getattr(asked, what)) for what in ("add", "retire", "restore")]
+        wanted = [(what, label) for what, label in wanted if label is not None]
+        if len(wanted) != 1:
+            raise bad("add", "one of add, retire and restore must be given")
+        ((what, label),) = wanted
+        known = label in experiment.labels
+        if what == "add":
+            fine_text("add", label)
+        elif not known:
+            raise Refusal("not_found", f"there is no arm {label!r}", what)
+        is_open = known and experiment.open[experiment.labels.index(label)]
+        if what == "add" and known and not is_open:
+            raise Refusal("conflict", f"arm {label!r} is retired: restore it", "add")
+        if what == "add" and len(experiment.labels) >= bodies.MOST_ARMS:
+            raise bad("add", f"arms must be at most {bodies.MOST_ARMS}, retired ones included")
+        applied = is_open if what == "retire" else not is_open
+        seq = experiment.seq
+        if applied:
+            if experiment.player.policy.verbs.reopen is None:
+                title = experiment.player.policy.title
+                raise bad(what, f"arms of {title} cannot come and go")
+            kind = {
+                "add": Kind.ARM_ADDED,
+                "retire": Kind.ARM_RETIRED,
+                "restore": Kind.ARM_RESTORED,
+            }[what]
+            seq = self._happens(experiment, kind, None, events.Arm(label, by)).seq
+            self._audit(by, kind.name.lower(), experiment.name, label)
+        data = {"arm": label, "open": what != "retire", "applied": applied, "seq": seq}
+        return Answer(data, seq)
+
+    def check_policy(self, experiment: Experiment, asked: bodies.PolicyChange) -> Any:
+        """The policy that is wanted instead, as plain data, if it can be played here."""
+        policy, _ = make_policy(asked.policy, experiment.settings.audience, len(experiment.labels))
+        data = plain.to_plain(policy)
+        make_player(experiment.settings, data, asked.horizon)
+        if policy.verbs.reopen is None and experiment.labels != experiment.settings.arms:
+            raise bad("policy", f"arms of {policy.title} cannot come and go")
+        return data
+
+    def change_policy(
+        self, experiment: Experiment, policy: Any, horizon: int | None, player: Any, by: str
+    ) -> Answer:
+        """Another policy from now on; `player` is one that has learnt all that came before."""
+        body = events.PolicyChanged(policy, code_version(), horizon, by)
+        event = self.append(experiment.number, Kind.POLICY_CHANGED, None, self.now(), body)
+        experiment.player = player
+        experiment.policy, experiment.horizon = policy, horizon
+        experiment.version, experiment.since = body.version, event.seq
+        experiment.seq, experiment.at = event.seq, event.at
+        self._audit(by, "policy_changed", experiment.name, policy)
+        return Answer(None, event.seq)
+
+    def learn(self, experiment: Experiment, asked: bodies.Past, by: str) -> Answer:
+        """Pulls made elsewhere, with their rewards; the same id again changes nothing."""
+        fine_text("id", asked.id)
+        digest = hashlib.sha256(msgspec.json.encode(asked.rows)).hexdigest()
+        before = [
+            event
+            for event in self.about(experiment, [asked.id]).get(asked.id, ())
+            if event.kind == Kind.HISTORY
+        ]
+        size = len(asked.rows)
+        if before:
+            event = before[0]
+            if events.decode(event).digest != digest:
+                raise Refusal("conflict", f"id {asked.id!r} was used for other rows", "id")
+            data = {"id": asked.id, "rows": size, "applied": False, "seq": event.seq}
+            return Answer(data, event.seq)
+        numbers = experiment.player._numbers
+        arms: list[int] = []
+        for place, row in enumerate(asked.rows):
+            if row.arm not in numbers:
+                raise bad(f"rows[{place}].arm", f"there is no arm {row.arm!r}")
+            finite(f"rows[{place}].reward", row.reward)
+            arms.append(numbers[row.arm])
+        if experiment.player.policy.verbs.chosen is not None:
+            title = experiment.player.policy.title
+            raise bad("rows", f"history cannot be told to {title}, which learns by propensities")
+        known = self.keys(experiment, (row.key for row in asked.rows))
+        for row in asked.rows:
+            self._key_of(experiment, row.key, known)  # all are checked before any is made
+        keys: list[int] | None = [] if experiment.settings.audience else None
+        for row in asked.rows:
+            if keys is not None and row.key is not None:
+                found = self._key_of(experiment, row.key, known)
+                keys.append(self._new_key(experiment, row.key) if found is None else found)
+        body = events.History(arms, [row.reward for row in asked.rows], keys, digest, by)
+        event = self._happens(experiment, Kind.HISTORY, asked.id, body)
+        self._audit(by, "history", experiment.name, {"id": asked.id, "rows": size})
+        data = {"id": asked.id, "rows": size, "applied": True, "seq": event.seq}
+        return Answer(data, event.seq)
+
+    def erase(self, experiment: Experiment, asked: bodies.Erase, by: str) -> Answer:
+        """Forget a key: nobody can tell any more whose its events are."""
+        key = self._key_of(experiment, asked.key, self.keys(experiment, [asked.key]))
+        if key is None:
+            return Answer({"erased": False, "seq": experiment.seq}, experiment.seq)
+        event = self._happens(experiment, Kind.ERASED, None, events.Erased(key, by))
+        self._names.pop((experiment.number, asked.key), None)
+        number = experiment.number
+        # a key that is new in this group has no row yet: it never gets one
+        self.group.persons = [
+            row for row in self.group.persons if (row[0], row[2]) != (number, key)
+        ]
+        self.group.erased.append((number, key))
+        self._erased.add((number, key))
+        self._audit(by, "erased", experiment.name, {"surrogate": key})
+        return Answer({"erased": True, "seq": event.seq}, event.seq)

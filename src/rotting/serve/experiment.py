@@ -1,0 +1,266 @@
+"""An experiment: what it knows is a fold over its events, in order.
+
+Whoever applies the same events gets the same bits: the player's arrays, the decisions that wait,
+the sums. Random numbers are keyed by the decision's id. A decision that is applied again is decided
+again, from the same state with the same numbers, and must come out as it is written; if it does
+not, the code has changed since (`Diverged`), and the events are played with arms taken as written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from rotting.online.decisions import Assigned, AssignedShowing
+from rotting.online.proposing import Proposal
+from rotting.serve import events
+from rotting.serve.events import Decided, Event, Kind
+from rotting.serve.settings import Settings, make_player
+from rotting.serve.statistics import Cells, Series
+
+
+class Diverged(Exception):  # noqa: N818  no fault: other code decides otherwise
+    """A decision comes out otherwise than it is written."""
+
+
+class Open(NamedTuple):
+    """A decision that is not closed: it waits for its reward, or to be shown."""
+
+    seq: int  # of the decision
+    arm: int
+    pull: int  # zero if it was not shown yet
+    key: int
+    decided: float  # when
+    since: float  # when it began to wait
+    control: bool
+    p: float
+    weight: float
+
+
+class Counts(msgspec.Struct):
+    """What has happened so far."""
+
+    decisions: int = 0
+    pulls: int = 0  # of decisions; those of history are counted for themselves
+    rewards: int = 0  # that came in time
+    late: int = 0
+    missing: int = 0  # windows that ended without a reward
+    unshown: int = 0
+    history: int = 0
+    keys: int = 0  # surrogates given out
+
+
+class Experiment:
+    """One experiment, as far as its events were applied."""
+
+    def __init__(self, number: int, created: Event, *, compiled: bool = False) -> None:
+        body: events.Created = events.decode(created)
+        self.number, self.created = number, created.at
+        self.asked = body.asked
+        self.settings = msgspec.convert(
+            {**body.asked["settled"], "policy": body.policy, "seed": body.seed}, Settings
+        )
+        self.policy, self.horizon = body.policy, self.settings.horizon
+        self.version, self.since = body.version, created.seq
+        self.player: Any = make_player(self.settings, self.policy, self.horizon, compiled=compiled)
+        self.labels = list(self.settings.arms)
+        self.open = [True] * len(self.labels)
+        self.counts = Counts()
+        self.series, self.cells = Series(created.at), Cells()
+        self.waiting: OrderedDict[str, Open] = OrderedDict()
+        self.unshown: OrderedDict[str, Open] = OrderedDict()
+        self.seq, self.at = created.seq, created.at
+        self.as_written = False  # whether arms are taken as written, see `Diverged`
+        # where earlier events are, for a new policy that learns them
+        self.past: Callable[[int], Iterable[Event]] = lambda seq: ()
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.settings.name
+
+    # What is decided now; the caller makes an event of it.
+
+    def decide(self, id_: str, key: int, among: list[int] | None, at: float, seq: int) -> Decided:
+        """Choose an arm, and count its pull unless it has to be shown first."""
+        player = self.player
+        player.draw_by(id_)
+        labels = None if among is None else [self.labels[arm] for arm in among]
+        whose = (key,) if self.settings.audience else ()
+        body = Decided(0, self.since, self.seq, key=key, among=among)
+        if self.settings.require_shown:
+            proposal = player.propose(*whose, among=labels)
+            body.arm = player._numbers[proposal.arm]
+            body.p, body.control, body.weight = proposal[2:]
+        else:
+            made = player.select(*whose, among=labels)
+            body.arm, body.pull = player._numbers[made.arm], made.pull
+            if isinstance(made, (Assigned, AssignedShowing)):
+                body.p, body.control = made.propensity, made.control
+        self._decided(id_, body, at, seq)
+        return body
+
+    def _decided(self, id_: str, body: Decided, at: float, seq: int) -> None:
+        self.counts.decisions += 1
+        self.counts.keys = max(self.counts.keys, body.key)
+        entry = Open(seq, body.arm, body.pull, body.key, at, at, body.control, body.p, body.weight)
+        if body.pull:
+            self.waiting[id_] = entry
+            self.counts.pulls += 1
+            self.series.decided(body.arm, at)
+        else:
+            self.unshown[id_] = entry
+        self.seq, self.at = seq, at
+
+    def show(self, id_: str, at: float) -> int:
+        """Count the pull of a decision that came into view."""
+        entry = self.unshown.pop(id_)
+        key = entry.key if self.settings.audience else None
+        pull = int(self.player.take(self._proposal(entry, key))[-1])
+        self.waiting[id_] = entry._replace(pull=pull, since=at)
+        self.counts.pulls += 1
+        self.series.decided(entry.arm, at)
+        return pull
+
+    def _proposal(self, entry: Open, key: int | None) -> Proposal:
+        return Proposal(key, self.labels[entry.arm], entry.p, entry.control, entry.weight)
+
+    def _close(self, id_: str, reward: float | None) -> None:
+        """A decision waits no longer: it has a reward, or is given up."""
+        entry = self.waiting.pop(id_)
+        named: Any = self.labels[entry.arm], entry.pull
+        if self.settings.audience:
+            named = (entry.key, *named)
+        if reward is None:
+            self.player.drop(named)
+            return
+        self.player.update(named, reward)
+        self.series.rewarded(entry.control, entry.decided, reward)
+        self.cells.rewarded(entry.arm, entry.pull, reward)
+
+    # What was decided before, from the log.
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event; one of a decision is decided again."""
+        body = events.decode(event)
+        _APPLY[event.kind](self, event, body)
+        self.seq, self.at = event.seq, event.at
+
+    def _again(self, event: Event, body: Decided) -> None:
+        assert event.id is not None
+        if not self.as_written:
+            made = self.decide(event.id, body.key, body.among, event.at, event.seq)
+            if (made.arm, made.pull, made.p) != (body.arm, body.pull, body.p):
+                raise Diverged(
+                    f"event {event.seq} of {self.name}: arm {body.arm}, pull {body.pull} is "
+                    f"written, arm {made.arm}, pull {made.pull} comes out"
+                )
+            return
+        if not self.settings.require_shown:
+            entry = Open(0, body.arm, 0, body.key, 0, 0, body.control, body.p, body.weight)
+            key = body.key if self.settings.audience else None
+            self.player.take(self._proposal(entry, key))
+        self._decided(event.id, body, event.at, event.seq)
+
+    def _shown(self, event: Event, body: events.Shown) -> None:
+        assert event.id is not None
+        pull = self.show(event.id, event.at)
+        if pull != body.pull:
+            raise Diverged(f"event {event.seq} of {self.name}: pull {body.pull}, not {pull}")
+
+    def _rewarded(self, event: Event, body: events.Rewarded) -> None:
+        assert event.id is not None
+        self._close(event.id, body.reward)
+        self.counts.rewards += 1
+
+    def _timed_out(self, event: Event, body: events.TimedOut) -> None:
+        assert event.id is not None
+        self._close(event.id, body.reward)
+        self.counts.missing += 1
+
+    def _expired(self, event: Event, body: events.Expired) -> None:
+        assert event.id is not None
+        del self.unshown[event.id]
+        self.counts.unshown += 1
+
+    def _late(self, event: Event, body: events.Rewarded) -> None:
+        self.counts.late += 1
+
+    def _arm_added(self, event: Event, body: events.Arm) -> None:
+        self.player.add(body.label)
+        self.labels.append(body.label)
+        self.open.append(True)
+
+    def _arm_retired(self, event: Event, body: events.Arm) -> None:
+        self.player.retire(body.label)
+        self.open[self.labels.index(body.label)] = False
+
+    def _arm_restored(self, event: Event, body: events.Arm) -> None:
+        self.player.restore(body.label)
+        self.open[self.labels.index(body.label)] = True
+
+    def _history(self, event: Event, body: events.History) -> None:
+        arms = [self.labels[arm] for arm in body.arms]
+        more: dict[str, Any] = {} if body.keys is None else {"keys": body.keys}
+        self.player.learn(arms, body.rewards, **more)
+        self.counts.history += len(arms)
+        if body.keys is not None:
+            self.counts.keys = max(self.counts.keys, max(body.keys))
+
+    def _erased(self, event: Event, body: events.Erased) -> None:
+        default = self.settings.default_reward
+        for id_ in [i for i, entry in self.waiting.items() if entry.key == body.key]:
+            self._close(id_, default)
+            self.counts.missing += 1
+        for id_ in [i for i, entry in self.unshown.items() if entry.key == body.key]:
+            del self.unshown[id_]
+            self.counts.unshown += 1
+        if body.key in self.player._keys:
+            self.player.forget(body.key)
+
+    def _policy_changed(self, event: Event, body: events.PolicyChanged) -> None:
+        self.player = self.with_policy(body.policy, body.horizon, self.past(event.seq))
+        self.policy, self.horizon = body.policy, body.horizon
+        self.version, self.since = body.version, event.seq
+
+    def with_policy(self, policy: Any, horizon: int | None, past: Iterable[Event]) -> Any:
+        """A player of another policy that has seen all that came before."""
+        before = iter(past)
+        first = next(before)
+        other = Experiment(self.number, first, compiled=self.player.compiled)
+        other.player = make_player(other.settings, policy, horizon, compiled=self.player.compiled)
+        other.as_written = True
+        for event in before:
+            if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
+                other.apply(event)
+        return other.player
+
+    def _upgraded(self, event: Event, body: events.Upgraded) -> None:
+        self.version, self.since = body.version, event.seq
+
+    def digest(self) -> str:
+        """A digest of all that it knows: equal for equal states, bit for bit."""
+        from rotting.serve.snapshots import content_of
+
+        return hashlib.sha256(content_of(self)).hexdigest()
+
+
+_APPLY: dict[int, Callable[[Experiment, Event, Any], None]] = {
+    Kind.DECIDED: Experiment._again,
+    Kind.SHOWN: Experiment._shown,
+    Kind.REWARDED: Experiment._rewarded,
+    Kind.TIMED_OUT: Experiment._timed_out,
+    Kind.EXPIRED: Experiment._expired,
+    Kind.LATE: Experiment._late,
+    Kind.ARM_ADDED: Experiment._arm_added,
+    Kind.ARM_RETIRED: Experiment._arm_retired,
+    Kind.ARM_RESTORED: Experiment._arm_restored,
+    Kind.POLICY_CHANGED: Experiment._policy_changed,
+    Kind.UPGRADED: Experiment._upgraded,
+    Kind.HISTORY: Experiment._history,
+    Kind.ERASED: Experiment._erased,
+}

@@ -1,0 +1,296 @@
+"""Group commit: what comes in while one commit is on its way to the disk goes with the next.
+
+The event loop checks, decides and inserts; only COMMIT, which waits for the disk, runs in a thread.
+If it fails, nobody whose event was not on the disk before is told that it was: all that was not
+committed is thrown away, everybody who waits is told why, and the state is loaded anew from the
+database as soon as that can be written again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from rotting.serve.book import Answer, Book
+from rotting.serve.connection import Connect, connect, is_busy, why
+from rotting.serve.loading import load
+from rotting.serve.refusals import Refusal
+from rotting.serve.snapshots import encode, packed, picture_of
+from rotting.serve.store import Snapshot, Store
+
+_LOG = logging.getLogger("rotting.serve")
+PATIENCE = 2.0  # seconds that another one may hold the database before we say that we cannot
+_AGAIN = 0.5  # seconds between attempts to get it back
+SNAPSHOT_EVERY = 20_000  # events of an experiment, and twice its keys
+
+
+class Journal:
+    """The book, and what is on its way to the disk."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        connect: Connect = connect,
+        compiled: bool = True,
+        clock: Callable[[], float] = time.time,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.path, self._connect, self._compiled = path, connect, compiled
+        self._clock, self._patience = clock, patience
+        self.book: Book | None = None
+        self.reason: str | None = "starting"
+        self.last_error: tuple[float, str] | None = None
+        self.commits = self.failures = 0
+        self._acknowledged = 0  # events that were on the disk
+        self._thread = ThreadPoolExecutor(1, "commit")
+        self._aside = ThreadPoolExecutor(1, "aside")
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._writer: asyncio.Task[None] | None = None
+        self._flying: tuple[int, asyncio.Future[None]] | None = None
+        self._gathering: asyncio.Future[None] | None = None
+        self._closing = False
+        self.on_load: Callable[[Book], None] = lambda book: None
+
+    async def start(self) -> None:
+        """Open the database, which is made if it is not there, and load what it knows."""
+        await self._load(create=True)
+        self._spawn(self._beat())
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _load(self, create: bool) -> None:
+        loop = asyncio.get_running_loop()
+
+        def read() -> Book:
+            store = Store(self.path, self._connect, create=create)
+            try:
+                store.pulse()
+                if store.last() < self._acknowledged:
+                    raise ValueError(
+                        f"{self.path.name} ends at event {store.last()}, but {self._acknowledged} "
+                        "was acknowledged: it is not the same, and has to be put right by hand"
+                    )
+                return load(store, compiled=self._compiled, clock=self._clock)
+            except BaseException:
+                store.close()
+                raise
+
+        self.book = await loop.run_in_executor(self._thread, read)
+        self.reason = None
+        self.on_load(self.book)
+        if self.book.group:
+            self._kick()
+
+    async def close(self) -> None:
+        """Commit what there is, take a snapshot, and let the file go."""
+        self._closing = True
+        for task in list(self._tasks):
+            if task is not self._writer:
+                task.cancel()
+        if self.book is not None:
+            with contextlib.suppress(Refusal):
+                await self.settle()
+                await self.snapshot(everything=True)
+        if self._writer is not None:
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._writer
+        if self.book is not None:
+            self.book.store.close()
+            self.book = None
+        self._thread.shutdown()
+        self._aside.shutdown()
+
+    # What requests do.
+
+    def usable(self) -> Book:
+        """The book, or a refusal that says why there is none."""
+        if self.book is None or self.reason is not None:
+            raise Refusal("unavailable", f"the service cannot write now: {self.reason}")
+        return self.book
+
+    def do(self, work: Callable[[Book], Answer]) -> Answer:
+        """Let something happen in the book; `durable` says when it may be told."""
+        book = self.usable()
+        try:
+            return work(book)
+        except Refusal:
+            raise
+        except Exception as error:
+            reason = why(error)
+            if reason is None:
+                _LOG.exception("a request could not be worked on")
+                reason = f"an error inside: {type(error).__name__}"
+            self._fail(reason)
+            raise Refusal("unavailable", f"the service cannot go on now: {reason}") from None
+        finally:
+            if book.group:
+                self._kick()
+
+    async def durable(self, seq: int) -> None:
+        """Wait until everything up to there is on the disk."""
+        book = self.usable()
+        if seq <= book.committed:
+            return
+        if self._flying is not None and seq <= self._flying[0]:
+            await asyncio.shield(self._flying[1])
+        else:
+            self._kick()
+            assert self._gathering is not None
+            await asyncio.shield(self._gathering)
+
+    async def answer(self, work: Callable[[Book], Answer]) -> Answer:
+        """Do it, and come back when it is on the disk."""
+        answer = self.do(work)
+        await self.durable(answer.seq)
+        return answer
+
+    async def settle(self) -> None:
+        """Wait until everything is on the disk."""
+        if self.book is not None:
+            await self.durable(self.book.seq)
+
+    def _kick(self) -> None:
+        """See to it that a commit is on its way."""
+        if self._gathering is None:
+            self._gathering = asyncio.get_running_loop().create_future()
+            # who waits for it is told; if nobody does, that is no error
+            self._gathering.add_done_callback(lambda done: done.cancelled() or done.exception())
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.get_running_loop().create_task(self._write())
+
+    async def _write(self) -> None:
+        """Commit groups until there is nothing left."""
+        await asyncio.sleep(0)  # whoever is ready now goes with the first
+        loop = asyncio.get_running_loop()
+        while self.book is not None and self.book.group:
+            book, group = self.book, self.book.group
+            book.group = type(group)()
+            last = book.seq
+            done, self._gathering = self._gathering, None
+            assert done is not None
+            self._flying = (last, done)
+            try:
+                await self._begin(book, group)
+                await loop.run_in_executor(self._thread, book.store.commit)
+                if group.erased:
+                    await loop.run_in_executor(self._thread, book.store.truncate)
+            except Exception as error:
+                reason = why(error)
+                if reason is None:
+                    _LOG.exception("a commit failed")
+                    reason = f"an error inside: {type(error).__name__}"
+                book.store.rollback()
+                self._fail(reason)
+                return
+            self.commits += 1
+            self._acknowledged = last
+            book.note_commit(last)
+            self._flying = None
+            done.set_result(None)
+            if book.group and self._gathering is None:
+                self._gathering = loop.create_future()
+
+    async def _begin(self, book: Book, group: Any) -> None:
+        """Begin the transaction, and be patient with whoever holds the database."""
+        until = time.monotonic() + self._patience
+        while True:
+            try:
+                book.store.begin(group)
+                return
+            except Exception as error:
+                if not is_busy(error) or time.monotonic() > until:
+                    raise
+            await asyncio.sleep(0.01)
+
+    # When it does not work.
+
+    def _fail(self, reason: str) -> None:
+        """Throw away what is not on the disk, tell everybody, and try to get back."""
+        if self.reason is not None:
+            return
+        _LOG.error("cannot write: %s", reason)
+        self.reason, self.failures = reason, self.failures + 1
+        self.last_error = (time.time(), reason)
+        waiting = [self._gathering] + ([self._flying[1]] if self._flying else [])
+        self._gathering = self._flying = None
+        for future in waiting:
+            if future is not None and not future.done():
+                future.set_exception(Refusal("unavailable", f"nothing was stored: {reason}"))
+        book, self.book = self.book, None
+        if not self._closing:
+            self._spawn(self._recover(book))
+
+    async def _recover(self, book: Book | None) -> None:
+        """Load everything anew, as often as it takes."""
+        loop = asyncio.get_running_loop()
+        if book is not None:
+            await loop.run_in_executor(self._thread, book.store.close)
+        while True:
+            await asyncio.sleep(_AGAIN)
+            try:
+                await self._load(create=False)
+            except Exception as error:
+                reason = why(error) or (str(error) if isinstance(error, ValueError) else None)
+                if reason is None:
+                    _LOG.exception("loading failed")
+                self.reason = reason or f"an error inside: {type(error).__name__}"
+            else:
+                _LOG.info("writing works again")
+                return
+
+    # What happens by itself.
+
+    async def _beat(self) -> None:
+        """End windows in time, and take snapshots now and then."""
+        while True:
+            await asyncio.sleep(0.1)
+            if self.book is None or self.reason is not None:
+                continue
+            with contextlib.suppress(Refusal):
+                self.do(_tick)
+                await self.snapshot()
+
+    async def snapshot(self, everything: bool = False) -> None:
+        """Snapshots of the experiments that have gone on for long enough."""
+        book = self.usable()
+        for experiment in list(book.experiments.values()):
+            behind = book.since_snapshot[experiment.number]
+            enough = max(SNAPSHOT_EVERY, 2 * experiment.counts.keys)
+            if behind < (1 if everything else enough):
+                continue
+            picture, seq, version = picture_of(experiment), experiment.seq, experiment.version
+            book.since_snapshot[experiment.number] = 0
+            loop = asyncio.get_running_loop()
+            body, checksum = await loop.run_in_executor(self._aside, _packed, picture)
+            if self.book is not book:
+                return
+            await self.durable(seq)  # a snapshot never holds more than the log
+            made = Snapshot(experiment.number, seq, version, checksum, body)
+            book.group.snapshots.append(made)
+            self._kick()
+            if everything:
+                await self._written(book)
+
+    async def _written(self, book: Book) -> None:
+        while book.group and self.book is book:
+            assert self._gathering is not None
+            await asyncio.shield(self._gathering)
+
+
+def _packed(picture: dict[str, Any]) -> tuple[bytes, str]:
+    return packed(encode(picture))
+
+
+def _tick(book: Book) -> Answer:
+    book.tick()
+    return Answer(None, 0)

@@ -1,0 +1,99 @@
+"""From the log to the experiments: the latest snapshot of each, and the events after it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from rotting.serve import events
+from rotting.serve.archive import all_events
+from rotting.serve.book import Book
+from rotting.serve.events import Kind
+from rotting.serve.experiment import Diverged, Experiment
+from rotting.serve.settings import code_version
+from rotting.serve.snapshots import content_of as content_of
+from rotting.serve.snapshots import packed, restored, unpacked
+from rotting.serve.store import Snapshot, Store
+
+_LOG = logging.getLogger("rotting.serve")
+
+
+def load(store: Store, *, compiled: bool = True, clock: Callable[[], float] = time.time) -> Book:
+    """All experiments as they are by the log; what other code has to say of them is added."""
+    book = Book(store, clock)
+    book.seq = book.committed = store.last()
+    for number, name in store.experiments():
+        experiment, behind = load_one(store, number, compiled=compiled)
+        experiment.past = book.past_of(experiment)
+        book.experiments[name] = experiment
+        book.at = max(book.at, experiment.at)
+        book.since_snapshot[number] = behind
+        if experiment.as_written or experiment.version != code_version():
+            upgrade(book, experiment)
+    return book
+
+
+def load_one(store: Store, number: int, *, compiled: bool) -> tuple[Experiment, int]:
+    """An experiment, and how many events came after its snapshot.
+
+    Arms are taken as written where other code has decided, or this code decides otherwise now.
+    """
+    created = store.created(number)
+    for snapshot in store.snapshots(number):
+        try:
+            content = unpacked(snapshot.body, snapshot.checksum)
+            found = restored(number, created, content, compiled=compiled)
+        except ValueError as error:
+            _LOG.warning("snapshot %d is not used: %s", snapshot.seq, error)
+            continue
+        try:
+            return found, _play(found, store, snapshot.seq)
+        except Diverged as why:
+            _LOG.warning("%s", why)
+            found = restored(number, created, content, compiled=compiled)
+            return found, _play(found, store, snapshot.seq, as_written=True)
+    found = Experiment(number, created, compiled=compiled)
+    try:
+        return found, _play(found, store, 0)
+    except Diverged as why:
+        _LOG.warning("%s", why)
+        found = Experiment(number, created, compiled=compiled)
+        return found, _play(found, store, 0, as_written=True)
+
+
+def _play(found: Experiment, store: Store, after: int, as_written: bool = False) -> int:
+    """Apply the events after a sequence number; returns how many."""
+    book = Book(store)
+    found.past = book.past_of(found)
+    count = 0
+    source = (
+        store.events(after=after, experiment=found.number)
+        if after
+        else (event for event in all_events(store, found.number) if event.kind != Kind.CREATED)
+    )
+    present = code_version()
+    for event in source:
+        found.as_written = as_written or found.version != present
+        found.apply(event)
+        count += 1
+    found.as_written = as_written or found.version != present
+    return count
+
+
+def upgrade(book: Book, experiment: Experiment) -> None:
+    """Say in the log that other code plays from here on, and what state it begins with."""
+    body = events.Upgraded(code_version(), experiment.version)
+    event = book.append(experiment.number, Kind.UPGRADED, None, book.now(), body)
+    experiment.apply(event)
+    experiment.as_written = False
+    snap(book, experiment)
+
+
+def snap(book: Book, experiment: Experiment) -> None:
+    """Put a snapshot into the group that is committed next."""
+    body, checksum = packed(content_of(experiment))
+    book.group.snapshots.append(
+        Snapshot(experiment.number, experiment.seq, experiment.version, checksum, body)
+    )
+    book.since_snapshot[experiment.number] = 0

@@ -1,0 +1,8 @@
+"""stub"""
+
+from typing import Any
+
+
+def description(version: str) -> dict[str, Any]:
+    """stub"""
+    return {}

@@ -1,0 +1,62 @@
+"""Another policy for a running experiment, which has learnt what came before it begins.
+
+The log is played to the new policy in small steps between requests; the old one decides until the
+new one has caught up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from rotting.serve.archive import all_events
+from rotting.serve.bodies import PolicyChange
+from rotting.serve.book import Answer, Book
+from rotting.serve.events import Kind
+from rotting.serve.experiment import Experiment
+from rotting.serve.journal import Journal
+from rotting.serve.refusals import Refusal
+from rotting.serve.settings import make_player
+
+_AT_ONCE = 200  # events between two looks at who else wants something
+
+
+async def change_policy(
+    journal: Journal, named: Callable[[Book], Experiment], asked: PolicyChange, by: str
+) -> int:
+    """Change the policy; returns the sequence number from which it holds."""
+    book = journal.usable()
+    one = named(book)
+    policy = book.check_policy(one, asked)
+    other: Experiment | None = None
+    last, count = 0, 0
+    try:
+        for event in all_events(book.store, one.number):
+            if other is None:
+                other = Experiment(one.number, event, compiled=one.player.compiled)
+                other.player = make_player(
+                    other.settings, policy, asked.horizon, compiled=one.player.compiled
+                )
+                other.as_written = True
+            elif event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
+                other.apply(event)
+            last, count = event.seq, count + 1
+            if count % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+                if journal.book is not book:
+                    raise Refusal("unavailable", "the database was lost meanwhile")
+    except ValueError as error:
+        raise Refusal("bad_request", f"the past cannot be told to it: {error}", "policy") from None
+
+    def finish(book: Book) -> Answer:
+        nonlocal other
+        for event in one.past(book.seq + 1):
+            if event.seq <= last:
+                continue
+            assert other is not None
+            if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
+                other.apply(event)
+        assert other is not None
+        return book.change_policy(one, policy, asked.horizon, other.player, by)
+
+    return (await journal.answer(finish)).seq

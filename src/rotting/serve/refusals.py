@@ -1,0 +1,49 @@
+"""What the service answers when it does not do what it was asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+STATUS = {
+    "bad_request": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "timed_out": 408,
+    "conflict": 409,
+    "no_open_arm": 409,
+    "not_shown": 409,
+    "expired": 409,
+    "archived": 410,
+    "too_large": 413,
+    "unsupported_media_type": 415,
+    "too_many_requests": 429,
+    "internal": 500,
+    "unavailable": 503,
+}
+
+
+class Refusal(Exception):  # noqa: N818  an answer like any other, not a fault of ours
+    """An answer that says no: a code, a sentence, and perhaps the field that is to blame."""
+
+    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.field = code, message, field
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return STATUS[self.code]
+
+    def as_data(self) -> dict[str, Any]:
+        """The body of the answer."""
+        error = {"code": self.code, "message": self.message}
+        if self.field is not None:
+            error["field"] = self.field
+        return {"error": error}
+
+
+def bad(field: str, message: str) -> Refusal:
+    """A field that cannot be what it is."""
+    return Refusal("bad_request", message, field)

@@ -1,0 +1,301 @@
+"""Where events are kept: a SQLite file with a write-ahead log, synced at every commit.
+
+One writer appends groups of events; sequence numbers are dense and in the order of commits, so
+that whoever follows the log never misses one. `Store` names all that the service asks for: another
+database may take its place if it keeps that promise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rotting.serve import connection as at
+from rotting.serve import schema
+from rotting.serve.connection import Connect, Connection, Unusable
+from rotting.serve.events import Event
+
+PAGE = 2000  # events that are read at a time
+_SLOTS = 400  # ids that one statement asks for
+_EVENT = "SELECT seq, experiment, kind, id, at, body FROM event"
+
+
+class Snapshot(NamedTuple):
+    """An experiment's state as it was stored."""
+
+    experiment: int
+    seq: int
+    version: str
+    checksum: str
+    body: bytes
+
+
+class Audit(NamedTuple):
+    """Who changed what."""
+
+    at: float
+    by: str
+    what: str
+    experiment: str
+    details: str
+
+
+class Group:
+    """What one commit writes."""
+
+    __slots__ = ("audits", "erased", "events", "experiments", "persons", "snapshots")
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.experiments: list[tuple[int, str]] = []
+        self.persons: list[tuple[int, str, int]] = []  # experiment, name, surrogate
+        self.erased: list[tuple[int, int]] = []  # experiment, surrogate
+        self.audits: list[Audit] = []
+        self.snapshots: list[Snapshot] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.events or self.snapshots or self.audits)
+
+
+class Store:
+    """A database file, opened: one connection writes, another one reads."""
+
+    def __init__(
+        self,
+        path: Path,
+        connect: Connect = at.connect,
+        *,
+        synchronous: str = "FULL",
+        create: bool = True,
+    ) -> None:
+        self.path = path
+        if not create and not path.exists():
+            raise Unusable(f"{path.name} is gone")
+        self._synchronous = synchronous
+        self._writer = self._reader = None
+        try:
+            self._writer = self._prepared(connect(path))
+            schema.migrate(self._writer)
+            self._reader = self._prepared(connect(path))
+        except BaseException:
+            self.close()
+            raise
+        self._identity = self._identities()
+
+    def _prepared(self, made: Connection) -> Connection:
+        schema.version_of(made)  # before anything is changed
+        made.execute("PRAGMA journal_mode = WAL")
+        made.execute(f"PRAGMA synchronous = {self._synchronous}")
+        made.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
+        made.execute("PRAGMA cache_size = -32768")
+        made.execute("PRAGMA wal_autocheckpoint = 2000")
+        return made
+
+    def close(self) -> None:
+        """Let the file go."""
+        for made in (getattr(self, "_reader", None), getattr(self, "_writer", None)):
+            if made is not None:
+                with contextlib.suppress(Exception):
+                    made.close()
+
+    # Writing.
+
+    def begin(self, group: Group) -> None:
+        """Put a group into a transaction; nothing is on the disk before `commit`."""
+        self._check_place()
+        write = self._writer
+        assert write is not None
+        write.execute("BEGIN IMMEDIATE")
+        try:
+            self._insert(write, group)
+        except BaseException:
+            self.rollback()
+            raise
+
+    def _insert(self, write: Connection, group: Group) -> None:
+        if group.experiments:
+            write.executemany("INSERT INTO experiment VALUES (?, ?)", group.experiments)
+        if group.events:
+            write.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)", group.events)
+        if group.erased:  # first: the name of one may be that of a new one
+            write.executemany(
+                "DELETE FROM person WHERE experiment = ? AND surrogate = ?", group.erased
+            )
+        if group.persons:
+            write.executemany("INSERT INTO person VALUES (?, ?, ?)", group.persons)
+        if group.audits:
+            write.executemany(
+                "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, ?, ?)",
+                group.audits,
+            )
+        for snapshot in group.snapshots:
+            write.execute("INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)", snapshot)
+            write.execute(_FORGET_SNAPSHOTS, (snapshot.experiment,) * 2)
+
+    def commit(self) -> None:
+        """Write the transaction to the disk and wait until it is there."""
+        assert self._writer is not None
+        self._writer.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Give the transaction up."""
+        if self._writer is not None:
+            with contextlib.suppress(Exception):  # there may be none
+                self._writer.execute("ROLLBACK")
+
+    def append(self, group: Group) -> None:
+        """All of it in one go."""
+        self.begin(group)
+        try:
+            self.commit()
+        except BaseException:
+            self.rollback()
+            raise
+
+    def pulse(self) -> None:
+        """Write something, synced, to see whether that works."""
+        self._check_place()
+        assert self._writer is not None
+        self._writer.execute("UPDATE pulse SET beat = beat + 1")
+
+    def truncate(self) -> None:
+        """Write the whole write-ahead log into the file, so that what was erased is nowhere."""
+        assert self._writer is not None
+        self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _identities(self) -> tuple[tuple[int, int], ...]:
+        """Which files these are: a file of the same name may be another one."""
+        found = []
+        for path in (self.path, self.path.with_name(self.path.name + "-wal")):
+            try:
+                about = os.stat(path)  # noqa: PTH116  half the time of Path.stat
+            except OSError:
+                raise Unusable(f"{path.name} is gone") from None
+            found.append((about.st_dev, about.st_ino))
+        return tuple(found)
+
+    def _check_place(self) -> None:
+        """A file that was moved away still takes writes, and nobody would find them again."""
+        if self._identities() != self._identity:
+            raise Unusable(f"{self.path.name} is another file than the one that was opened")
+
+    # Reading. A reader sees what was committed.
+
+    def _read(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        assert self._reader is not None
+        return self._reader.execute(sql, parameters)
+
+    def last(self) -> int:
+        """The highest sequence number, archived ones included."""
+        ((found,),) = self._read("SELECT max(seq) FROM event")
+        ((moved,),) = self._read("SELECT max(last) FROM archive")
+        return max(int(found or 0), int(moved or 0))
+
+    def experiments(self) -> list[tuple[int, str]]:
+        """Numbers and names."""
+        return [(n, name) for n, name in self._read("SELECT * FROM experiment ORDER BY number")]
+
+    def events(
+        self, after: int = 0, until: int | None = None, experiment: int | None = None
+    ) -> Iterator[Event]:
+        """Events in order, those of one experiment if it is named, page by page."""
+        last = self.last() if until is None else until
+        which = "" if experiment is None else " AND experiment = ?"
+        more = () if experiment is None else (experiment,)
+        while True:
+            rows = self._read(
+                f"{_EVENT} WHERE seq > ? AND seq <= ?{which} ORDER BY seq LIMIT {PAGE}",
+                (after, last, *more),
+            )
+            for row in rows:
+                yield Event(*row)
+            if len(rows) < PAGE:
+                return
+            after = rows[-1][0]
+
+    def created(self, experiment: int) -> Event:
+        """The event with which an experiment begins."""
+        rows = self._read(f"{_EVENT} WHERE experiment = ? AND kind = 1 AND id = ''", (experiment,))
+        return Event(*rows[0])
+
+    def about(self, experiment: int, ids: Iterable[str]) -> dict[str, list[Event]]:
+        """All events of these decisions (or of other ids)."""
+        wanted = list(dict.fromkeys(ids))
+        found: dict[str, list[Event]] = {}
+        for start in range(0, len(wanted), _SLOTS):
+            some = wanted[start : start + _SLOTS]
+            slots = ", ".join("?" * len(some))
+            sql = f"{_EVENT} WHERE experiment = ? AND id IN ({slots}) ORDER BY seq"
+            for row in self._read(sql, (experiment, *some)):
+                found.setdefault(row[3], []).append(Event(*row))
+        return found
+
+    def archived(self, experiment: int, id_: str) -> bool:
+        """Whether the events of a decision were moved to an archive."""
+        sql = "SELECT 1 FROM archived WHERE experiment = ? AND digest = ?"
+        return bool(self._read(sql, (experiment, id_digest(id_))))
+
+    def archives(self) -> list[tuple[str, int, int, int]]:
+        """Files with events that were moved there: name, first, last, how many."""
+        rows = self._read("SELECT file, first, last, events FROM archive ORDER BY number")
+        return [tuple(row) for row in rows]
+
+    def surrogate(self, experiment: int, name: str) -> int | None:
+        """The number of a key."""
+        sql = "SELECT surrogate FROM person WHERE experiment = ? AND name = ?"
+        rows = self._read(sql, (experiment, name))
+        return int(rows[0][0]) if rows else None
+
+    def surrogates(self, experiment: int, names: Iterable[str]) -> dict[str, int]:
+        """The numbers of keys, of those that are known."""
+        wanted = list(dict.fromkeys(names))
+        found: dict[str, int] = {}
+        for start in range(0, len(wanted), _SLOTS):
+            some = wanted[start : start + _SLOTS]
+            slots = ", ".join("?" * len(some))
+            sql = f"SELECT name, surrogate FROM person WHERE experiment = ? AND name IN ({slots})"
+            found.update(self._read(sql, (experiment, *some)))
+        return found
+
+    def most_surrogates(self, experiment: int) -> int:
+        """The highest number that a key has."""
+        sql = "SELECT max(surrogate) FROM person WHERE experiment = ?"
+        ((found,),) = self._read(sql, (experiment,))
+        return int(found or 0)
+
+    def persons(self, experiment: int) -> dict[int, str]:
+        """All keys by their numbers."""
+        sql = "SELECT surrogate, name FROM person WHERE experiment = ?"
+        return dict(self._read(sql, (experiment,)))
+
+    def snapshots(self, experiment: int) -> list[Snapshot]:
+        """The snapshots of an experiment, the latest first."""
+        sql = "SELECT * FROM snapshot WHERE experiment = ? ORDER BY seq DESC"
+        return [Snapshot(*row) for row in self._read(sql, (experiment,))]
+
+    def audits(self, limit: int = 1000) -> list[Audit]:
+        """Who changed what, the latest first."""
+        sql = "SELECT at, by, what, experiment, details FROM audit ORDER BY number DESC LIMIT ?"
+        return [Audit(*row) for row in self._read(sql, (limit,))]
+
+    def tokens(self) -> list[tuple[str, str, str, str, str]]:
+        """API keys that are valid: id, name, hash, roles, experiments."""
+        sql = "SELECT id, name, hash, roles, experiments FROM token WHERE revoked IS NULL"
+        return [tuple(row) for row in self._read(sql)]
+
+
+# Two are kept, and those that go with another policy or version: the tail of each can be verified.
+_FORGET_SNAPSHOTS = """
+DELETE FROM snapshot WHERE experiment = ?1
+AND seq NOT IN (SELECT seq FROM snapshot WHERE experiment = ?2 ORDER BY seq DESC LIMIT 2)
+AND seq NOT IN (SELECT seq FROM event WHERE experiment = ?1 AND kind IN (11, 12))
+"""
+
+
+def id_digest(id_: str) -> bytes:
+    """What is left of an id whose events are archived."""
+    return hashlib.blake2b(id_.encode(), digest_size=16).digest()
