@@ -141,7 +141,7 @@ def judge(client: Client, senders: Sequence[Sender], rewards: list[Any]) -> list
         wrong.append("rewards were applied more or less than once")
     events = list(all_events(client, "twice"))
     for kind in ("decided", "rewarded"):
-        found = collections.Counter(e["decision"] for e in events if e["kind"] == kind)
+        found = collections.Counter(e["id"] for e in events if e["kind"] == kind)
         if len(found) != distinct or max(found.values()) != 1:
             wrong.append(f"{kind}: {len(found)} ids, some {max(found.values())} times")
     _, page = client.get("/v1/experiments/twice")

@@ -175,7 +175,7 @@ def judge(client: Client, workers: Sequence[Worker]) -> tuple[list[str], dict[st
             if event["kind"] not in ("decided", "rewarded"):
                 continue
             one = seen if event["kind"] == "decided" else paid
-            id_ = event["decision"]
+            id_ = event["id"]
             if id_ in one:
                 wrong.append(f"{name}: two events of one id, {one[id_]} and {event}")
             one[id_] = event

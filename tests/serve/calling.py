@@ -25,7 +25,7 @@ class Caller(Protocol):
 class Called:
     """An ASGI application on a loop of its own, from startup to shutdown."""
 
-    def __init__(self, app: Any, tick: Callable[[], Any]) -> None:
+    def __init__(self, app: Any, tick: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self.app, self._tick = app, tick
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
@@ -60,10 +60,7 @@ class Called:
     def tick(self) -> None:
         """Let it do what it does now and then, for its clock has moved."""
 
-        async def tick() -> None:
-            self._tick()
-
-        self._wait(tick())
+        self._wait(self._tick())
 
     def request(self, method: str, path: str, data: bytes) -> tuple[int, bytes]:
         """One request; status and body."""

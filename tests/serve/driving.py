@@ -8,6 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rotting.serve.app import Service, app_of
+from rotting.serve.book import Answer, Book
+from rotting.serve.journal import Journal
 from serve.calling import Called, Caller
 from serve.pair import Clock, Open, Pair
 from serve.standin import make_app as standin_app
@@ -23,6 +26,16 @@ SPECIFICATIONS: dict[str, dict[str, Any]] = {
     "shown": {"policy": "roundrobin", "require_shown": True, "shown_window": 50},
     "window": {"policy": "ucb1", "reward_window": 30, "default_reward": 0.0},
     "given-up": {"policy": "ucb1", "reward_window": 30, "audience": True, "control": 0.2},
+    "all": {
+        "policy": {"policy": "cellucb", "sigma": 0.5},
+        "audience": {"rest": {"half_life": 20, "unit": "decisions"}},
+        "control": 0.3,
+        "require_shown": True,
+        "shown_window": 20,
+        "reward_window": 40,
+        "default_reward": 0.25,
+        "fallback": "B",
+    },
 }
 
 
@@ -33,11 +46,25 @@ def opener(data: Path, clock: Clock, standin: str | None = None) -> Open:
     """
 
     def opening() -> tuple[Caller, Any]:
-        app = standin_app(str(data), standin, clock)
-        called = Called(app, app.state.tick)
+        if standin is not None:
+            app = standin_app(str(data), standin, clock)
+            called = Called(app, app.state.tick)
+        else:
+            service = Service(data, clock=clock, compiled=False)
+            called = Called(app_of(service), lambda: tick(service.journal))
         return called, called.close
 
     return opening
+
+
+async def tick(journal: Journal) -> None:
+    """What the service does every tenth of a second, now."""
+
+    def work(book: Book) -> Answer:
+        book.tick()
+        return Answer(None, book.seq)
+
+    await journal.answer(work)
 
 
 class Walk:
@@ -90,7 +117,7 @@ class Walk:
         decision = self.random.choice(self.ids[name][-30:])["id"]
         body: dict[str, Any] = {"decision": decision, "reward": self.random.choice(REWARDS)}
         if self.random.random() < 0.3:
-            body["id"] = f"r-{decision}-{self.random.randint(0, 1)}"
+            body["id"] = f"r-{decision}-{body['reward']}"
         if chance < 0.24:
             wrong = [value for value in WRONG if value not in (-1, None)]
             body["reward"] = self.random.choice(wrong)
@@ -122,7 +149,7 @@ class Walk:
         chance = self.random.random()
         some = {"decisions": self.decision, "rewards": self.reward, "shown": self.shown}
         if chance < 0.86:
-            verb = self.random.choices(list(some), [5, 5, 3 if name == "shown" else 0.5])[0]
+            verb = self.random.choices(list(some), [5, 5, 3 if name in ("shown", "all") else 0.5])[0]
             if self.random.random() < 0.2:
                 items: list[Any] = [some[verb](name) for _ in range(self.random.randint(0, 12))]
                 if self.random.random() < 0.1:

@@ -231,7 +231,7 @@ class Model:
             if not experiment.requires_shown:
                 found.pull = self._pull(experiment, arm, key)
                 found.shown_at = now
-            about = {"decision": body["id"], "arm": arm, "pull": found.pull, "key": None}
+            about = {"id": body["id"], "arm": arm, "pull": found.pull, "key": None}
             if key is not None:
                 about["key"] = experiment.surrogates.setdefault(key, self.seq)
             found.seq = self._next(experiment, "decided", **about)
@@ -250,9 +250,7 @@ class Model:
         id_ = body.get("decision")
         demand(isinstance(id_, str) and 1 <= len(id_) <= 200)
         if id_ not in experiment.decisions:
-            raise (
-                Refused("not_found", "bad_request") if not text(id_, 200) else Refused("not_found")
-            )
+            raise Refused("not_found") if text(id_, 200) else Refused("not_found", "bad_request")
         return experiment.decisions[body["decision"]]
 
     def _show(self, experiment: Experiment, body: Body, now: float) -> Any:
@@ -264,7 +262,7 @@ class Model:
         if found.shown_seq is None:
             found.pull = self._pull(experiment, found.arm, found.key)
             found.shown_at = now
-            about = {"decision": body["decision"], "pull": found.pull}
+            about = {"id": body["decision"], "pull": found.pull}
             found.shown_seq = self._next(experiment, "shown", **about)
         return {"decision": body["decision"], "pull": found.pull, "seq": found.shown_seq}
 
@@ -286,11 +284,11 @@ class Model:
                 if found.late["reward"] != value:
                     raise Refused("conflict")
                 return answer | {"seq": found.late["seq"]}
-            seq = self._next(experiment, "late", decision=body["decision"], reward=value)
+            seq = self._next(experiment, "late", id=body["decision"], reward=value)
             found.late = {"id": name, "reward": value, "seq": seq}
             experiment.late += 1
             return answer | {"seq": found.late["seq"]}
-        about = {"decision": body["decision"], "reward": value}
+        about = {"id": body["decision"], "reward": value}
         found.reward_seq = self._next(experiment, "rewarded", **about)
         self._known(experiment, found.arm, value)
         found.state, found.reward, found.reward_id = "rewarded", value, name
@@ -385,11 +383,11 @@ class Model:
                 waiting = [d for d in open_ if d.shown_at is not None]
                 for found in sorted(waiting, key=lambda d: (d.shown_at, d.shown_seq or d.seq)):
                     if found.shown_at is not None and now - found.shown_at > window:
-                        self._next(experiment, "timed_out", decision=found.body["id"])
+                        self._next(experiment, "timed_out", id=found.body["id"])
                         self._time_out(experiment, found)
             for found in open_:
                 if found.shown_at is None and now - found.at > experiment.shown_window:
-                    self._next(experiment, "expired", decision=found.body["id"])
+                    self._next(experiment, "expired", id=found.body["id"])
                     found.state = "expired"
                     experiment.expired += 1
 

@@ -126,7 +126,11 @@ def make_app(data: str, broken: str | None = None, clock: Clock = time.time) -> 
             Route("/ready", status),
         ],
     )
-    app.state.tick = lambda: shop.do("tick", "", None)
+
+    async def tick() -> None:
+        shop.do("tick", "", None)
+
+    app.state.tick = tick
     return app
 
 

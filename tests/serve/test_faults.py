@@ -66,7 +66,7 @@ class Ledger:
         assert status == 200
         assert page["decisions"] == len(self.decided)
         events = [e for e in all_events(self.client, "e") if e["kind"] == "decided"]
-        assert sorted(e["decision"] for e in events) == sorted(self.decided)
+        assert sorted(e["id"] for e in events) == sorted(self.decided)
         for id_, before in self.decided.items():
             body = b'{"id": "%s"}' % id_.encode()
             again = self.client.send("POST", "/v1/experiments/e/decisions", body)

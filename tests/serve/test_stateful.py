@@ -93,9 +93,12 @@ class Machine(RuleBasedStateMachine):
     def show(self, name: str, decision: str) -> None:
         self.pair.post("shown", name, {"decision": decision})
 
-    @rule(bodies=st.lists(st.fixed_dictionaries({"decision": ids}), max_size=6))
-    def show_many(self, bodies: list[Any]) -> None:
-        self.pair.post("shown", "shown", bodies)
+    @rule(
+        name=st.sampled_from(["shown", "all"]),
+        bodies=st.lists(st.fixed_dictionaries({"decision": ids}), max_size=6),
+    )
+    def show_many(self, name: str, bodies: list[Any]) -> None:
+        self.pair.post("shown", name, bodies)
 
     @rule(name=names, verb=st.sampled_from(["add", "retire", "restore"]), arm=labels)
     def change_arms(self, name: str, verb: str, arm: str) -> None:
