@@ -16,51 +16,78 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import apsw
 
 from record import record
+from rotting.serve.events import Event
+from rotting.serve.store import Group, Store
 from serve import power
 
 GROUPS = 60  # commits in one life of the database
 CHECKPOINT = 40  # pages of log before they go to the database: often, to lose power in it too
 
 
+Row = tuple[int, str, str]  # number, id and body of an event
+
+
 class Plain:
     """A table of events with the pragmas of the service's store."""
 
-    def __init__(self, connection: power.Connection, synchronous: str) -> None:
-        self.connection = connection
+    def __init__(self, path: Path, vfs: power.Outage, synchronous: str) -> None:
+        self.connection = connection = power.connect(path, vfs)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
         connection.execute(
-            "CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT)"
+            "CREATE TABLE IF NOT EXISTS event (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT)"
         )
 
-    def write(self, events: list[tuple[int, str, str]]) -> None:
+    def write(self, events: list[Row]) -> None:
         """One group commit."""
         self.connection.execute("BEGIN IMMEDIATE")
-        self.connection.executemany("INSERT INTO events VALUES (?, ?, ?)", events)
+        self.connection.executemany("INSERT INTO event VALUES (?, ?, ?)", events)
         self.connection.execute("COMMIT")
 
-    def read(self) -> list[tuple[Any, ...]]:
-        return self.connection.execute("SELECT seq, id, body FROM events ORDER BY seq")
+    def read(self) -> list[Row]:
+        rows = self.connection.execute("SELECT seq, id, body FROM event ORDER BY seq")
+        return [(int(seq), str(id_), str(body)) for seq, id_, body in rows]
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class Real(Plain):
+    """The service's own store."""
+
+    def __init__(self, path: Path, vfs: power.Outage, synchronous: str) -> None:
+        self.store = Store(path, lambda where: power.connect(where, vfs), synchronous=synchronous)
+        assert self.store._writer is not None
+        self.store._writer.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
+
+    def write(self, events: list[Row]) -> None:
+        group = Group()
+        group.events = [Event(seq, 1, 2, id_, 0.0, body.encode()) for seq, id_, body in events]
+        self.store.append(group)
+
+    def read(self) -> list[Row]:
+        return [(e.seq, str(e.id), e.body.decode()) for e in self.store.events()]
+
+    def close(self) -> None:
+        self.store.close()
 
 
 def life(
-    path: Path, vfs: power.Outage, draw: random.Random, synchronous: str
-) -> list[tuple[int, str, str]]:
+    path: Path, vfs: power.Outage, draw: random.Random, synchronous: str, kind: type[Plain]
+) -> list[Row]:
     """Write groups of events until the power fails, or all are written; the acknowledged ones."""
-    acknowledged: list[tuple[int, str, str]] = []
-    connection = None
+    acknowledged: list[Row] = []
+    store = None
     try:
-        connection = power.connect(path, vfs)
-        store = Plain(connection, synchronous)
-        acknowledged = [(int(s), str(i), str(b)) for s, i, b in store.read()]
+        store = kind(path, vfs, synchronous)
+        acknowledged = store.read()
         for _ in range(GROUPS):
             seq = len(acknowledged)
             group = [
@@ -73,16 +100,13 @@ def life(
         assert vfs.lost, "an error before the power failed"
     finally:
         vfs.lost = True  # what closing would still write is lost as well
-        if connection is not None:
-            try:
-                connection.close()
-            except apsw.Error:
-                connection.base.close(True)
+        if store is not None:
+            store.close()
     return acknowledged
 
 
 def lose(
-    folder: Path, losses: int, seed: int, synchronous: str = "FULL"
+    folder: Path, losses: int, seed: int, synchronous: str = "FULL", kind: type[Plain] = Real
 ) -> tuple[list[str], dict[str, int]]:
     """Lose power so often, each time going on with what is left; what was wrong, and counts."""
     draw, wrong = random.Random(seed), list[str]()
@@ -90,14 +114,14 @@ def lose(
     trial = power.Outage()
     here = folder / "measure"
     here.mkdir()
-    life(here / "events.db", trial, random.Random(seed), synchronous)
+    life(here / "events.db", trial, random.Random(seed), synchronous, kind)
     here = folder / "0"
     here.mkdir()
     for number in range(1, losses + 1):
         vfs = power.Outage(draw.randint(1, trial.count))
         for file in here.iterdir():
             vfs.disks[str(file)] = power.Disk(file.read_bytes(), listed=True)
-        acknowledged = life(here / "events.db", vfs, draw, synchronous)
+        acknowledged = life(here / "events.db", vfs, draw, synchronous, kind)
         there = folder / str(number)
         there.mkdir()
         counts[vfs.survive(there, draw)] += 1
@@ -113,7 +137,7 @@ def lose(
     return wrong, dict(counts)
 
 
-def judge(path: Path, acknowledged: list[tuple[int, str, str]]) -> str | None:
+def judge(path: Path, acknowledged: list[Row]) -> str | None:
     """What is wrong with the database that is left, if anything."""
     # A copy is looked at, for opening repairs: the next life begins with what the loss left.
     copy = path.parent / "copy"
@@ -126,8 +150,11 @@ def judge(path: Path, acknowledged: list[tuple[int, str, str]]) -> str | None:
             (sound,) = connection.execute("PRAGMA integrity_check")[0]
             if sound != "ok":
                 return f"integrity_check says {sound}"
-            tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'events'")
-            found = connection.execute("SELECT * FROM events ORDER BY seq") if tables else []
+            tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'event'")
+            rows = (
+                connection.execute("SELECT seq, id, body FROM event ORDER BY seq") if tables else []
+            )
+            found = [(s, i, b.decode() if isinstance(b, bytes) else b) for s, i, b in rows]
         finally:
             connection.close()
     except apsw.Error as error:

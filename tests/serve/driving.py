@@ -149,7 +149,9 @@ class Walk:
         chance = self.random.random()
         some = {"decisions": self.decision, "rewards": self.reward, "shown": self.shown}
         if chance < 0.86:
-            verb = self.random.choices(list(some), [5, 5, 3 if name in ("shown", "all") else 0.5])[0]
+            verb = self.random.choices(list(some), [5, 5, 3 if name in ("shown", "all") else 0.5])[
+                0
+            ]
             if self.random.random() < 0.2:
                 items: list[Any] = [some[verb](name) for _ in range(self.random.randint(0, 12))]
                 if self.random.random() < 0.1:

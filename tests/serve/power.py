@@ -195,7 +195,10 @@ class Connection:
         self.base.executemany(sql, [tuple(row) for row in rows])
 
     def close(self) -> None:
-        self.base.close()
+        try:
+            self.base.close()
+        except apsw.Error:  # without power
+            self.base.close(True)
 
 
 def connect(path: str | Path, vfs: Outage | None = None) -> Connection:
