@@ -36,7 +36,7 @@ EXPERIMENTS: list[dict[str, Any]] = [
     {"name": "alone", "arms": ["A", "B", "C"], "policy": "ucb1"},
     {"name": "many", "arms": ["A", "B", "C"], "policy": "ucb1", "audience": True},
 ]
-ABANDONED = 0.02  # of the requests whose answer did not come are never repeated
+ABANDONED = 0.05  # of the requests whose answer did not come are never repeated
 SAMPLE = 20  # acknowledged things asked for again after every start
 
 
@@ -56,8 +56,11 @@ class Kept:
 class Worker(threading.Thread):
     """A client that works until it is told to stop, and finishes what it has begun."""
 
-    def __init__(self, number: int, seed: int, port: int, stop: threading.Event) -> None:
+    def __init__(
+        self, number: int, seed: int, port: int, stop: threading.Event, pause: float = 0.0
+    ) -> None:
         super().__init__(daemon=True)
+        self.pause = pause
         self.number, self.random = number, random.Random(f"{seed}-{number}")
         self.client, self.stop, self.kept = Client(port, timeout=10.0), stop, Kept()
         self.count = 0
@@ -67,6 +70,8 @@ class Worker(threading.Thread):
         try:
             while not self.stop.is_set():
                 self.work()
+                if self.pause:
+                    time.sleep(self.random.random() * self.pause)
         except Exception as error:
             self.kept.wrong.append(f"client {self.number}: {error!r}")
         finally:
@@ -109,7 +114,7 @@ class Worker(threading.Thread):
                 status, answer = self.client.post(path, bodies if batch else bodies[0])
             except (OSError, http.client.HTTPException, json.JSONDecodeError):
                 self.kept.unanswered += tries == 1
-                if self.random.random() < ABANDONED:
+                if tries == 1 and self.random.random() < ABANDONED:
                     self.kept.abandoned |= {(name, verb, key_of(verb, body)) for body in bodies}
                     return False
                 time.sleep(0.02)
@@ -227,9 +232,15 @@ def judge(client: Client, workers: Sequence[Worker]) -> tuple[list[str], dict[st
 
 
 def kill_often(
-    folder: Path, kills: int, seed: int, command: Sequence[str] = ROTTING, report: bool = False
+    folder: Path,
+    kills: int,
+    seed: int,
+    command: Sequence[str] = ROTTING,
+    *,
+    pause: float = 0.0,
+    report: bool = False,
 ) -> tuple[list[str], dict[str, float]]:
-    """Kill it so often; what was wrong, and figures."""
+    """Kill it so often; what was wrong, and figures. Clients pause for up to so many seconds."""
     draw, begin = random.Random(seed), time.perf_counter()
     server = Server(folder / "kills.db", command)
     stop, wrong, starts = threading.Event(), list[str](), list[float]()
@@ -237,7 +248,7 @@ def kill_often(
         for experiment in EXPERIMENTS:
             status, answer = server.client().post("/v1/experiments", experiment)
             assert status == 201, answer
-        workers = [Worker(number, seed, server.port, stop) for number in range(CLIENTS)]
+        workers = [Worker(number, seed, server.port, stop, pause) for number in range(CLIENTS)]
         for worker in workers:
             worker.start()
         for number in range(1, kills + 1):

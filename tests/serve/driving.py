@@ -117,7 +117,7 @@ class Walk:
         decision = self.random.choice(self.ids[name][-30:])["id"]
         body: dict[str, Any] = {"decision": decision, "reward": self.random.choice(REWARDS)}
         if self.random.random() < 0.3:
-            body["id"] = f"r-{decision}-{body['reward']}"
+            body["id"] = f"r-{decision}-{self.random.randint(0, 1)}"
         if chance < 0.24:
             wrong = [value for value in WRONG if value not in (-1, None)]
             body["reward"] = self.random.choice(wrong)
