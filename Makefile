@@ -91,13 +91,13 @@ docs: $(STAMP)  ## the API as HTML, in out/api
 lock: $(STAMP)  ## renew requirements-dev.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
-	  --extra frames --extra logs --group dev -o requirements-dev.lock pyproject.toml
+	  --extra frames --extra logs --extra serve --group dev -o requirements-dev.lock pyproject.toml
 
 test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet uv
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python \
-	  --resolution lowest-direct -e ".[frames,logs]" --group dev
+	  --resolution lowest-direct -e ".[frames,logs,serve]" --group dev
 	.venv-lowest/bin/python -m pytest -n 2
 
 clean:  ## remove what was built

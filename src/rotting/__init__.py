@@ -37,9 +37,11 @@ __version__ = provenance.VERSION
 
 
 def __getattr__(name: str) -> Any:
-    """`rotting.logs` is imported when it is asked for: few need it, and it takes a moment."""
+    """Imported when asked for: few need these, and they take a moment, or another library."""
     if name == "logs":
         return importlib.import_module("rotting.logs")
+    if name == "Client":
+        return importlib.import_module("rotting.serve.client").Client
     raise AttributeError(f"module 'rotting' has no attribute {name!r}")
 
 

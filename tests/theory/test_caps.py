@@ -37,5 +37,5 @@ def test_arms_that_are_not_left_and_arms_without_a_turn() -> None:
     flat = np.array([[0.4] * 5, [0.6] * 5, [0.6] * 5])
     assert caps_of(flat) == [Cap(0), Cap(None), Cap(0)]
     falls = np.array([[0.9, 0.1, 0.1], [0.5, 0.5, 0.5], [0.2, 0.2, 0.2]])
-    assert caps_of(falls) == [Cap(1, 0.5), Cap(None), Cap(0)]
+    assert caps_of(falls) == [Cap(1, 0.5, 1, 1), Cap(None), Cap(0)]
     assert caps_of(np.array([[0.9, 0.1]])) == [Cap(None)]

@@ -73,34 +73,42 @@ def common(
     context.with_resource(notices.shown(verbose))
 
 
-def command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+def command(
+    name: str, group: typer.Typer = app
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Make a function a command; a user's mistake is one line and a non-zero exit."""
 
     def register(function: Callable[P, None]) -> Callable[P, None]:
-        @functools.wraps(function)
-        def safe(*args: P.args, **kwargs: P.kwargs) -> None:
-            try:
-                with console.noting_interrupts():
-                    place = kwargs.get("out")
-                    if isinstance(place, Path):
-                        check_place("out", place)
-                    function(*args, **kwargs)
-            except (ValueError, OSError) as error:
-                _complain(str(error))
-                raise typer.Exit(2) from None
-            except MemoryError as error:  # what was foreseen is refused before, see engines.sizes
-                _complain(f"memory must suffice, but does not: {error}")
-                raise typer.Exit(2) from None
-            except KeyboardInterrupt as stop:
-                with contextlib.suppress(OSError):  # the terminal may be what has gone
-                    _complain("stopped")
-                code = stop.exit_code if isinstance(stop, console.Stopped) else 130
-                raise typer.Exit(code) from None
-
-        app.command(name, cls=narrow.Command)(safe)
+        group.command(name, cls=narrow.Command)(guarded(function))
         return function
 
     return register
+
+
+def guarded(function: Callable[P, None]) -> Callable[P, None]:
+    """The same function, for which a user's mistake is one line and a non-zero exit."""
+
+    @functools.wraps(function)
+    def safe(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            with console.noting_interrupts():
+                place = kwargs.get("out")
+                if isinstance(place, Path):
+                    check_place("out", place)
+                function(*args, **kwargs)
+        except (ValueError, OSError) as error:
+            _complain(str(error))
+            raise typer.Exit(2) from None
+        except MemoryError as error:  # what was foreseen is refused before, see engines.sizes
+            _complain(f"memory must suffice, but does not: {error}")
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt as stop:
+            with contextlib.suppress(OSError):  # the terminal may be what has gone
+                _complain("stopped")
+            code = stop.exit_code if isinstance(stop, console.Stopped) else 130
+            raise typer.Exit(code) from None
+
+    return safe
 
 
 def _complain(text: str) -> None:

@@ -17,7 +17,7 @@ from rotting.arrays import FloatArray
 from rotting.online.table import figure, frame_of, name_of
 from rotting.policies.base import Policy
 from rotting.printable import printable
-from rotting.theory.caps import caps_of
+from rotting.theory.caps import Cap, caps_of
 from rotting.verbs import Belief
 
 if TYPE_CHECKING:
@@ -70,11 +70,20 @@ class Curves:
         By the estimates (`theory.caps`); 0 for an arm whose turn does not come within the showings
         looked at, None for one that is not left, and for one of which nothing is known.
         """
+        turns = self.turns()
+        return {arm: turns[arm].showings if arm in turns else None for arm in self.arms}
+
+    def turns(self) -> dict[Any, Cap]:
+        """The caps of the arms of which something is known, and what play turns to then.
+
+        `Cap.other` is a place among `arms`.
+        """
         known, worth = self._known()
-        found: dict[Any, int | None] = dict.fromkeys(self.arms)
-        for place, cap in zip(known, caps_of(worth) if known else (), strict=True):
-            found[self.arms[place]] = cap.showings
-        return found
+        found = zip(known, caps_of(worth) if known else (), strict=True)
+        return {
+            self.arms[place]: cap if cap.other is None else cap._replace(other=known[cap.other])
+            for place, cap in found
+        }
 
     def _known(self) -> tuple[list[int], FloatArray]:
         """The places of the arms of which something is known, and what they are worth.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import logging
@@ -12,21 +13,29 @@ from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 import rotting.serve as here
 from rotting.provenance import VERSION
 from rotting.serve import bodies
-from rotting.serve.access import Gate, Rate, Who
+from rotting.serve.access import LOCAL, Gate, Rate, Who
 from rotting.serve.book import Answer, Book
 from rotting.serve.connection import Connect, connect
 from rotting.serve.experiment import Experiment
-from rotting.serve.exporting import export
-from rotting.serve.http import Protected, answer, body_of, check_origin, refusal
+from rotting.serve.exporting import FORMATS, check_format
+from rotting.serve.http import (
+    PROTECTING,
+    Asked,
+    Reply,
+    Stream,
+    check_origin,
+    read_json,
+    refusal,
+    reply,
+    send_reply,
+    send_stream,
+)
 from rotting.serve.journal import Journal
 from rotting.serve.metrics import Metrics
 from rotting.serve.openapi import description
@@ -44,7 +53,6 @@ class Limits(msgspec.Struct, frozen=True):
     """How much one may ask for."""
 
     body: int = 1 << 20  # bytes
-    seconds: float = 10.0  # for a body to come
     rate: float = 0.0  # requests a second for each key; 0 for no limit
 
 
@@ -70,99 +78,82 @@ class Service:
         self.started = time.time()
         self.errors: dict[str, tuple[float, str]] = {}
         self.warming = Warming(self.journal, compiled)
+        self.companions: list[Callable[[], Awaitable[None]]] = []  # what else runs meanwhile
 
-    def who(self, request: Request) -> Who:
+    def who(self, asked: Asked) -> Who:
         """Who asks, if they may ask at all."""
         if self.gate.stale() and self.journal.book is not None:
             self.gate.refresh(self.journal.book.store.tokens())
-        check_origin(request, None if self.gate.asks else self.hosts)
-        address = request.client.host if request.client else ""
+        check_origin(asked, None if self.gate.asks else self.hosts)
+        if not self.gate.asks:
+            return LOCAL
         try:
-            who = self.gate.who(request.headers.get("authorization"))
+            who = self.gate.who(asked.headers.get(b"authorization", b"").decode("latin-1"))
         except Refusal:
-            self.refused.take(address)
+            self.refused.take(asked.address)
             raise
         self.rate.take(who.name)
         return who
 
-    def experiment(self, book: Book, request: Request, who: Who) -> Experiment:
+    def experiment(self, book: Book, asked: Asked, who: Who) -> Experiment:
         """The experiment that is meant; one that they may not see does not exist for them."""
-        name = request.path_params["name"]
-        if not who.sees(name):
+        if not who.sees(asked.name):
             raise Refusal("not_found", "there is no such experiment", "name")
-        return book.find(name)
+        return book.find(asked.name)
 
 
-Verb = Callable[[Service, Request, Who], Awaitable[Response]]
+Verb = Callable[[Service, Asked, Who], Awaitable[Reply | Stream]]
 
 
-def route(path: str, verb: Verb, method: str = "GET", *roles: str) -> Route:
-    """A route for those who have one of the roles; none named: for everybody with a key."""
-
-    async def endpoint(request: Request) -> Response:
-        service: Service = request.app.state.service
-        try:
-            who = service.who(request)
-            if roles and not who.may(*roles):
-                raise Refusal("forbidden", f"this key may not do that: it needs {roles[0]}")
-            return await verb(service, request, who)
-        except Refusal as why:
-            name = request.path_params.get("name")
-            if name is not None and why.status not in (401, 403, 404):
-                if len(service.errors) > 1000:
-                    service.errors.clear()
-                service.errors[name] = (time.time(), why.message)
-            return refusal(why)
-        except Exception:
-            _LOG.exception("a request could not be answered")
-            return refusal(Refusal("internal", "the service made a mistake; its log says which"))
-
-    return Route(path, endpoint, methods=[method])
-
-
-def _batch(kind: type[msgspec.Struct], data: Any) -> tuple[list[Any], bool]:
+def _items(kind: Any, data: bytes) -> tuple[list[Any], bool]:
     """The items of a request, each parsed or a refusal, and whether they came as a list."""
-    listed = isinstance(data, list)
-    if listed and len(data) > bodies.MOST_ITEMS:
+    try:
+        found = kind.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # which is wrong?
+        found = read_json(data)
+    if not isinstance(found, list):
+        return [bodies.parse(kind.one, found)], False
+    if len(found) > bodies.MOST_ITEMS:
         raise Refusal("too_large", f"a batch has at most {bodies.MOST_ITEMS} items")
-    found: list[Any] = []
-    for item in data if listed else [data]:
-        try:
-            found.append(bodies.parse(kind, item))
-        except Refusal as why:
-            if not listed:
-                raise
-            found.append(why)
-    return found, listed
+    return [_parsed(kind.one, item) for item in found], True
+
+
+def _parsed(kind: Any, item: Any) -> Any:
+    if isinstance(item, kind):
+        return item
+    try:
+        return bodies.parse(kind, item)
+    except Refusal as why:
+        return why
 
 
 async def _many(
     service: Service,
-    request: Request,
+    asked: Asked,
     who: Who,
-    kind: type[msgspec.Struct],
+    kind: bodies.OneOrMany,
     do: Callable[[Book, Experiment, list[Any]], list[Answer | Refusal]],
-) -> Response:
+) -> Reply:
     """One or many of a verb: all of them happen, then one commit, then the answers."""
-    limits = service.limits
-    data = await body_of(request, limits.body, limits.seconds)
-    items, listed = _batch(kind, data)
+    items, listed = _items(kind, await asked.body(service.limits.body))
     if listed and len(items) > 1:
         service.rate.take(who.name, len(items) / 100)
     found: list[Answer | Refusal] = []
 
     def work(book: Book) -> Answer:
-        experiment = service.experiment(book, request, who)
-        found.extend(do(book, experiment, items))
-        seqs = [one.seq for one in found if isinstance(one, Answer)]
-        return Answer(None, max(seqs, default=0))
+        found.extend(do(book, service.experiment(book, asked, who), items))
+        seq = 0
+        for one in found:
+            if type(one) is Answer and one.seq > seq:
+                seq = one.seq
+        return Answer(None, seq)
 
     await service.journal.answer(work)
     if not listed:
         if isinstance(found[0], Refusal):
             raise found[0]
-        return answer(found[0].data)
-    return answer([one.as_data() if isinstance(one, Refusal) else one.data for one in found])
+        return reply(found[0].data)
+    return reply([one.as_data() if isinstance(one, Refusal) else one.data for one in found])
 
 
 def _each(items: list[Any], do: Callable[[Any], Answer]) -> list[Answer | Refusal]:
@@ -176,15 +167,14 @@ def _each(items: list[Any], do: Callable[[Any], Answer]) -> list[Answer | Refusa
     return found
 
 
-async def create(service: Service, request: Request, who: Who) -> Response:
+async def create(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments."""
-    limits = service.limits
-    asked = bodies.parse(bodies.Creation, await body_of(request, limits.body, limits.seconds))
-    if not who.sees(asked.name):
+    wanted = bodies.parse(bodies.Creation, read_json(await asked.body(service.limits.body)))
+    if not who.sees(wanted.name):
         raise Refusal("forbidden", "this key may not make an experiment of that name", "name")
-    made = await service.journal.answer(lambda book: book.create(asked, who.name))
+    made = await service.journal.answer(lambda book: book.create(wanted, who.name))
     service.warming.want(made.data)
-    return answer(_view(service, made.data), made.status)
+    return reply(_view(service, made.data), made.status)
 
 
 def _view(service: Service, experiment: Experiment) -> dict[str, Any]:
@@ -198,7 +188,7 @@ def _last_error(service: Service, name: str) -> dict[str, Any] | None:
     return None if latest is None else {"at": latest[0], "message": latest[1]}
 
 
-async def experiments(service: Service, request: Request, who: Who) -> Response:
+async def experiments(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/experiments."""
     book = service.journal.usable()
     found = [
@@ -206,15 +196,15 @@ async def experiments(service: Service, request: Request, who: Who) -> Response:
         for one in book.experiments.values()
         if who.sees(one.name)
     ]
-    return answer({"experiments": found})
+    return reply({"experiments": found})
 
 
-async def experiment(service: Service, request: Request, who: Who) -> Response:
+async def experiment(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/experiments/{name}."""
-    return answer(_view(service, service.experiment(service.journal.usable(), request, who)))
+    return reply(_view(service, service.experiment(service.journal.usable(), asked, who)))
 
 
-async def decisions(service: Service, request: Request, who: Who) -> Response:
+async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/decisions."""
 
     def do(book: Book, experiment: Experiment, items: list[Any]) -> list[Answer | Refusal]:
@@ -223,77 +213,76 @@ async def decisions(service: Service, request: Request, who: Who) -> Response:
         keys = book.keys(experiment, (item.key for item in fine))
         return _each(items, lambda item: book.decide(experiment, item, found, keys))
 
-    return await _many(service, request, who, bodies.Decide, do)
+    return await _many(service, asked, who, bodies.DECIDE, do)
 
 
-async def shown(service: Service, request: Request, who: Who) -> Response:
+async def shown(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/shown."""
     return await _many(
         service,
-        request,
+        asked,
         who,
-        bodies.Show,
+        bodies.SHOW,
         lambda book, one, items: _each(items, lambda item: book.show(one, item)),
     )
 
 
-async def rewards(service: Service, request: Request, who: Who) -> Response:
+async def rewards(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/rewards."""
     return await _many(
         service,
-        request,
+        asked,
         who,
-        bodies.Reward,
+        bodies.REWARD,
         lambda book, one, items: _each(items, lambda item: book.reward(one, item)),
     )
 
 
-async def arms(service: Service, request: Request, who: Who) -> Response:
+async def arms(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/arms."""
     return await _many(
         service,
-        request,
+        asked,
         who,
-        bodies.ArmChange,
+        bodies.ARM_CHANGE,
         lambda book, one, items: _each(items, lambda item: book.change_arm(one, item, who.name)),
     )
 
 
-async def history(service: Service, request: Request, who: Who) -> Response:
+async def history(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/history."""
     return await _many(
         service,
-        request,
+        asked,
         who,
-        bodies.Past,
+        bodies.PAST,
         lambda book, one, items: _each(items, lambda item: book.learn(one, item, who.name)),
     )
 
 
-async def erase(service: Service, request: Request, who: Who) -> Response:
+async def erase(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/erase."""
     return await _many(
         service,
-        request,
+        asked,
         who,
-        bodies.Erase,
+        bodies.ERASE,
         lambda book, one, items: _each(items, lambda item: book.erase(one, item, who.name)),
     )
 
 
-async def policy(service: Service, request: Request, who: Who) -> Response:
+async def policy(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/policy."""
-    limits = service.limits
-    asked = bodies.parse(bodies.PolicyChange, await body_of(request, limits.body, limits.seconds))
-    named = functools.partial(service.experiment, request=request, who=who)
-    seq = await change_policy(service.journal, named, asked, who.name)
+    wanted = bodies.parse(bodies.PolicyChange, read_json(await asked.body(service.limits.body)))
+    named = functools.partial(service.experiment, asked=asked, who=who)
+    seq = await change_policy(service.journal, named, wanted, who.name)
     one = named(service.journal.usable())
     service.warming.want(one)
-    return answer({"policy": policy_of(one), "seq": seq})
+    return reply({"policy": policy_of(one), "seq": seq})
 
 
-def _number(request: Request, name: str, default: int, least: int, most: int) -> int:
-    text = request.query_params.get(name)
+def _number(asked: Asked, name: str, default: int, least: int, most: int) -> int:
+    text = asked.query(name)
     if text is None:
         return default
     if not text.isascii() or not text.isdigit() or not least <= int(text[:20]) <= most:
@@ -301,34 +290,47 @@ def _number(request: Request, name: str, default: int, least: int, most: int) ->
     return int(text)
 
 
-async def events(service: Service, request: Request, who: Who) -> Response:
+async def events(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/experiments/{name}/events."""
-    after = _number(request, "after", 0, 0, 2**62)
-    limit = _number(request, "limit", 1000, 1, 10_000)
+    after = _number(asked, "after", 0, 0, 2**62)
+    limit = _number(asked, "limit", 1000, 1, 10_000)
     book = service.journal.usable()
-    one = service.experiment(book, request, who)
+    one = service.experiment(book, asked, who)
     found = []
     for event in book.store.events(after=after, experiment=one.number):
         found.append(event_view(one, event))
         if len(found) == limit:
             break
-    return answer({"events": found, "last": found[-1]["seq"] if found else after})
+    return reply({"events": found, "last": found[-1]["seq"] if found else after})
 
 
-async def audit(service: Service, request: Request, who: Who) -> Response:
+async def export(service: Service, asked: Asked, who: Who) -> Stream:
+    """GET /v1/experiments/{name}/export."""
+    form = check_format(asked.query("format") or "csv")
+    one = service.experiment(service.journal.usable(), asked, who)
+    make, kind = FORMATS[form]
+    pieces = make(service.journal.usable().store, one)
+    loop = asyncio.get_running_loop()
+    # the first piece here: what cannot be is refused before anything is sent
+    first = await loop.run_in_executor(None, next, pieces, b"")
+    name = f'attachment; filename="{one.name}.{form}"'.encode()
+    return Stream(first, pieces, ((b"content-type", kind.encode()), (b"content-disposition", name)))
+
+
+async def audit(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/audit."""
     if who.experiments:
         raise Refusal("forbidden", "this key sees some experiments only")
     rows = service.journal.usable().store.audits()
-    return answer({"audit": [row._asdict() for row in rows]})
+    return reply({"audit": [row._asdict() for row in rows]})
 
 
-async def status(service: Service, request: Request, who: Who) -> Response:
+async def status(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/status."""
     journal = service.journal
     book = journal.book
     seen = [] if book is None else [name for name in book.experiments if who.sees(name)]
-    return answer(
+    return reply(
         {
             "version": VERSION,
             "started": service.started,
@@ -342,83 +344,152 @@ async def status(service: Service, request: Request, who: Who) -> Response:
     )
 
 
-async def metrics(service: Service, request: Request, who: Who) -> Response:
+async def metrics(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /metrics."""
     text, kind = service.metrics.text(who)
-    return Response(text, headers={"content-type": kind})
+    return Reply(200, text, ((b"content-type", kind.encode()),))
 
 
-async def _health(request: Request) -> Response:
-    return answer({"alive": True})
+# Verbs by method and name, with the roles that may use them; none: everybody who has a key.
+_OF_ONE: dict[tuple[str, str], tuple[Verb, tuple[str, ...]]] = {
+    ("POST", "decisions"): (decisions, ("decide",)),
+    ("POST", "rewards"): (rewards, ("reward",)),
+    ("POST", "shown"): (shown, ("decide", "reward")),
+    ("POST", "arms"): (arms, ("admin",)),
+    ("POST", "policy"): (policy, ("admin",)),
+    ("POST", "history"): (history, ("admin",)),
+    ("POST", "erase"): (erase, ("admin",)),
+    ("GET", "events"): (events, ("read",)),
+    ("GET", "export"): (export, ("read",)),
+    ("GET", ""): (experiment, ("read",)),
+}
+_OTHERS: dict[tuple[str, str], tuple[Verb, tuple[str, ...]]] = {
+    ("POST", "/v1/experiments"): (create, ("admin",)),
+    ("GET", "/v1/experiments"): (experiments, ("read",)),
+    ("GET", "/v1/audit"): (audit, ("admin",)),
+    ("GET", "/v1/status"): (status, ()),
+    ("GET", "/metrics"): (metrics, ("read",)),
+}
+_ONES = {verb for _, verb in _OF_ONE}
+_PLACES = {path for _, path in _OTHERS} | {"/health", "/ready", "/v1/openapi.json", "/"}
 
 
-async def _ready(request: Request) -> Response:
-    journal = request.app.state.service.journal
-    if journal.reason is None:
-        return answer({"ready": True})
-    return refusal(Refusal("unavailable", f"not ready: {journal.reason}"))
+class App:
+    """The service for an ASGI server."""
 
-
-async def _openapi(request: Request) -> Response:
-    return answer(description(VERSION))
-
-
-async def _page(request: Request) -> Response:
-    return FileResponse(_STATIC / "index.html", media_type="text/html")
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    code = {404: "not_found", 405: "method_not_allowed"}.get(status, "bad_request")
-    words = {404: "there is nothing at this address", 405: "this method is not for this address"}
-    made = refusal(Refusal(code, words.get(status, "the request cannot be understood")))
-    if isinstance(error, HTTPException) and error.headers:
-        made.headers.update(error.headers)
-    return made
-
-
-def make_app(path: Path | str, **settings: Any) -> Any:
-    """The application on a database file; `settings` are those of `Service`."""
-    return app_of(Service(Path(path), **settings))
-
-
-def app_of(service: Service) -> Any:
-    """The application of a service."""
-    one = "/v1/experiments/{name}"
-    routes = [
-        route("/v1/experiments", create, "POST", "admin"),
-        route("/v1/experiments", experiments, "GET", "read"),
-        route(one, experiment, "GET", "read"),
-        route(f"{one}/decisions", decisions, "POST", "decide"),
-        route(f"{one}/shown", shown, "POST", "decide", "reward"),
-        route(f"{one}/rewards", rewards, "POST", "reward"),
-        route(f"{one}/arms", arms, "POST", "admin"),
-        route(f"{one}/policy", policy, "POST", "admin"),
-        route(f"{one}/history", history, "POST", "admin"),
-        route(f"{one}/erase", erase, "POST", "admin"),
-        route(f"{one}/events", events, "GET", "read"),
-        route(f"{one}/export", export, "GET", "read"),
-        route("/v1/audit", audit, "GET", "admin"),
-        route("/v1/status", status),
-        route("/metrics", metrics, "GET", "read"),
-        Route("/health", _health),
-        Route("/ready", _ready),
-        Route("/v1/openapi.json", _openapi),
-        Route("/", _page),
-        Mount("/static", StaticFiles(directory=_STATIC, check_dir=False)),
-    ]
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        # Starlette begins and ends the service, and hands out the page's files
+        self.others = Starlette(
+            routes=[Mount("/static", StaticFiles(directory=_STATIC, check_dir=False))],
+            lifespan=self._life,
+        )
+        self._page: bytes | None = None
 
     @contextlib.asynccontextmanager
-    async def life(app: Starlette) -> AsyncIterator[None]:
-        await service.journal.start()
-        service.warming.start()
+    async def _life(self, app: Starlette) -> AsyncIterator[None]:
+        await self.service.journal.start()
+        self.service.warming.start()
+        tasks = [asyncio.ensure_future(work()) for work in self.service.companions]
         try:
             yield
         finally:
-            await service.warming.close()
-            await service.journal.close()
+            for task in tasks:
+                task.cancel()
+            await self.service.warming.close()
+            await self.service.journal.close()
 
-    app = Starlette(routes=routes, lifespan=life, exception_handlers={HTTPException: _http_error})
-    app.state.service = service
-    app.router.redirect_slashes = False
-    return Protected(app, service.metrics.note)
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.others(scope, receive, send)
+            return
+        began = time.perf_counter()
+        verb, made = await self._answer(scope, receive, send)
+        if made is None:
+            return
+        if isinstance(made, Stream):
+            await send_stream(send, made)
+        else:
+            await send_reply(send, made)
+        self.service.metrics.note(verb, made.status, time.perf_counter() - began)
+
+    async def _answer(
+        self, scope: Any, receive: Any, send: Any
+    ) -> tuple[str, Reply | Stream | None]:
+        path, method = scope["path"], scope["method"]
+        parts = path.split("/")
+        if path.startswith("/v1/experiments/") and len(parts) in (4, 5) and parts[3]:
+            verb = parts[4] if len(parts) == 5 else ""
+            known = _OF_ONE.get((method, verb)) if len(parts) == 4 or verb else None
+            name = verb or "experiment"
+            if known is not None:
+                return name, await self._asked(known, Asked(scope, receive, parts[3]))
+            if verb in _ONES:
+                return name, _wrong_method(_OF_ONE, verb)
+            return "other", _NOTHING_HERE
+        known = _OTHERS.get((method, path))
+        if known is not None:
+            return path.rpartition("/")[2], await self._asked(known, Asked(scope, receive))
+        if path.startswith("/static/") and method in ("GET", "HEAD"):
+            await self._static(scope, receive, send)
+            return "static", None
+        if path not in _PLACES:
+            return "other", _NOTHING_HERE
+        if method not in ("GET", "HEAD"):
+            return "other", _wrong_method(_OTHERS, path)
+        return path.strip("/") or "page", self._open(path)
+
+    async def _asked(self, known: tuple[Verb, tuple[str, ...]], asked: Asked) -> Reply | Stream:
+        service, (verb, roles) = self.service, known
+        try:
+            who = service.who(asked)
+            if roles and not who.may(*roles):
+                raise Refusal("forbidden", f"this key may not do that: it needs {roles[0]}")
+            return await verb(service, asked, who)
+        except Refusal as why:
+            if asked.name and why.status not in (401, 403, 404):
+                if len(service.errors) > 1000:
+                    service.errors.clear()
+                service.errors[asked.name] = (time.time(), why.message)
+            return refusal(why)
+        except Exception:
+            _LOG.exception("a request could not be answered")
+            return refusal(Refusal("internal", "the service made a mistake; its log says which"))
+
+    def _open(self, path: str) -> Reply:
+        """What everybody may ask."""
+        reason = self.service.journal.reason
+        if path == "/health":
+            return reply({"alive": True})
+        if path == "/ready":
+            if reason is None:
+                return reply({"ready": True})
+            return refusal(Refusal("unavailable", f"not ready: {reason}"))
+        if path == "/":
+            if self._page is None:
+                self._page = (_STATIC / "index.html").read_bytes()
+            return Reply(200, self._page, ((b"content-type", b"text/html; charset=utf-8"),))
+        return reply(description(VERSION))
+
+    async def _static(self, scope: Any, receive: Any, send: Any) -> None:
+        async def send_protected(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *PROTECTING]
+            await send(message)
+
+        await self.others(scope, receive, send_protected)
+
+
+_NOTHING_HERE = refusal(Refusal("not_found", "there is nothing at this address"))
+
+
+def _wrong_method(verbs: Any, name: str) -> Reply:
+    allowed = sorted({method for method, verb in verbs if verb == name}) or ["GET"]
+    made = refusal(Refusal("method_not_allowed", f"{name or 'this'} takes {', '.join(allowed)}"))
+    return made._replace(headers=(*made.headers, (b"allow", ", ".join(allowed).encode())))
+
+
+def make_app(path: Path | str, **settings: Any) -> App:
+    """The application on a database file; `settings` are those of `Service`."""
+    return App(Service(Path(path), **settings))

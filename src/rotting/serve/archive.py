@@ -8,12 +8,13 @@ database, and whoever verifies or changes a policy reads both.
 from __future__ import annotations
 
 import heapq
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from rotting.serve.connection import connect
+from rotting.serve.connection import Connection, connect
 from rotting.serve.events import Event, Kind
-from rotting.serve.store import Store
+from rotting.serve.store import Audit, Store, id_digest
 
 _PAGE = 1000  # events that are moved in one transaction
 _CLOSING = (Kind.REWARDED, Kind.TIMED_OUT, Kind.EXPIRED)
@@ -54,3 +55,113 @@ def _archived(path: Path, experiment: int | None, until: int | None) -> Iterator
             after = rows[-1][0]
     finally:
         made.close()
+
+
+def archive(
+    path: Path, target: Path, *, older: float, wait: float = 2.5, now: float | None = None
+) -> int:
+    """Move closed decisions older than so many seconds to a file; returns how many events.
+
+    A server may be running. It is told first, and given a moment to notice, that ids may be found
+    in an archive from now on.
+    """
+    if target.absolute().parent != path.absolute().parent:
+        raise ValueError(f"an archive must lie beside {path}, got {target}")
+    if not path.exists():
+        raise ValueError(f"data must be a database, but {path} is not there")
+    store = Store(path, create=False)
+    try:
+        writer = store.writer()
+        moved = 0
+        until = (time.time() if now is None else now) - older
+        if target.name not in {name for name, *_ in store.archives()}:
+            if target.exists():
+                raise ValueError(f"an archive must be new or one of this database, got {target}")
+            _register(writer, target.name)
+            time.sleep(wait)
+        shelf = _shelf(target)
+        try:
+            for number, _ in store.experiments():
+                moved += _move(store, writer, shelf, number, until, target.name)
+        finally:
+            shelf.close()
+        audit = Audit(time.time(), "command line", "archived", "", f"{moved} events: {target.name}")
+        writer.execute(
+            "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, ?, ?)", audit
+        )
+        return moved
+    finally:
+        store.close()
+
+
+def _register(writer: Connection, name: str) -> None:
+    sql = "INSERT INTO archive (file, first, last, events, at) VALUES (?, 0, 0, 0, ?)"
+    writer.execute(sql, (name, time.time()))
+
+
+def _shelf(target: Path) -> Connection:
+    made = connect(target)
+    made.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+    made.execute("PRAGMA synchronous = FULL")
+    made.execute(
+        "CREATE TABLE IF NOT EXISTS event (seq INTEGER PRIMARY KEY, experiment INTEGER NOT NULL, "
+        "kind INTEGER NOT NULL, id TEXT, at REAL NOT NULL, body BLOB NOT NULL) STRICT"
+    )
+    return made
+
+
+def _move(
+    store: Store, writer: Connection, shelf: Connection, number: int, until: float, name: str
+) -> int:
+    """Move one experiment's closed decisions; all of their events are in its snapshot."""
+    snapshots = store.snapshots(number)
+    if not snapshots:
+        return 0
+    covered = min(one.seq for one in snapshots[:2])
+    after, moved = 0, 0
+    while True:
+        rows = writer.execute(
+            "SELECT seq, id FROM event WHERE experiment = ? AND kind = ? AND seq > ? AND seq <= ? "
+            "AND at <= ? ORDER BY seq LIMIT ?",
+            (number, int(Kind.DECIDED), after, covered, until, _PAGE),
+        )
+        if not rows:
+            return moved
+        after = rows[-1][0]
+        found = store.about(number, (id_ for _, id_ in rows))
+        chosen = [
+            event
+            for group in found.values()
+            if group[-1].seq <= covered
+            and group[-1].at <= until
+            and any(event.kind in _CLOSING for event in group)
+            for event in group
+            if event.kind in _OF_DECISIONS
+        ]
+        if chosen:
+            _move_page(writer, shelf, number, chosen, name)
+            moved += len(chosen)
+
+
+def _move_page(
+    writer: Connection, shelf: Connection, number: int, chosen: list[Event], name: str
+) -> None:
+    """First there, then not here any more: whoever is interrupted has some events twice."""
+    shelf.execute("BEGIN IMMEDIATE")
+    shelf.executemany("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?)", chosen)
+    shelf.execute("COMMIT")
+    writer.execute("BEGIN IMMEDIATE")
+    try:
+        digests = {(number, id_digest(event.id)) for event in chosen if event.id is not None}
+        writer.executemany("INSERT OR IGNORE INTO archived VALUES (?, ?)", sorted(digests))
+        writer.executemany("DELETE FROM event WHERE seq = ?", [(event.seq,) for event in chosen])
+        seqs = [event.seq for event in chosen]
+        writer.execute(
+            "UPDATE archive SET events = events + ?, last = max(last, ?), "
+            "first = CASE first WHEN 0 THEN ? ELSE min(first, ?) END WHERE file = ?",
+            (len(chosen), max(seqs), min(seqs), min(seqs), name),
+        )
+        writer.execute("COMMIT")
+    except BaseException:
+        writer.execute("ROLLBACK")
+        raise

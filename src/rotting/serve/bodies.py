@@ -96,8 +96,24 @@ class Erase(msgspec.Struct, forbid_unknown_fields=True):
     key: Key
 
 
+class OneOrMany:
+    """What a verb takes: one item, or a list of them."""
+
+    __slots__ = ("decode", "one")
+
+    def __init__(self, one: Any) -> None:
+        self.one = one
+        self.decode = msgspec.json.Decoder(one | list[one]).decode
+
+
+DECIDE, SHOW, REWARD = OneOrMany(Decide), OneOrMany(Show), OneOrMany(Reward)
+ARM_CHANGE, PAST, ERASE = OneOrMany(ArmChange), OneOrMany(Past), OneOrMany(Erase)
+
+
 def parse(kind: type[msgspec.Struct], data: Any) -> Any:
     """What a request holds, already read from JSON, or a refusal that names the field."""
+    if isinstance(data, kind):
+        return data
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:

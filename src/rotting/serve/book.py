@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
@@ -49,6 +50,7 @@ class Book:
         self.uncommitted: deque[Event] = deque()
         self._recent: dict[tuple[int, str], list[Event]] = {}  # uncommitted events by their ids
         self._names: dict[tuple[int, str], int] = {}  # surrogates of keys
+        self._marks: dict[tuple[int, int], int] = {}  # of keys that are not committed yet
         self._erased: set[tuple[int, int]] = set()  # surrogates
         self.since_snapshot: Counter[int] = Counter()  # events of each experiment
         self.any_archived = bool(store.archives())
@@ -93,8 +95,10 @@ class Book:
                 recent = self._recent.get((event.experiment, event.id))
                 if recent is not None and recent[-1].seq <= seq:
                     del self._recent[event.experiment, event.id]
-        if len(self._names) > _NAMES and not self.uncommitted:
-            self._names.clear()
+        if not self.uncommitted:
+            self._marks.clear()
+            if len(self._names) > _NAMES:
+                self._names.clear()
 
     def about(self, experiment: Experiment, ids: Iterable[str]) -> dict[str, list[Event]]:
         """What is in the log of these ids, committed or not."""
@@ -172,7 +176,8 @@ class Book:
             return self._decided_before(experiment, asked, key, among, before)
         fine_text("id", asked.id)
         self._refuse_archived(experiment, asked.id)
-        if not any(experiment.open[arm] for arm in among or range(len(experiment.open))):
+        is_open = experiment.open
+        if True not in (is_open if among is None else [is_open[arm] for arm in among]):
             what = "all arms are retired" if among is None else "all arms in among are retired"
             raise Refusal("no_open_arm", f"{what}: nothing can be decided", "among")
         if key is None and asked.key is not None:
@@ -225,7 +230,9 @@ class Book:
         surrogate = experiment.counts.keys + 1
         experiment.counts.keys = surrogate
         self._names[experiment.number, name] = surrogate
-        self.group.persons.append((experiment.number, name, surrogate))
+        mark = secrets.randbits(62)
+        self._marks[experiment.number, surrogate] = mark
+        self.group.persons.append((experiment.number, name, surrogate, mark))
         return surrogate
 
     def keys(self, experiment: Experiment, names: Iterable[str | None]) -> dict[str, int]:
@@ -441,14 +448,21 @@ class Book:
         key = self._key_of(experiment, asked.key, self.keys(experiment, [asked.key]))
         if key is None:
             return Answer({"erased": False, "seq": experiment.seq}, experiment.seq)
-        event = self._happens(experiment, Kind.ERASED, None, events.Erased(key, by))
         self._names.pop((experiment.number, asked.key), None)
+        return self.erase_surrogate(experiment, key, by)
+
+    def erase_surrogate(self, experiment: Experiment, key: int, by: str) -> Answer:
+        """The same for a key of which only the number is known."""
+        event = self._happens(experiment, Kind.ERASED, None, events.Erased(key, by))
         number = experiment.number
+        mark = self._marks.get((number, key)) or self.store.mark(number, key)
         # a key that is new in this group has no row yet: it never gets one
         self.group.persons = [
             row for row in self.group.persons if (row[0], row[2]) != (number, key)
         ]
         self.group.erased.append((number, key))
         self._erased.add((number, key))
+        if mark is not None:
+            self.group.marks.append((mark,))
         self._audit(by, "erased", experiment.name, {"surrogate": key})
         return Answer({"erased": True, "seq": event.seq}, event.seq)

@@ -1,15 +1,180 @@
-"""All decisions of an experiment as a table: CSV, or Parquet where a library for it is there."""
+"""All decisions of an experiment as a table: CSV, or Parquet where polars is there.
+
+A row a decision, with what became of it. It is written page by page, so that a long log needs no
+more memory than a short one.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import Response
+from rotting.serve import events
+from rotting.serve.archive import all_events
+from rotting.serve.connection import connect
+from rotting.serve.events import Event, Kind
+from rotting.serve.experiment import Experiment
+from rotting.serve.loading import load_one
+from rotting.serve.refusals import Refusal, bad
+from rotting.serve.store import Store
 
-from rotting.serve.refusals import Refusal
+COLUMNS = (
+    *("seq", "id", "at", "key", "arm", "pull", "propensity", "control", "policy", "version"),
+    *("rests_on", "shown_at", "outcome", "reward", "reward_at", "late_reward", "late_at"),
+)
+_PAGE = 500  # decisions
+_EVENT = "SELECT seq, experiment, kind, id, at, body FROM event"
 
 
-async def export(service: Any, request: Request, who: Any) -> Response:
-    """GET /v1/experiments/{name}/export."""
-    raise Refusal("unavailable", "not yet")
+def rows_of(store: Store, experiment: Experiment) -> Iterator[list[Any]]:
+    """The rows, archived decisions first."""
+    names = store.persons(experiment.number)
+    played = _policies(store, experiment)
+    files = [store.path.with_name(name) for name, *_ in store.archives()]
+    for path in (*files, store.path):
+        if not path.exists():
+            raise Refusal("unavailable", f"archive {path.name} is not there")
+        made = connect(path)  # of its own: the export may take long
+        after = 0
+        try:
+            while True:
+                sql = f"{_EVENT} WHERE experiment = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?"
+                page = made.execute(sql, (experiment.number, int(Kind.DECIDED), after, _PAGE))
+                if not page:
+                    break
+                after = page[-1][0]
+                slots = ", ".join("?" * len(page))
+                sql = f"{_EVENT} WHERE experiment = ? AND id IN ({slots}) ORDER BY seq"
+                about: dict[str, list[Event]] = {}
+                for row in made.execute(sql, (experiment.number, *(row[3] for row in page))):
+                    about.setdefault(row[3], []).append(Event(*row))
+                for row in page:
+                    yield _row(experiment, Event(*row), about[row[3]], names, played)
+        finally:
+            made.close()
+
+
+def _policies(store: Store, experiment: Experiment) -> dict[int, tuple[str, str]]:
+    """Which policy, of which version, each event of that kind has set."""
+    found: dict[int, tuple[str, str]] = {}
+    name = ""
+    for event in all_events(store, experiment.number):
+        if event.kind in (Kind.CREATED, Kind.POLICY_CHANGED, Kind.UPGRADED):
+            body = events.decode(event)
+            name = body.policy["policy"] if event.kind != Kind.UPGRADED else name
+            found[event.seq] = (name, body.version)
+    return found
+
+
+def _row(
+    experiment: Experiment,
+    event: Event,
+    about: list[Event],
+    names: dict[int, str],
+    played: dict[int, tuple[str, str]],
+) -> list[Any]:
+    body: events.Decided = events.decode(event)
+    after = {one.kind: one for one in about}
+    shown, late = after.get(Kind.SHOWN), after.get(Kind.LATE)
+    pull = events.decode(shown).pull if shown is not None else body.pull
+    ended = after.get(Kind.REWARDED) or after.get(Kind.TIMED_OUT)
+    reward = None if ended is None else events.decode(ended).reward
+    if Kind.REWARDED in after:
+        outcome = "rewarded"
+    elif Kind.TIMED_OUT in after:
+        outcome = "missing" if reward is None else "default"
+    elif Kind.EXPIRED in after:
+        outcome = "never shown"
+    elif event.id in experiment.waiting:
+        outcome = "waiting"
+    else:
+        outcome = "not shown yet" if event.id in experiment.unshown else "erased"
+    policy, version = played.get(body.policy, ("", ""))
+    return [
+        *(event.seq, event.id, event.at, names.get(body.key), experiment.labels[body.arm]),
+        *(pull or None, body.p, int(body.control), policy, version, body.rests),
+        *(shown.at if shown else None, outcome, reward, ended.at if ended else None),
+        *((events.decode(late).reward, late.at) if late else (None, None)),
+    ]
+
+
+def csv_of(store: Store, experiment: Experiment) -> Iterator[bytes]:
+    """The table as CSV, in pieces."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for number, row in enumerate(rows_of(store, experiment), 1):
+        writer.writerow(row)
+        if number % _PAGE == 0:
+            yield text.getvalue().encode()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode()
+
+
+def parquet_of(store: Store, experiment: Experiment) -> Iterator[bytes]:
+    """The table as Parquet, in pieces."""
+    try:
+        import polars
+    except ImportError:
+        raise bad(
+            "format", "format must be csv here: parquet needs pip install 'rotting[logs]'"
+        ) from None
+    whole, number, text = polars.Int64, polars.Float64, polars.String
+    types = {
+        **dict.fromkeys(COLUMNS, number),
+        **dict.fromkeys(("seq", "pull", "control", "rests_on"), whole),
+        **dict.fromkeys(("id", "key", "arm", "policy", "version", "outcome"), text),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        table, target = Path(folder) / "table.csv", Path(folder) / "table.parquet"
+        with table.open("wb") as file:
+            file.writelines(csv_of(store, experiment))
+        polars.scan_csv(table, schema=types).sink_parquet(target)
+        with target.open("rb") as file:
+            while piece := file.read(1 << 18):
+                yield piece
+
+
+FORMATS = {
+    "csv": (csv_of, "text/csv; charset=utf-8"),
+    "parquet": (parquet_of, "application/vnd.apache.parquet"),
+}
+
+
+def check_format(name: str) -> str:
+    """A format that there is."""
+    if name not in FORMATS:
+        raise bad("format", f"format must be csv or parquet, got {name[:50]!r}")
+    return name
+
+
+def write(path: Path, name: str, out: Path, *, force: bool = False) -> int:
+    """Write the table of an experiment to a file, all of it or nothing; returns how many rows."""
+    if out.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"out must end in .csv or .parquet, got {out}")
+    if out.exists() and not force:
+        raise ValueError(f"out must be new, or --force given, but {out} exists")
+    if not path.exists():
+        raise ValueError(f"data must be a database, but {path} is not there")
+    store = Store(path, create=False)
+    partial = out.with_name(out.name + ".partial")
+    try:
+        numbers = {known: number for number, known in store.experiments()}
+        if name not in numbers:
+            known = ", ".join(numbers) or "none"
+            raise ValueError(f"experiment must be one of {known}, got {name!r}")
+        one, _ = load_one(store, numbers[name], compiled=False)
+        with partial.open("wb") as file:
+            file.writelines(FORMATS[out.suffix[1:]][0](store, one))
+        partial.replace(out)
+        return one.counts.decisions
+    except Refusal as why:
+        raise ValueError(why.message) from None
+    finally:
+        partial.unlink(missing_ok=True)
+        store.close()

@@ -1,28 +1,26 @@
-"""HTTP around the service: reading bodies with limits, answering, and headers that protect."""
+"""HTTP around the service: requests read with limits, answers, and headers that protect.
+
+Verbs are answered straight from ASGI: a framework's request and response objects would take longer
+than a decision does.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable
-from typing import Any
-from urllib.parse import urlsplit
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
 
 from rotting.serve.refusals import Refusal
 
-Handler = Callable[[Request], Awaitable[Response]]
-_JSON = b"application/json"
-_DEEPEST = 64  # levels of JSON
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-_HEADERS = [
+PROTECTING = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
@@ -31,119 +29,142 @@ _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"content-security-policy", PAGE_POLICY.encode()),
 ]
+_JSON = (b"content-type", b"application/json")
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+_SAME_SITE = (b"same-origin", b"none")
 
 
-def answer(data: Any, status: int = 200) -> Response:
-    """JSON."""
-    made = Response(None, status)
-    made.body = msgspec.json.encode(data)
-    made.raw_headers = [
-        (b"content-type", _JSON),
-        (b"content-length", str(len(made.body)).encode()),
-    ]
-    return made
+class Asked:
+    """A request."""
+
+    __slots__ = ("_receive", "headers", "method", "name", "scope")
+
+    def __init__(self, scope: Any, receive: Any, name: str = "") -> None:
+        self.scope, self._receive, self.name = scope, receive, name
+        self.method: str = scope["method"]
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+
+    @property
+    def address(self) -> str:
+        """Where it comes from."""
+        client = self.scope.get("client")
+        return client[0] if client else ""
+
+    def query(self, name: str) -> str | None:
+        """A parameter of the address."""
+        text = self.scope["query_string"].decode("latin-1")
+        found = parse_qs(text, keep_blank_values=True, max_num_fields=50).get(name)
+        return found[-1] if found else None
+
+    async def body(self, most: int) -> bytes:
+        """The body, not too long; the protocol sees to it that it comes in time."""
+        headers = self.headers
+        kind = headers.get(b"content-type", b"")
+        if kind != b"application/json" and _plain_kind(kind) != b"application/json":
+            # a page of another site cannot send this without being asked first
+            raise Refusal("unsupported_media_type", "Content-Type must be application/json")
+        length = headers.get(b"content-length", b"0")
+        if len(length) > 15 or not length.isdigit() or int(length) > most:
+            raise Refusal("too_large", f"a body must have at most {most} bytes")
+        message = await self._receive()
+        data: bytes = message.get("body", b"")
+        parts, size = [data], len(data)
+        while message.get("more_body"):
+            if size > most:
+                break
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Refusal("bad_request", "the body ended too soon")
+            part = message.get("body", b"")
+            size += len(part)
+            parts.append(part)
+        if size > most:
+            raise Refusal("too_large", f"a body must have at most {most} bytes")
+        return data if len(parts) == 1 else b"".join(parts)
 
 
-def refusal(why: Refusal) -> Response:
+def _plain_kind(kind: bytes) -> bytes:
+    return kind.partition(b";")[0].strip().lower()
+
+
+class Reply(NamedTuple):
+    """An answer."""
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[bytes, bytes], ...] = (_JSON,)
+
+
+class Stream(NamedTuple):
+    """An answer in pieces, each made when the one before it was taken."""
+
+    first: bytes
+    pieces: Iterator[bytes]
+    headers: tuple[tuple[bytes, bytes], ...]
+    status: int = 200
+
+
+def reply(data: Any, status: int = 200) -> Reply:
+    """An answer in JSON."""
+    return Reply(status, _encode(data))
+
+
+def refusal(why: Refusal) -> Reply:
     """An answer that says no."""
-    made = answer(why.as_data(), why.status)
+    more: tuple[tuple[bytes, bytes], ...] = ()
     if why.status in (429, 503):
-        made.headers["retry-after"] = "1"
-    if why.status == 401:
-        made.headers["www-authenticate"] = "Bearer"
-    return made
+        more = ((b"retry-after", b"1"),)
+    elif why.status == 401:
+        more = ((b"www-authenticate", b"Bearer"),)
+    return Reply(why.status, _encode(why.as_data()), (_JSON, *more))
 
 
-async def body_of(request: Request, most: int, seconds: float) -> Any:
-    """The JSON of a request: not too long, not too deep, and not too slow to come."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":  # a page of another site cannot send this without being asked
-        raise Refusal("unsupported_media_type", "Content-Type must be application/json")
-    length = request.headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > most:
-        raise Refusal("too_large", f"a body must have at most {most} bytes, got {length[:20]}")
-    parts, size = [], 0
+async def send_reply(send: Any, made: Reply) -> None:
+    """Send an answer."""
+    length = (b"content-length", b"%d" % len(made.body))
+    headers = [*made.headers, length, *PROTECTING]
+    await send({"type": "http.response.start", "status": made.status, "headers": headers})
+    await send({"type": "http.response.body", "body": made.body})
+
+
+async def send_stream(send: Any, made: Stream) -> None:
+    """Send an answer in pieces; they are made in a thread, so that others are answered."""
+    headers = [*made.headers, *PROTECTING]
+    await send({"type": "http.response.start", "status": made.status, "headers": headers})
+    piece = made.first
+    loop = asyncio.get_running_loop()
+    while piece:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        piece = await loop.run_in_executor(None, next, made.pieces, b"")
+    await send({"type": "http.response.body", "body": b""})
+
+
+def read_json(data: bytes) -> Any:
+    """Plain data from JSON, which has no NaN; nesting has an end, too."""
     try:
-        async with asyncio.timeout(seconds):
-            async for part in request.stream():
-                size += len(part)
-                if size > most:
-                    raise Refusal("too_large", f"a body must have at most {most} bytes, got more")
-                parts.append(part)
-    except TimeoutError:
-        raise Refusal("timed_out", f"a body must come within {seconds:g} s") from None
-    except ClientDisconnect:
-        raise Refusal("bad_request", "the body ended too soon") from None
-    data = parts[0] if len(parts) == 1 else b"".join(parts)
-    _check_depth(data)
-    try:
-        return msgspec.json.decode(data)
+        return _decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal("bad_request", f"the body must be JSON: {error}") from None
 
 
-def _check_depth(data: bytes) -> None:
-    """Refuse JSON that is nested too deeply, before a parser meets it."""
-    if data.count(b"[") + data.count(b"{") <= _DEEPEST:
-        return
-    depth, text, escaped = 0, False, False
-    for byte in data:
-        if text:
-            if escaped:
-                escaped = False
-            elif byte == 0x5C:
-                escaped = True
-            elif byte == 0x22:
-                text = False
-        elif byte == 0x22:
-            text = True
-        elif byte in (0x5B, 0x7B):
-            depth += 1
-            if depth > _DEEPEST:
-                raise Refusal("bad_request", f"JSON must have at most {_DEEPEST} levels")
-        elif byte in (0x5D, 0x7D):
-            depth -= 1
-
-
-def check_origin(request: Request, hosts: frozenset[str] | None) -> None:
+def check_origin(asked: Asked, hosts: frozenset[str] | None) -> None:
     """Refuse what a page of another site sends, and names that were bent to this machine.
 
     `hosts` are the names by which the service may be called; None for any.
     """
-    host = request.headers.get("host", "")
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    if hosts is not None and name.strip("[]").lower() not in hosts:
-        raise Refusal("forbidden", f"the service is not called {name[:100]!r} here")
-    if request.method in ("GET", "HEAD"):
-        return
-    if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        raise Refusal("forbidden", "requests of other sites' pages are not answered")
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != host:
-        raise Refusal("forbidden", "requests of other sites' pages are not answered")
-
-
-class Protected:
-    """An ASGI application with headers that protect, and a word about every request."""
-
-    def __init__(self, inner: Any, note: Callable[[Any, int, float], None]) -> None:
-        self._inner, self._note = inner, note
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """One request."""
-        if scope["type"] != "http":
-            await self._inner(scope, receive, send)
-            return
-        began, status = time.perf_counter(), 500
-
-        async def send_more(message: Any) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message.get("headers", ()), *_HEADERS]
-            await send(message)
-
-        try:
-            await self._inner(scope, receive, send_more)
-        finally:
-            self._note(scope, status, time.perf_counter() - began)
+    headers = asked.headers
+    if hosts is not None:
+        host = headers.get(b"host", b"").decode("latin-1")
+        name, _, port = host.rpartition(":")
+        name = name if port.isdigit() and name else host
+        if name.strip("[]").lower() not in hosts:
+            raise Refusal("forbidden", f"the service is not called {name[:100]!r} here")
+    if asked.method == "POST":
+        if headers.get(b"sec-fetch-site", b"none") not in _SAME_SITE:
+            raise Refusal("forbidden", "requests of other sites' pages are not answered")
+        origin = headers.get(b"origin")
+        if origin is not None:
+            place = urlsplit(origin.decode("latin-1")).netloc
+            if place != headers.get(b"host", b"").decode("latin-1"):
+                raise Refusal("forbidden", "requests of other sites' pages are not answered")

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from rotting.serve.backup import forget
 from rotting.serve.book import Answer, Book
 from rotting.serve.connection import Connect, connect, is_busy, why
 from rotting.serve.loading import load
@@ -27,7 +28,7 @@ from rotting.serve.store import Snapshot, Store
 _LOG = logging.getLogger("rotting.serve")
 PATIENCE = 2.0  # seconds that another one may hold the database before we say that we cannot
 _AGAIN = 0.5  # seconds between attempts to get it back
-SNAPSHOT_EVERY = 20_000  # events of an experiment, and twice its keys
+SNAPSHOT_EVERY = 20_000  # events of an experiment, and twice what a snapshot has to hold
 
 
 class Journal:
@@ -53,8 +54,8 @@ class Journal:
         self._aside = ThreadPoolExecutor(1, "aside")
         self._tasks: set[asyncio.Task[Any]] = set()
         self._writer: asyncio.Task[None] | None = None
-        self._flying: tuple[int, asyncio.Future[None]] | None = None
-        self._gathering: asyncio.Future[None] | None = None
+        self._flying: tuple[int, list[asyncio.Future[None]]] | None = None
+        self._gathering: list[asyncio.Future[None]] = []  # who waits for the next commit
         self._closing = False
         self.on_load: Callable[[Book], None] = lambda book: None
 
@@ -141,12 +142,13 @@ class Journal:
         book = self.usable()
         if seq <= book.committed:
             return
+        done = asyncio.get_running_loop().create_future()
         if self._flying is not None and seq <= self._flying[0]:
-            await asyncio.shield(self._flying[1])
+            self._flying[1].append(done)
         else:
+            self._gathering.append(done)
             self._kick()
-            assert self._gathering is not None
-            await asyncio.shield(self._gathering)
+        await done
 
     async def answer(self, work: Callable[[Book], Answer]) -> Answer:
         """Do it, and come back when it is on the disk."""
@@ -161,10 +163,6 @@ class Journal:
 
     def _kick(self) -> None:
         """See to it that a commit is on its way."""
-        if self._gathering is None:
-            self._gathering = asyncio.get_running_loop().create_future()
-            # who waits for it is told; if nobody does, that is no error
-            self._gathering.add_done_callback(lambda done: done.cancelled() or done.exception())
         if self._writer is None or self._writer.done():
             self._writer = asyncio.get_running_loop().create_task(self._write())
 
@@ -176,14 +174,13 @@ class Journal:
             book, group = self.book, self.book.group
             book.group = type(group)()
             last = book.seq
-            done, self._gathering = self._gathering, None
-            assert done is not None
-            self._flying = (last, done)
+            waiting, self._gathering = self._gathering, []
+            self._flying = (last, waiting)
             try:
                 await self._begin(book, group)
                 await loop.run_in_executor(self._thread, book.store.commit)
                 if group.erased:
-                    await loop.run_in_executor(self._thread, book.store.truncate)
+                    await loop.run_in_executor(self._thread, forget, book.store, group.marks)
             except Exception as error:
                 reason = why(error)
                 if reason is None:
@@ -196,9 +193,9 @@ class Journal:
             self._acknowledged = last
             book.note_commit(last)
             self._flying = None
-            done.set_result(None)
-            if book.group and self._gathering is None:
-                self._gathering = loop.create_future()
+            for done in waiting:
+                if not done.done():  # the client may have gone
+                    done.set_result(None)
 
     async def _begin(self, book: Book, group: Any) -> None:
         """Begin the transaction, and be patient with whoever holds the database."""
@@ -221,11 +218,11 @@ class Journal:
         _LOG.error("cannot write: %s", reason)
         self.reason, self.failures = reason, self.failures + 1
         self.last_error = (time.time(), reason)
-        waiting = [self._gathering] + ([self._flying[1]] if self._flying else [])
-        self._gathering = self._flying = None
-        for future in waiting:
-            if future is not None and not future.done():
-                future.set_exception(Refusal("unavailable", f"nothing was stored: {reason}"))
+        waiting = self._gathering + (self._flying[1] if self._flying else [])
+        self._gathering, self._flying = [], None
+        for done in waiting:
+            if not done.done():
+                done.set_exception(Refusal("unavailable", f"nothing was stored: {reason}"))
         book, self.book = self.book, None
         if not self._closing:
             self._spawn(self._recover(book))
@@ -258,6 +255,8 @@ class Journal:
                 continue
             with contextlib.suppress(Refusal):
                 self.do(_tick)
+                if self.book is not None and not self.book.any_archived:
+                    self.book.any_archived = bool(self.book.store.archives())
                 await self.snapshot()
 
     async def snapshot(self, everything: bool = False) -> None:
@@ -265,7 +264,8 @@ class Journal:
         book = self.usable()
         for experiment in list(book.experiments.values()):
             behind = book.since_snapshot[experiment.number]
-            enough = max(SNAPSHOT_EVERY, 2 * experiment.counts.keys)
+            size = experiment.counts.keys + len(experiment.waiting) + len(experiment.unshown)
+            enough = max(SNAPSHOT_EVERY, 2 * size)
             if behind < (1 if everything else enough):
                 continue
             picture, seq, version = picture_of(experiment), experiment.seq, experiment.version
@@ -283,8 +283,9 @@ class Journal:
 
     async def _written(self, book: Book) -> None:
         while book.group and self.book is book:
-            assert self._gathering is not None
-            await asyncio.shield(self._gathering)
+            done = asyncio.get_running_loop().create_future()
+            self._gathering.append(done)
+            await done
 
 
 def _packed(picture: dict[str, Any]) -> tuple[bytes, str]:

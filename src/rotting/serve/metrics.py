@@ -2,59 +2,59 @@
 
 from __future__ import annotations
 
-import json
+import bisect
+import itertools
 import logging
 import time
+from collections.abc import Iterator
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from rotting.serve.access import Who
 from rotting.serve.journal import Journal
 
 _LOG = logging.getLogger("rotting.serve.requests")
-_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
-_VERBS = ("decisions", "rewards", "shown", "arms", "policy", "history", "erase", "events", "export")
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 class Metrics:
-    """Counts of requests as they come; everything else as it is when asked."""
+    """Counts of requests as they come, in plain lists; everything else as it is when asked."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "rotting_requests", "Requests", ["verb", "status"], registry=self._registry
-        )
-        self._took = Histogram(
-            "rotting_request_seconds",
-            "Time to answer",
-            ["verb"],
-            buckets=_SECONDS,
-            registry=self._registry,
-        )
-        self._counts: dict[tuple[str, int], Any] = {}
-        self._times: dict[str, Any] = {}
+        self._registry.register(self)
+        self._counts: dict[tuple[str, int], int] = {}
+        self._times: dict[str, list[int]] = {}  # how many took so long, by verb
+        self._sums: dict[str, float] = {}
 
-    def note(self, scope: Any, status: int, seconds: float) -> None:
+    def note(self, verb: str, status: int, seconds: float) -> None:
         """A request was answered."""
-        verb = verb_of(scope["path"])
-        known = self._counts.get((verb, status))
-        if known is None:
-            known = self._counts[verb, status] = self._requests.labels(verb, str(status))
-        known.inc()
-        took = self._times.get(verb)
-        if took is None:
-            took = self._times[verb] = self._took.labels(verb)
-        took.observe(seconds)
-        if _LOG.isEnabledFor(logging.DEBUG) or status >= 500:
-            about = {"method": scope["method"], "verb": verb, "status": status}
-            _LOG.log(
-                logging.WARNING if status >= 500 else logging.DEBUG,
-                "request %s",
-                json.dumps({**about, "ms": round(1000 * seconds, 2)}),
-            )
+        self._counts[verb, status] = self._counts.get((verb, status), 0) + 1
+        times = self._times.get(verb)
+        if times is None:
+            times = self._times[verb] = [0] * (len(_SECONDS) + 1)
+        times[bisect.bisect_left(_SECONDS, seconds)] += 1
+        self._sums[verb] = self._sums.get(verb, 0.0) + seconds
+        if status >= 500 or _LOG.isEnabledFor(logging.DEBUG):
+            level = logging.WARNING if status >= 500 else logging.DEBUG
+            _LOG.log(level, "%s %d in %.1f ms", verb, status, 1000.0 * seconds)
+
+    def collect(self) -> Iterator[Any]:
+        """What Prometheus' library asks for."""
+        requests = CounterMetricFamily("rotting_requests", "Requests", labels=["verb", "status"])
+        for (verb, status), count in self._counts.items():
+            requests.add_metric([verb, str(status)], count)
+        yield requests
+        took = HistogramMetricFamily("rotting_request_seconds", "Time to answer", labels=["verb"])
+        for verb, times in self._times.items():
+            bounds = [*map(str, _SECONDS), "+Inf"]
+            total = itertools.accumulate(times)
+            took.add_metric([verb], list(zip(bounds, total, strict=True)), self._sums[verb])
+        yield took
 
     def text(self, who: Who) -> tuple[bytes, str]:
         """All figures that somebody may see."""
@@ -82,18 +82,3 @@ class Metrics:
                     waiting = len(one.waiting) + len(one.unshown)
                     made["outstanding"].labels(one.name).set(waiting)
         return generate_latest(self._registry) + generate_latest(registry), CONTENT_TYPE_LATEST
-
-
-def verb_of(path: str) -> str:
-    """What a path asks for, with a bounded number of answers.
-
-    >>> verb_of("/v1/experiments/banner/decisions"), verb_of("/v1/experiments"), verb_of("/x")
-    ('decisions', 'experiments', 'other')
-    """
-    parts = path.strip("/").split("/")
-    if parts[:2] == ["v1", "experiments"]:
-        if len(parts) == 4:
-            return parts[3] if parts[3] in _VERBS else "other"
-        return "experiments" if len(parts) == 2 else "experiment"
-    known = ("health", "ready", "metrics", "", "static")
-    return (parts[0] or "page") if parts[0] in known else "other"

@@ -25,9 +25,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             experiment INTEGER NOT NULL,
             name TEXT NOT NULL,
             surrogate INTEGER NOT NULL,
+            mark INTEGER NOT NULL,
             PRIMARY KEY (experiment, name)
         ) STRICT, WITHOUT ROWID""",
         "CREATE UNIQUE INDEX person_surrogate ON person (experiment, surrogate)",
+        # marks of rows that were deleted, random numbers: a backup may still have the rows
+        "CREATE TABLE erasure (mark INTEGER PRIMARY KEY) STRICT",
         """CREATE TABLE snapshot (
             experiment INTEGER NOT NULL,
             seq INTEGER NOT NULL,

@@ -2,70 +2,88 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import gc
 import json
 import logging
+import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from rotting.serve.access import Gate
-from rotting.serve.app import LOOPBACK, Limits, Service, app_of
+from rotting.serve.app import LOOPBACK, App, Limits, Service
 from rotting.serve.config import Config, is_loopback
 from rotting.serve.connection import Unusable
 from rotting.serve.store import Store
 
 _LOG = logging.getLogger("rotting.serve")
-_HEADERS = 10.0  # seconds for the headers of a request to come
 _IDLE = 75.0  # seconds that a connection may wait for its next request
 
 
 class Patient(HttpToolsProtocol):
-    """HTTP, with an end to patience: a client that never ends its headers is let go.
+    """HTTP that knows since when a request is on its way.
 
-    The usual protocol waits for them for ever, so that a few bytes an hour hold a connection.
+    The usual protocol waits for ever for a request to end, so that a few bytes an hour hold a
+    connection. `Server` looks at all connections every second and lets the slow ones go.
     """
 
-    _late: asyncio.TimerHandle | None = None
+    since: float | None = None
 
     def connection_made(self, transport: Any) -> None:
         """A client came."""
         super().connection_made(transport)
-        self._expect()
-
-    def _expect(self) -> None:
-        self._forget()
-        self._late = self.loop.call_later(_HEADERS, self._let_go)
-
-    def _forget(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
-
-    def _let_go(self) -> None:
-        if not self.transport.is_closing():
-            self.transport.close()
+        self.since = time.monotonic()
 
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         super().on_message_begin()
-        self._expect()
+        self.since = time.monotonic()
 
-    def on_headers_complete(self) -> None:
-        """All headers are there; the body has a time of its own."""
-        self._forget()
-        super().on_headers_complete()
+    def on_message_complete(self) -> None:
+        """All of a request is there."""
+        self.since = None
+        super().on_message_complete()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The client went."""
-        self._forget()
-        super().connection_lost(exc)
+
+class Server(uvicorn.Server):
+    """A server that ends well when it is told to: the usual one dies of the signal afterwards."""
+
+    seconds = 10.0  # for a request to come
+    ready: Callable[[str], None] | None = None  # is told where it listens
+
+    async def startup(self, sockets: Any = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        if self.ready is not None and self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            self.ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second."""
+        if counter % 10 == 0:
+            since = time.monotonic() - self.seconds
+            for one in list(self.server_state.connections):
+                if isinstance(one, Patient) and one.since is not None and one.since < since:
+                    one.transport.close()
+        return await super().on_tick(counter)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at the first signal, at once at the second."""
+        before = {
+            number: signal.signal(number, self.handle_exit)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 class JsonLines(logging.Formatter):
@@ -153,7 +171,9 @@ def check(config: Config) -> list[str]:
     return lines
 
 
-def serve(config: Config, *, demo: bool = False, ready: Any = None) -> None:
+def serve(
+    config: Config, *, demo: bool = False, ready: Callable[[str], None] | None = None
+) -> None:
     """Serve until somebody stops it."""
     check(config)
     with only_one(config.path):
@@ -161,12 +181,11 @@ def serve(config: Config, *, demo: bool = False, ready: Any = None) -> None:
             config.path,
             keys_required=not is_loopback(config.host),
             hosts=LOOPBACK if is_loopback(config.host) else None,
-            limits=Limits(config.body_limit, config.body_seconds, config.rate_limit),
+            limits=Limits(config.body_limit, config.rate_limit),
             compiled=config.compiled,
         )
-        app = app_of(service)
         made = uvicorn.Config(
-            app,
+            App(service),
             host=config.host,
             port=config.port,
             http=Patient,
@@ -181,16 +200,15 @@ def serve(config: Config, *, demo: bool = False, ready: Any = None) -> None:
             limit_concurrency=config.connections,
             backlog=2048,
         )
-        server = uvicorn.Server(made)
+        server = Server(made)
+        server.seconds = config.body_seconds
         if demo:
             from rotting.serve.demo import begin
 
             begin(service)
-        if ready is not None:
-            ready(service, server)
+        server.ready = ready
+        # what waits lives long, and has no cycles: looking through it often would be in vain
+        gc.set_threshold(50_000, 20, 50)
         sys.setswitchinterval(0.001)  # a commit that is done should not wait for the event loop
         server.run()
         _LOG.info("stopped")
-
-
-__all__ = ["Gate", "check", "serve", "set_up_logs", "time"]

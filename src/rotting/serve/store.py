@@ -47,13 +47,14 @@ class Audit(NamedTuple):
 class Group:
     """What one commit writes."""
 
-    __slots__ = ("audits", "erased", "events", "experiments", "persons", "snapshots")
+    __slots__ = ("audits", "erased", "events", "experiments", "marks", "persons", "snapshots")
 
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.experiments: list[tuple[int, str]] = []
-        self.persons: list[tuple[int, str, int]] = []  # experiment, name, surrogate
+        self.persons: list[tuple[int, str, int, int]] = []  # experiment, name, surrogate, mark
         self.erased: list[tuple[int, int]] = []  # experiment, surrogate
+        self.marks: list[tuple[int]] = []  # of those that are erased
         self.audits: list[Audit] = []
         self.snapshots: list[Snapshot] = []
 
@@ -125,8 +126,9 @@ class Store:
             write.executemany(
                 "DELETE FROM person WHERE experiment = ? AND surrogate = ?", group.erased
             )
+            write.executemany("INSERT OR IGNORE INTO erasure VALUES (?)", group.marks)
         if group.persons:
-            write.executemany("INSERT INTO person VALUES (?, ?, ?)", group.persons)
+            write.executemany("INSERT INTO person VALUES (?, ?, ?, ?)", group.persons)
         if group.audits:
             write.executemany(
                 "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, ?, ?)",
@@ -135,6 +137,12 @@ class Store:
         for snapshot in group.snapshots:
             write.execute("INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)", snapshot)
             write.execute(_FORGET_SNAPSHOTS, (snapshot.experiment,) * 2)
+
+    def writer(self) -> Connection:
+        """The connection that writes, for those who do without the service; patient."""
+        assert self._writer is not None
+        self._writer.execute("PRAGMA busy_timeout = 5000")
+        return self._writer
 
     def commit(self) -> None:
         """Write the transaction to the disk and wait until it is there."""
@@ -188,6 +196,11 @@ class Store:
     def _read(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
         assert self._reader is not None
         return self._reader.execute(sql, parameters)
+
+    def freeze(self) -> None:
+        """From here on see the database as it is now, whoever writes meanwhile."""
+        self._read("BEGIN")
+        self._read("SELECT 1 FROM event LIMIT 1")  # the moment is that of the first reading
 
     def last(self) -> int:
         """The highest sequence number, archived ones included."""
@@ -244,11 +257,20 @@ class Store:
         rows = self._read("SELECT file, first, last, events FROM archive ORDER BY number")
         return [tuple(row) for row in rows]
 
-    def surrogate(self, experiment: int, name: str) -> int | None:
-        """The number of a key."""
-        sql = "SELECT surrogate FROM person WHERE experiment = ? AND name = ?"
-        rows = self._read(sql, (experiment, name))
+    def mark(self, experiment: int, surrogate: int) -> int | None:
+        """The mark of a key's row."""
+        sql = "SELECT mark FROM person WHERE experiment = ? AND surrogate = ?"
+        rows = self._read(sql, (experiment, surrogate))
         return int(rows[0][0]) if rows else None
+
+    def erasures(self) -> list[int]:
+        """Marks of all keys that were erased."""
+        return [mark for (mark,) in self._read("SELECT mark FROM erasure")]
+
+    def marked(self) -> dict[int, tuple[int, int]]:
+        """Experiment and surrogate of every key, by its mark."""
+        rows = self._read("SELECT mark, experiment, surrogate FROM person")
+        return {mark: (number, surrogate) for mark, number, surrogate in rows}
 
     def surrogates(self, experiment: int, names: Iterable[str]) -> dict[str, int]:
         """The numbers of keys, of those that are known."""
@@ -260,12 +282,6 @@ class Store:
             sql = f"SELECT name, surrogate FROM person WHERE experiment = ? AND name IN ({slots})"
             found.update(self._read(sql, (experiment, *some)))
         return found
-
-    def most_surrogates(self, experiment: int) -> int:
-        """The highest number that a key has."""
-        sql = "SELECT max(surrogate) FROM person WHERE experiment = ?"
-        ((found,),) = self._read(sql, (experiment,))
-        return int(found or 0)
 
     def persons(self, experiment: int) -> dict[int, str]:
         """All keys by their numbers."""

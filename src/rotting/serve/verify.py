@@ -34,6 +34,7 @@ def verify(
     """Check a database, archives included: a ValueError if it cannot be opened at all."""
     store = Store(path, create=False)
     try:
+        store.freeze()  # a server may be writing meanwhile
         return _verify(store, compiled, progress or (lambda done, total: None))
     finally:
         store.close()

@@ -6,13 +6,12 @@ import math
 import time
 from typing import Any
 
-import numpy as np
-
 from rotting.online.curves import keeps_curves
 from rotting.serve import events
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Experiment
 from rotting.serve.statistics import CONTROL, POLICY
+from rotting.theory.caps import Cap
 
 _ARMS = 20  # whose shares over time are told; the others together
 _FURTHEST = 20  # showings of a curve
@@ -104,7 +103,7 @@ def _opinions(experiment: Experiment) -> dict[str, Any]:
         lift = {name: known(value) for name, value in found._asdict().items()}
         lift["sentence"] = str(found)
     curves: dict[str, Any] = {}
-    caps: dict[str, int | None] = {}
+    caps: dict[str, Any] = {}
     if experiment.settings.audience and keeps_curves(player.policy) and any(experiment.open):
         made = player.curves()
         if made.most > _FURTHEST:
@@ -116,34 +115,18 @@ def _opinions(experiment: Experiment) -> dict[str, Any]:
                 for n, (a, b, c) in enumerate(points)
             ]
             curves[arm] = curve if any(point["mean"] is not None for point in curve) else None
-        caps = made.cap
-        curves_matrix = np.nan_to_num(made.estimate, nan=-np.inf)
-        return {
-            "rows": rows,
-            "lift": lift,
-            "curves": curves,
-            "caps": _caps(list(made.arms), caps, curves_matrix),
-        }
-    return {"rows": rows, "lift": lift, "curves": curves, "caps": {}}
+        caps = {arm: _said(cap, made.arms) for arm, cap in made.turns().items()}
+    return {"rows": rows, "lift": lift, "curves": curves, "caps": caps}
 
 
-def _caps(arms: list[str], caps: dict[str, int | None], worth: Any) -> dict[str, Any]:
-    """After how many showings an arm is worth less than which other one, in a sentence."""
-    found: dict[str, Any] = {}
-    for place, arm in enumerate(arms):
-        showings = caps[arm]
-        if not showings or showings >= worth.shape[1]:
-            continue
-        next_worth = worth[place, showings]
-        first = worth[:, 0].copy()
-        first[place] = -np.inf
-        other = int(np.argmax(first))
-        if first[other] <= next_worth:  # the turn goes to a later showing of another one
-            continue
-        times = "once" if showings == 1 else f"{showings} times"
-        sentence = f"Shown {times}, it is worth less than {arms[other]}."
-        found[arm] = {"showings": showings, "below": arms[other], "sentence": sentence}
-    return found
+def _said(cap: Cap, arms: tuple[str, ...]) -> dict[str, Any] | None:
+    """After how many showings an arm is worth less than another one, in a sentence."""
+    if not cap.showings or cap.other is None or cap.showing is None:
+        return None
+    times = "once" if cap.showings == 1 else f"{cap.showings} times"
+    which = "" if cap.showing == 1 else f" at its showing {cap.showing}"
+    sentence = f"Shown {times}, it is worth less than {arms[cap.other]}{which}."
+    return {"showings": cap.showings, "below": arms[cap.other], "sentence": sentence}
 
 
 def _joined(experiment: Experiment, opinion: dict[str, Any]) -> dict[str, Any]:

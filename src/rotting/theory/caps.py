@@ -22,6 +22,8 @@ class Cap(NamedTuple):
 
     showings: int | None
     rival: float | None = None  # what the arm that it turns to is worth then
+    other: int | None = None  # which arm that is
+    showing: int | None = None  # and its how-manieth showing
 
 
 def caps_of(curves: FloatArray) -> list[Cap]:
@@ -30,9 +32,9 @@ def caps_of(curves: FloatArray) -> list[Cap]:
     With equal values the arm is kept that was shown last.
 
     >>> caps_of(np.array([[0.9, 0.7, 0.4, 0.2], [0.5, 0.5, 0.3, 0.3]]))
-    [Cap(showings=2, rival=0.5), Cap(showings=2, rival=0.4)]
-    >>> caps_of(np.array([[0.9, 0.8], [0.5, 0.5]]))
-    [Cap(showings=None, rival=None), Cap(showings=0, rival=None)]
+    [Cap(showings=2, rival=0.5, other=1, showing=1), Cap(showings=2, rival=0.4, other=0, showing=3)]
+    >>> caps_of(np.array([[0.9, 0.8], [0.5, 0.5]]))[1].showings
+    0
     """
     arms, length = curves.shape
     shown = np.zeros(arms, dtype=np.int64)
@@ -44,7 +46,8 @@ def caps_of(curves: FloatArray) -> list[Cap]:
         if last >= 0 and worth[last] == worth[arm]:
             arm = last
         if last not in (-1, arm):
-            found.setdefault(last, Cap(int(shown[last]), float(worth[arm])))
+            turn = Cap(int(shown[last]), float(worth[arm]), arm, int(shown[arm]) + 1)
+            found.setdefault(last, turn)
         last = arm
         shown[arm] += 1
         if shown[arm] == length:

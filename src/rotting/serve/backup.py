@@ -1,0 +1,172 @@
+"""Copies of a database that is in use, and back.
+
+Whoever was erased stays erased: a backup from before still has their rows, and a restore deletes
+them again. Which rows those are is written in two places, in the database and in a list beside it
+(`service.db.erased`, random numbers that say nothing about anybody), for the database may be lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+from rotting.serve.store import Store
+
+
+def list_of(path: Path) -> Path:
+    """The list of those who were erased from a database."""
+    return path.with_name(path.name + ".erased")
+
+
+def forget(store: Store, marks: list[tuple[int]]) -> None:
+    """After rows were deleted: let nothing of them stay in the files, and note their marks."""
+    with list_of(store.path).open("a", encoding="ascii") as file:
+        file.writelines(f"{mark}\n" for (mark,) in marks)
+        file.flush()
+        os.fsync(file.fileno())
+    store.truncate()
+
+
+def marks_of(path: Path) -> set[int]:
+    """Everybody who was erased from a database, as far as it and its list know."""
+    found: set[int] = set()
+    with contextlib.suppress(OSError):
+        found |= {int(line) for line in list_of(path).read_text("ascii").split()}
+    if path.exists():
+        with contextlib.suppress(Exception):  # damaged, perhaps: that is why it is restored
+            store = Store(path, create=False)
+            try:
+                found |= set(store.erasures())
+            finally:
+                store.close()
+    return found
+
+
+def backup(path: Path, target: Path, *, force: bool = False) -> int:
+    """Copy a database, in use or not, as it is at one moment; returns its last event."""
+    if not path.exists():
+        raise ValueError(f"data must be a database, but {path} is not there")
+    _check_target(target, force)
+    partial = target.with_name(target.name + ".partial")
+    partial.unlink(missing_ok=True)
+    store = Store(path, create=False)
+    try:
+        for name, *_ in store.archives():
+            copy = target.with_name(name)
+            if copy.absolute() != path.with_name(name).absolute():
+                shutil.copyfile(path.with_name(name), copy)
+    finally:
+        store.close()
+    try:
+        source = sqlite3.connect(path)
+        try:
+            source.execute("VACUUM INTO ?", (str(partial),))  # one reading: one moment
+        finally:
+            source.close()
+        _synced(partial)
+        made = Store(partial, create=False)
+        try:
+            health = made._read("PRAGMA integrity_check")
+            last = made.last()
+        finally:
+            made.close()
+        if health != [("ok",)]:
+            raise ValueError(f"the copy is damaged: {health[0][0]}")
+        _remove_companions(partial)
+        partial.replace(target)
+    except sqlite3.Error as error:
+        raise ValueError(f"backup of {path} failed: {error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+        _remove_companions(partial)
+    return last
+
+
+def restore(source: Path, path: Path, *, force: bool = False) -> tuple[int, int]:
+    """Put a backup in the place of a database; returns its last event, and who was erased again.
+
+    The server must not run. What was acknowledged after the backup is gone with the old database.
+    """
+    from rotting.serve.server import only_one
+
+    if not source.exists():
+        raise ValueError(f"backup must be a file, but {source} is not there")
+    _check_target(path, force)
+    with only_one(path):
+        marks = marks_of(path) | marks_of(source)
+        partial = path.with_name(path.name + ".partial")
+        _remove_companions(partial)
+        shutil.copyfile(source, partial)
+        try:
+            last, again = _erase_again(partial, marks)
+            for name in _archives(partial):
+                copy = path.with_name(name)
+                if not copy.exists():
+                    if not source.with_name(name).exists():
+                        raise ValueError(f"archive {name} must lie beside {source}, but does not")
+                    shutil.copyfile(source.with_name(name), copy)
+            _synced(partial)
+            _remove_companions(path)
+            partial.replace(path)
+            _synced(path.parent)
+        finally:
+            partial.unlink(missing_ok=True)
+            _remove_companions(partial)
+        with list_of(path).open("w", encoding="ascii") as file:
+            file.writelines(f"{mark}\n" for mark in sorted(marks))
+    return last, again
+
+
+def _archives(path: Path) -> list[str]:
+    store = Store(path, create=False)
+    try:
+        return [name for name, *_ in store.archives()]
+    finally:
+        store.close()
+
+
+def _erase_again(path: Path, marks: set[int]) -> tuple[int, int]:
+    """Delete the rows of those who were erased since, by events like any other."""
+    from rotting.serve.loading import load
+    from rotting.serve.store import Group
+
+    store = Store(path, create=False)
+    try:
+        known = store.marked()
+        due = [known[mark] for mark in sorted(marks) if mark in known]
+        if due:
+            book = load(store, compiled=False)
+            numbers = {one.number: one for one in book.experiments.values()}
+            for number, surrogate in due:
+                book.erase_surrogate(numbers[number], surrogate, "restore")
+            group, book.group = book.group, Group()
+            store.append(group)
+        last = store.last()
+        store.truncate()
+    finally:
+        store.close()
+    return last, len(due)
+
+
+def _check_target(path: Path, force: bool) -> None:
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"the target must lie in a folder that exists, got {path}")
+    if path.exists() and not force:
+        raise ValueError(f"the target must be new, or --force given, but {path} exists")
+
+
+def _remove_companions(path: Path) -> None:
+    for ending in ("-wal", "-shm", "-journal"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+
+
+def _synced(path: Path) -> None:
+    """Wait until a file, or what a folder says of its files, is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

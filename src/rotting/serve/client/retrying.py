@@ -1,0 +1,203 @@
+"""HTTP calls with a deadline, tried again where that is safe.
+
+A call has a budget of seconds for all its tries and the pauses between them. Each try may take half
+of what is left to connect, and as much again to wait for its answer; so a try that hangs leaves
+time for another. Two things can hold a call up for longer: looking up the name of a host, which the
+operating system does in its own time, and a server that sends the head of its answer byte by byte.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rotting.serve.client.answers import Away, Refused, refusal
+
+try:
+    import httpx
+except ImportError:
+    raise ImportError("the client needs httpx: pip install 'rotting[serve]'") from None
+
+FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # seconds before the second try at most, and before any
+AGAIN = (429, 503)
+AGAIN_CODES = ("too_many_requests", "unavailable")
+
+
+class Later(Exception):  # noqa: N818
+    """A try failed in a way that the next may not."""
+
+    def __init__(self, why: str, wait: float = 0.0) -> None:
+        super().__init__(why)
+        self.wait = wait
+
+
+class Deadline:
+    """The seconds that are left of a call."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._clock, self._end = clock, clock() + seconds
+
+    def left(self) -> float:
+        """Seconds, below zero when it is over."""
+        return self._end - self._clock()
+
+
+class Caller:
+    """Makes requests of one service; threads may share it.
+
+    `clock`, `sleep` and `uniform` are there to be replaced in tests.
+    """
+
+    def __init__(
+        self, url: str, key: str | None, retries: int, transport: httpx.BaseTransport | None
+    ) -> None:
+        headers = {"Accept": "application/json"}
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"  # kept here only, and never shown
+        # neither proxies nor passwords from the environment: the key goes where it was sent
+        self._http = httpx.Client(
+            base_url=url,
+            headers=headers,
+            transport=transport,
+            trust_env=False,
+            follow_redirects=False,
+        )
+        self._retries = retries
+        self.clock: Callable[[], float] = time.monotonic
+        self.sleep: Callable[[float], None] = time.sleep
+        self.uniform: Callable[[float, float], float] = random.uniform
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
+    def deadline(self, seconds: float) -> Deadline:
+        """A deadline from now on."""
+        return Deadline(seconds, self.clock)
+
+    def again(self, work: Callable[[], Any], deadline: Deadline, retries: int | None = None) -> Any:
+        """What `work` returns, tried again after a `Later` while there is time; else `Away`."""
+        most = self._retries if retries is None else retries
+        for tried in range(most + 1):
+            try:
+                return work()
+            except Later as error:
+                why = str(error)
+                longest = min(LONGEST_WAIT, FIRST_WAIT * 2.0**tried)
+                # "full jitter": many clients that failed together do not come back together
+                pause = max(self.uniform(0.0, longest), error.wait)
+            if tried == most or pause >= deadline.left():
+                break
+            self.sleep(pause)
+        raise Away(f"no answer after {tried + 1} {'try' if tried == 0 else 'tries'}: {why}")
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        deadline: Deadline,
+        body: bytes | None = None,
+        *,
+        query: dict[str, str | int] | None = None,
+        retries: int | None = None,
+        check: Callable[[Any], None] | None = None,
+    ) -> Any:
+        """The JSON of an answer. `check` may raise `Later` for one that is not good enough."""
+
+        def once() -> Any:
+            with self.sent(method, path, deadline, body, query) as response:
+                found = json_of(response, _whole(response, deadline))
+            if check is not None:
+                check(found)
+            return found
+
+        return self.again(once, deadline, retries)
+
+    @contextmanager
+    def sent(
+        self,
+        method: str,
+        path: str,
+        deadline: Deadline,
+        body: bytes | None = None,
+        query: dict[str, str | int] | None = None,
+    ) -> Iterator[httpx.Response]:
+        """One try: an answer of status 2xx whose body is still to be read, or an exception."""
+        half = deadline.left() / 2
+        if half <= 0:
+            raise Later("the time is up")
+        request = self._http.build_request(
+            method,
+            path,
+            content=body,
+            params=query,
+            headers=None if body is None else {"Content-Type": "application/json"},
+            timeout=httpx.Timeout(half),
+        )
+        try:
+            response = self._http.send(request, stream=True)
+            try:
+                if not response.is_success:
+                    raise _failure(response, _whole(response, deadline))
+                yield response
+            finally:
+                response.close()
+        except httpx.TimeoutException as error:
+            raise Later(f"{_word(error)} after {half:.3g} s") from None
+        except httpx.TransportError as error:
+            raise Later(f"{_word(error)}: {error}" if str(error) else _word(error)) from None
+        except httpx.DecodingError as error:
+            raise Away(f"the answer cannot be read: {error}") from None
+
+
+def json_of(response: httpx.Response, body: bytes) -> Any:
+    """The JSON of a good answer; `Away` if it is none: something else answers at this address."""
+    try:
+        return json.loads(body)
+    except ValueError:
+        kind = response.headers.get("content-type", "no type")[:80]
+        raise Away(f"status {response.status_code}, but no JSON ({kind!r})") from None
+
+
+def _whole(response: httpx.Response, deadline: Deadline) -> bytes:
+    """The body, if it comes before the deadline is over."""
+    parts = []
+    for part in response.iter_bytes():
+        parts.append(part)
+        if deadline.left() <= 0:
+            raise Later("the answer was not complete in time")
+    return b"".join(parts)
+
+
+def _failure(response: httpx.Response, body: bytes) -> Exception:
+    """What an answer of another status than 2xx means."""
+    try:
+        data = json.loads(body)
+    except ValueError:
+        data = None
+    status = response.status_code
+    found = refusal(data.get("error") if isinstance(data, dict) else None, status)
+    words = f"status {status}" if found is None else str(found)
+    if status in AGAIN:
+        return Later(words, _retry_after(response))
+    if 400 <= status < 500:
+        return found or Refused(f"status_{status}", "refused, without a reason", None, status)
+    return Away(words)
+
+
+def _retry_after(response: httpx.Response) -> float:
+    """The seconds to wait that an answer asks for; 0 if it does not, or asks for a date."""
+    try:
+        wait = float(response.headers.get("retry-after", "0"))
+    except ValueError:
+        return 0.0
+    return wait if math.isfinite(wait) and wait > 0 else 0.0
+
+
+def _word(error: Exception) -> str:
+    return type(error).__name__

@@ -1,8 +1,0 @@
-"""stub"""
-
-from typing import Any
-
-
-def description(version: str) -> dict[str, Any]:
-    """stub"""
-    return {}
