@@ -8,9 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rotting.serve.app import Service, app_of
+from rotting.serve.app import App, Service
 from rotting.serve.book import Answer, Book
 from rotting.serve.journal import Journal
+from rotting.serve.verify import verify
 from serve.calling import Called, Caller
 from serve.pair import Clock, Open, Pair
 from serve.standin import make_app as standin_app
@@ -51,10 +52,17 @@ def opener(data: Path, clock: Clock, standin: str | None = None) -> Open:
             called = Called(app, app.state.tick)
         else:
             service = Service(data, clock=clock, compiled=False)
-            called = Called(app_of(service), lambda: tick(service.journal))
+            called = Called(App(service), lambda: tick(service.journal))
         return called, called.close
 
     return opening
+
+
+def policies(name: str) -> list[Any]:
+    """Policies that the experiment can be given."""
+    rest = isinstance(SPECIFICATIONS[name].get("audience"), dict)
+    by_key = [{"policy": "cellucb", "sigma": sigma} for sigma in (0.5, 2.0)]
+    return by_key if rest else ["ucb1", "roundrobin", {"policy": "ucb1", "c": 0.5}]
 
 
 async def tick(journal: Journal) -> None:
@@ -163,7 +171,9 @@ class Walk:
             self.pair.post("arms", name, self.arms(name))
         elif chance < 0.91:
             self.pair.post("history", name, self.history(name))
-        elif chance < 0.915:
+        elif chance < 0.912:
+            self.pair.post("policy", name, {"policy": self.random.choice(policies(name))})
+        elif chance < 0.917:
             self.pair.post("erase", name, {"key": self.random.choice(KEYS)})
         elif chance < 0.92:
             self.pair.post("decisions", "nowhere", {"id": "1"})
@@ -195,3 +205,6 @@ def walk(steps: int, seed: int, report: bool = False, standin: str | None = None
             pair.restart()
         finally:
             pair.end()
+        if standin is None:
+            found = verify(Path(folder) / "rotting.db", compiled=False)
+            assert found.problems == []

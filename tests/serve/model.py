@@ -164,6 +164,7 @@ class Model:
             "arms": self._arms,
             "history": self._history,
             "erase": self._erase,
+            "policy": self._policy,
         }
         return self._answer(lambda: verbs[verb](experiment, body, now))
 
@@ -371,6 +372,10 @@ class Model:
                 elif found.state == "open":
                     self._time_out(experiment, found)
         return {"erased": True, "seq": self._next(experiment, "erased")}
+
+    def _policy(self, experiment: Experiment, body: Body, now: float) -> Any:
+        """Who decides changes; what is known does not."""
+        return {"seq": self._next(experiment, "policy_changed")}
 
     # ----------------------------------------------------------------------------------- time
 

@@ -91,7 +91,7 @@ class Pair:
         assert len(answer) == len(reply.body), where
         for item, one in zip(reply.body, answer, strict=True):
             if item.codes:
-                assert one["error"]["code"] in item.codes, where
+                assert one.get("error", {}).get("code") in item.codes, f"{one}, {item}: {where}"
             else:
                 self._fields(item.body, one, where)
 

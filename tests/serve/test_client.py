@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 from fake_service import Fake
-from rotting.serve.client import breaker
-from rotting.serve.client import Away, Choice, Refused
+from rotting.serve.client import Away, Choice, Refused, breaker
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ import schemathesis
 from schemathesis.core.result import Ok
 
 from fake_service import Fake
-from rotting.serve.openapi import bodies
-from rotting.serve.openapi import description
+from rotting.serve.openapi import bodies, description
 
 DOCUMENT = description("1.2.3")
 SCHEMAS = DOCUMENT["components"]["schemas"]

@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
-from rotting.serve.app import Service, app_of
+from rotting.serve.app import App, Service
 from rotting.serve.verify import verify
 from serve import power
 from serve.calling import Called
@@ -55,7 +55,7 @@ def started(path: Path, vfs: power.Outage | None) -> Called:
     """The service on a database, as an application in this process."""
     connect = (lambda where: power.connect(where, vfs)) if vfs is not None else power.connect
     service = Service(path, compiled=False, connect=connect)
-    return Called(app_of(service), lambda: asyncio.sleep(0))
+    return Called(App(service), lambda: asyncio.sleep(0))
 
 
 def life(path: Path, vfs: power.Outage, number: int) -> list[tuple[str, Any, Any]]:

@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from serve.driving import KEYS, LABELS, REWARDS, SPECIFICATIONS, WRONG, opener, walk
+from serve.driving import KEYS, LABELS, REWARDS, SPECIFICATIONS, WRONG, opener, policies, walk
 from serve.pair import Clock, Pair
 
 ids = st.sampled_from([f"d{n}" for n in range(12)])
@@ -116,6 +116,10 @@ class Machine(RuleBasedStateMachine):
     @rule(name=names, key=keys)
     def erase(self, name: str, key: str) -> None:
         self.pair.post("erase", name, {"key": key})
+
+    @rule(name=names, number=st.integers(0, 1))
+    def change_policy(self, name: str, number: int) -> None:
+        self.pair.post("policy", name, {"policy": policies(name)[number]})
 
     @rule(seconds=st.sampled_from([1.0, 15.0, 40.0]))
     def wait(self, seconds: float) -> None:
