@@ -145,7 +145,7 @@ class Model:
         """POST /v1/experiments/{name}/{verb}, one item or a batch."""
         choose = choose or (lambda _, allowed: allowed[0])
         if name not in self.experiments:
-            return Reply(404, None, ("not_found",))
+            return Reply(404, None, ("not_found", "bad_request"))  # the body may be wrong as well
         if isinstance(body, list) and verb in ("decisions", "shown", "rewards"):
             if len(body) > MOST_ITEMS:
                 return Reply(0, None, ("bad_request", "too_large"))

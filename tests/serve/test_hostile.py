@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
+import select
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +18,7 @@ from serve_process import Client, Server
 PATH = "/v1/experiments/e/decisions"
 GROWTH = 96 << 20  # bytes by which the service may grow
 HUGE = 100_000_000
+LET_GO = 20.0  # seconds after which a client that does nothing is not there any more
 
 
 class Service:
@@ -340,10 +343,79 @@ def test_many_idle_connections(service: Service) -> None:
             if number % 200 == 0:
                 service.good()
         assert max(service.good() for _ in range(20)) < 2.0
-        with contextlib.closing(Client(service.port, timeout=5.0)) as another:
-            assert another.get("/health")[0] == 200  # and a newcomer's too
+        assert newcomer(service.port), "no newcomer is served while idle clients stay"
         service.bounded()
     service.good()
+
+
+def newcomer(port: int) -> bool:
+    """Whether somebody new is answered, soon if not at once."""
+    end = time.monotonic() + LET_GO
+    while time.monotonic() < end:
+        with (
+            contextlib.suppress(OSError, ValueError, http.client.HTTPException),
+            contextlib.closing(Client(port, timeout=5.0)) as another,
+        ):
+            if another.get("/health")[0] == 200:
+                return True
+        time.sleep(0.2)
+    return False
+
+
+def test_heads_and_trailers_have_a_bound(service: Service) -> None:
+    """However much is sent before a request begins or after it ends, it is not kept."""
+    lines = b"".join(b"X%d: y\r\n" % number for number in range(50_000))
+    begin = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    for what, first, piece in (
+        ("a long header", begin + b"X: ", b"y" * 500_000),
+        ("many headers", begin, lines),
+        ("a long path", b"GET /", b"y" * 500_000),
+        ("trailers", head(PATH, ["Transfer-Encoding: chunked"]) + b"0\r\n", lines),
+    ):
+        with Raw(service.port) as raw:
+            raw.send(first)
+            for _ in range(40):
+                if not raw.send(piece):
+                    break
+            grown = service.server.memory() - service.before
+            assert grown < GROWTH, f"{what}: grew by {grown / 1e6:.0f} MB"
+            assert service.good() < 1.0, what
+
+
+def test_slow_clients_are_let_go(service: Service) -> None:
+    """Nobody holds a connection by a byte now and then, nor by not reading the answer."""
+    openapi = b"GET /v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    begun = {
+        "silent": b"",
+        "in the head": head(PATH)[:-2] + b"X: ",
+        "in the body": head(PATH, ["Content-Length: 500"]),
+        "in chunks": head(PATH, ["Transfer-Encoding: chunked"]),
+        "after too large a length": head(PATH, [f"Content-Length: {HUGE}"]),
+        "not reading": openapi * 1000,
+    }
+    with contextlib.ExitStack() as stack:
+        held = {name: stack.enter_context(Raw(service.port)) for name in begun}
+        for name, raw in held.items():
+            raw.send(begun[name])
+        end = time.monotonic() + LET_GO
+        while held and time.monotonic() < end:
+            time.sleep(0.5)
+            for name, raw in list(held.items()):
+                drip = {"in chunks": b"1\r\n \r\n", "silent": b"", "not reading": b""}.get(
+                    name, b" "
+                )
+                if not raw.send(drip) or gone(raw, name != "not reading"):
+                    del held[name]
+        assert not held, f"still connected after {LET_GO} s: {', '.join(held)}"
+
+
+def gone(raw: Raw, read: bool) -> bool:
+    """Whether the other side has ended this connection; what it said is read, or left."""
+    if read:
+        return raw.hung_up(0.01)
+    watch = select.poll()
+    watch.register(raw.socket, select.POLLERR | select.POLLHUP)
+    return bool(watch.poll(0))
 
 
 def test_slow_clients_do_not_hold_up_others(service: Service) -> None:

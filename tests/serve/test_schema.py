@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
 from schemathesis.core.result import Ok
 
 from serve_process import Server
@@ -45,7 +47,8 @@ def test_nothing_that_fits_or_does_not_fit_the_description_is_answered_5xx(tmp_p
                     if answer.status_code >= 500:
                         bad.append(f"{case.as_curl_command()}: {answer.text}")
 
-                tried()
+                with contextlib.suppress(Unsatisfiable):  # nothing can be wrong without a parameter
+                    tried()
         assert bad == []
         assert count > 50
         assert server.client().get("/ready")[0] == 200

@@ -136,7 +136,7 @@ class Machine(RuleBasedStateMachine):
 
 
 Machine.TestCase.settings = settings(
-    max_examples=25,
+    max_examples=60,
     stateful_step_count=30,
     deadline=None,
     derandomize=True,
