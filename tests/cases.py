@@ -84,6 +84,11 @@ def slow(policy: Policy) -> bool:
     return isinstance(policy, Fatigue)
 
 
+def shorter(policy: Policy, count: int, by: int = 4) -> int:
+    """So many rounds, or a part of them where plain Python is slow (`make lockstep` plays more)."""
+    return count // by if slow(policy) else count
+
+
 def name_of(policy: Policy) -> str:
     """A short name for test output."""
     return f"{policy.key}{sum(map(ord, repr(policy))) % 1000}"

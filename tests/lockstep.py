@@ -37,8 +37,12 @@ COMPARED = 250  # the whole states, after so many steps
 class Lockstep(Happenings):
     """One episode of one policy."""
 
-    def __init__(self, policy: Policy, seed: int, episode: int) -> None:
+    def __init__(self, policy: Policy, seed: int, episode: int, single: bool = False) -> None:
+        """`single`: one decision or reward at a time; compiling the rest takes as long again."""
         temper = TEMPERS[episode % len(TEMPERS)]
+        self.single = single
+        if single:
+            temper = temper._replace(batch=0.0, history=0.0, expired=0.0)
         super().__init__(policy, f"{policy.label} {seed} {episode}", temper)
 
     def run(self, steps: int) -> None:
@@ -113,7 +117,7 @@ class Lockstep(Happenings):
                 (float("nan"), -float("inf"), None, "0.5", 10**400, [1.0], 1j, np.zeros(1))
             )
         text = f"update({decision!r}, {str(reward)[:20]})"
-        if rng.random() < 0.2:
+        if rng.random() < 0.2 and not self.single:
             self.refused(
                 f"update_many({text})", lambda player: player.update_many([decision], [reward])
             )
@@ -175,13 +179,14 @@ def _compare(one: Player, other: Player) -> None:
             raise DivergedError(f"{path}: {x} and {y}")
 
 
-def episode(policy: Policy, seed: int, number: int, steps: int) -> None:
+def episode(policy: Policy, seed: int, number: int, steps: int, single: bool = False) -> None:
     """One episode; a failure says how to play it again."""
     try:
-        Lockstep(policy, seed, number).run(steps)
+        Lockstep(policy, seed, number, single).run(steps)
     except DivergedError as error:
         place = next(k for k, known in enumerate(examples()) if known == policy)
         again = f"--policy {place} --seed {seed} --episode {number} --steps {steps}"
+        again += " --single" if single else ""
         raise DivergedError(
             f"{policy.label}, seed {seed}, episode {number}, {error}\n"
             f"again: python tests/lockstep.py {again}"
@@ -208,6 +213,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--policy", type=int, help="only this one, by its place among the examples")
     parser.add_argument("--episode", type=int, help="only this one, as a failure names it")
+    parser.add_argument("--single", action="store_true", help="no batches; only with --episode")
     asked = parser.parse_args()
     known = examples()
     if asked.policy is not None and not 0 <= asked.policy < len(known):
@@ -229,7 +235,7 @@ def main() -> int:
             drive(played, asked.steps, asked.seed, report)
         else:
             for policy in played:
-                episode(policy, asked.seed, asked.episode, asked.steps)
+                episode(policy, asked.seed, asked.episode, asked.steps, asked.single)
     except DivergedError as error:
         print(error, file=sys.stderr)
         return 1

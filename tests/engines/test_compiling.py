@@ -30,8 +30,9 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
                           "hits": sum(sum(s.cache_hits.values()) for s in stats)}))
     """)
     here = Path(__file__).parents[1]  # where the script finds cases.py
-    run_script(here, script)
     second = run_script(here, script)
+    if second["misses"]:  # it was the first to want all of this, though other tests went before
+        second = run_script(here, script)
     assert second["misses"] == 0
     assert second["hits"] >= 2 * len({kind.verbs for kind in policies.POLICIES.values()})
 

@@ -7,7 +7,7 @@ import random as python_random
 import numpy as np
 import pytest
 
-from cases import FAMILY, examples, name_of, player_of
+from cases import FAMILY, examples, name_of, player_of, shorter
 from rotting import Decision, Player, policies
 from rotting.policies import Oracle, Policy
 from rotting.state import leaves
@@ -16,17 +16,18 @@ from rotting.state import leaves
 @pytest.mark.parametrize("policy", examples(), ids=name_of)
 def test_late_lost_and_shuffled_rewards(policy: Policy) -> None:
     """Rewards up to 40 decisions late, out of order, a fifth of them never."""
+    rounds = shorter(policy, 1200)
     for compiled in (False, True):
         player = player_of(policy, compiled)
         rng = python_random.Random(2)
         waiting: list[Decision] = []
-        for _ in range(1200):
+        for _ in range(rounds):
             waiting.append(player.select())
             while len(waiting) > 40 or (waiting and rng.random() < 0.4):
                 decision = waiting.pop(rng.randrange(len(waiting)))
                 if rng.random() < 0.8:
                     player.update(decision, rng.gauss(0.3, 0.5))
-        assert sum(player.pulls.values()) == 1200
+        assert sum(player.pulls.values()) == rounds
         finite = [
             leaf.value
             for leaf in leaves(player._state)

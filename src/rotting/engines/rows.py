@@ -41,6 +41,7 @@ from rotting.verbs import chosen, rejudge
 # what happens to the rows of a batch
 DECIDE, LEARN, RECORD, EXPIRE, GIVE_UP_SINCE, GIVE_UP_KEY = 0, 1, 2, 3, 4, 5
 UNKNOWN, TWICE = 1, 2  # why a row cannot be learnt
+DRAWS = 4  # the first of four columns with keys and steps, of the policy's numbers and the group's
 
 
 @shared
@@ -49,9 +50,14 @@ def decide_rows(params: Any, state: Any, draw: Any, desk: Any, rows: Any, chance
     """Decisions in a row, as many as there is space for; returns how many, or why not.
 
     `rows` gets arm, pull, and whether it is one of the control group; the first of them gets the
-    arm that cannot be chosen, if that is why not.
+    arm that cannot be chosen, if that is why not. Rows with more columns say where the random
+    numbers of each decision begin.
     """
     for k in range(rows.shape[0]):
+        if rows.shape[1] > DRAWS:
+            draw[0], draw[1], draw[2] = rows[k, DRAWS], rows[k, DRAWS + 1], 0
+            control = desk.draw
+            control[0], control[1], control[2] = rows[k, DRAWS + 2], rows[k, DRAWS + 3], 0
         arm, pull = decide(params, state, draw, desk, whose(state, desk, rows, k))
         if arm < 0:
             if arm == NO_SPACE:

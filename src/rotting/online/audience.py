@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,23 @@ class AudiencePlayer(Keyed):
             rows = np.zeros((len(labels), self._COLUMNS), dtype=np.int64)
             rows[:, 3] = self._places_of(labels)
             chances = self._decide_rows(rows, allowed)
+            made = self.arms, rows[:, 0].copy(), rows[:, 1].copy()
+            more = (chances, rows[:, 2] != 0) if self._assigned else ()
+            return Showings(labels, rows[:, 3].copy(), self._stamp, (*made, *more))
+
+        return self._alone(decide)
+
+    def select_by(self, names: Sequence[str], keys: Iterable[Hashable]) -> Showings:
+        """Decide for each name and key: exactly as `draw_by(name)` and `select(key)` one by one."""
+        labels = as_list("keys", keys)
+        if len(labels) != len(names):
+            raise ValueError(f"keys must be {len(names)}, one for each name, got {len(labels)}")
+        for label in labels:
+            self._check_key(label)
+
+        def decide() -> Showings:
+            self._about_to_decide(None, None)
+            rows, chances = self._select_by(names, self._places_of(labels))
             made = self.arms, rows[:, 0].copy(), rows[:, 1].copy()
             more = (chances, rows[:, 2] != 0) if self._assigned else ()
             return Showings(labels, rows[:, 3].copy(), self._stamp, (*made, *more))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,14 @@ class Player(Deciding, Playing):
         """Count the pull of an arm that was proposed; its reward is waited for from now on."""
         number = self._number("arm of a proposal", proposal.arm)
         return Decision(proposal.arm, self._alone(lambda: self._take((), number, proposal)))
+
+    def select_by(self, names: Sequence[str]) -> Decisions:
+        """Decide once for each name: exactly as `draw_by(name)` and `select()`, one by one."""
+        rows, chances = self._alone(lambda: self._select_by(names, None))
+        numbers, pulls = rows[:, 0].copy(), rows[:, 1].copy()
+        if not self._assigned:
+            return Decisions(self.arms, numbers, pulls)
+        return Decisions(self.arms, numbers, pulls, chances, rows[:, 2] != 0)
 
     def select_many(
         self, count: int, among: Iterable[Any] | None = None, at: Any = None

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from rotting.engines import desk as at_
-from rotting.online.answering import Answering
+import numpy as np
 
-_WORDS = struct.Struct("<4Q")  # two streams of random numbers: a key and an odd step each
+from rotting.arrays import IntArray
+from rotting.engines import desk as at_
+from rotting.engines import rows as batches
+from rotting.online.answering import Answering
+from rotting.online.batching import Batching
+
+_WORDS = struct.Struct("<4q")  # two streams of random numbers: a key and an odd step each
+_POSITIVE = 2**63 - 1  # words as they fit into columns of whole numbers
 
 
 class Proposal(NamedTuple):
@@ -28,7 +34,7 @@ class Proposal(NamedTuple):
     weight: float  # with which its reward enters `lift`
 
 
-class Proposing(Answering):
+class Proposing(Batching):
     """The part of a player that proposes, and takes what was proposed."""
 
     __slots__ = ()
@@ -39,14 +45,25 @@ class Proposing(Answering):
         Whatever was decided before, the same name gives the same numbers: for whoever plays
         decisions again, from a log.
         """
-        keyed = hashlib.blake2b(name.encode(), digest_size=32, key=self.seed.to_bytes(8, "little"))
-        first, step, second, stride = _WORDS.unpack(keyed.digest())
+        words = _words(self.seed.to_bytes(8, "little"), name)
+        self._alone(lambda: self._redraw_by(*words))
 
-        def redraw() -> None:
-            for draw, key, by in ((self._draw, first, step), (self._desk.draw, second, stride)):
-                draw[0], draw[1], draw[2] = key, by | 1, 0
+    def _redraw_by(self, first: int, step: int, second: int, stride: int) -> None:
+        draw, control = self._draw, self._desk.draw
+        draw[0], draw[1], draw[2] = first, step, 0
+        control[0], control[1], control[2] = second, stride, 0
 
-        self._alone(redraw)
+    def _select_by(self, names: Sequence[str], places: IntArray | None) -> tuple[IntArray, Any]:
+        """Decide for each name, as `draw_by` and `select` would; rows as `engines.rows` has them.
+
+        `places` are the numbers of the keys; the caller holds the player.
+        """
+        seed = self.seed.to_bytes(8, "little")
+        rows = np.zeros((len(names), batches.DRAWS + 4), dtype=np.int64)
+        rows[:, batches.DRAWS :] = [_words(seed, name) for name in names]
+        if places is not None:
+            rows[:, 3] = places
+        return rows, self._decide_rows(rows, None)
 
     def _propose(self, key: Any, place: tuple[int, ...], allowed: list[int] | None) -> Proposal:
         """Ask the policy; the caller holds the player. `place` is empty or a key's number."""
@@ -85,6 +102,13 @@ class Proposing(Answering):
             if made >= 0:
                 return int(pull)
             self._make_space(user=7)
+
+
+def _words(seed: bytes, name: str) -> tuple[int, int, int, int]:
+    """Where the random numbers of a name begin: keys and odd steps of two streams."""
+    digest = hashlib.blake2b(name.encode(), digest_size=32, key=seed).digest()
+    first, step, second, stride = _WORDS.unpack(digest)
+    return first & _POSITIVE, step & _POSITIVE | 1, second & _POSITIVE, stride & _POSITIVE | 1
 
 
 def flags(player: Answering, among: Iterable[Any] | None) -> list[int] | None:

@@ -211,6 +211,10 @@ async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
         fine = [item for item in items if isinstance(item, bodies.Decide)]
         found = book.about(experiment, (item.id for item in fine))
         keys = book.keys(experiment, (item.key for item in fine))
+        if len(items) > 1:
+            made = book.decide_many(experiment, items, found, keys)
+            if made is not None:
+                return [*made]
         return _each(items, lambda item: book.decide(experiment, item, found, keys))
 
     return await _many(service, asked, who, bodies.DECIDE, do)
@@ -469,7 +473,8 @@ class App:
         if path == "/":
             if self._page is None:
                 self._page = (_STATIC / "index.html").read_bytes()
-            return Reply(200, self._page, ((b"content-type", b"text/html; charset=utf-8"),))
+            kind = (b"content-type", b"text/html; charset=utf-8")
+            return Reply(200, self._page, (kind,), page=True)
         return reply(description(VERSION))
 
     async def _static(self, scope: Any, receive: Any, send: Any) -> None:

@@ -130,8 +130,13 @@ def _refusal(error: msgspec.MsgspecError) -> Refusal:
     return Refusal("bad_request", text, field or None)
 
 
+def is_fine(text: str) -> bool:
+    """Whether a text has no control characters, which would deceive whoever reads a log."""
+    return _CONTROL.search(text) is None
+
+
 def fine_text(field: str, text: str) -> str:
-    """A text without control characters, which would deceive whoever reads a log or a page."""
-    if _CONTROL.search(text):
+    """A text without control characters."""
+    if not is_fine(text):
         raise bad(field, f"{field} must have no control characters, got {text[:50]!r}")
     return text

@@ -19,7 +19,7 @@ import msgspec
 from rotting import plain
 from rotting.serve import bodies, events
 from rotting.serve.archive import all_events
-from rotting.serve.bodies import fine_text
+from rotting.serve.bodies import fine_text, is_fine
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Experiment, Open
 from rotting.serve.refusals import Refusal, bad
@@ -186,6 +186,49 @@ class Book:
         made = experiment.decide(asked.id, key or 0, among, at, self.seq + 1)
         event = self.append(experiment.number, Kind.DECIDED, asked.id, at, made)
         return Answer(self._decision(experiment, asked, made, event.seq), event.seq)
+
+    def decide_many(
+        self,
+        experiment: Experiment,
+        items: list[Any],
+        found: dict[str, list[Event]],
+        keys: dict[str, int],
+    ) -> list[Answer] | None:
+        """A batch in one call into the policy, if nothing about it is special; else None."""
+        ids = [item.id for item in items if isinstance(item, bodies.Decide) and item.among is None]
+        settings, audience = experiment.settings, experiment.settings.audience
+        if found or self.any_archived or settings.require_shown or True not in experiment.open:
+            return None
+        if len(set(ids)) < len(items) or not is_fine("".join(ids)):
+            return None
+        names = [item.key for item in items]
+        if any((name is not None) != audience for name in names):
+            return None
+        numbers: list[int] = []
+        if audience:
+            if not is_fine("".join(names)):
+                return None
+            known, number = self._names, experiment.number
+            for name in names:
+                key = known.get((number, name))
+                key = keys.get(name) if key is None else key
+                numbers.append(self._new_key(experiment, name) if key is None else key)
+        at, number, seq = self.now(), experiment.number, self.seq
+        made = experiment.decide_many(ids, numbers, at, seq + 1)
+        labels, kind, encode = experiment.labels, int(Kind.DECIDED), events.encode
+        answers = []
+        fresh = []
+        for id_, name, body in zip(ids, names, made, strict=True):
+            seq += 1
+            event = Event(seq, number, kind, id_, at, encode(body))
+            fresh.append(event)
+            self._recent[number, id_] = [event]
+            data = {"id": id_, "arm": labels[body.arm], "pull": body.pull, "key": name, "seq": seq}
+            answers.append(Answer(data, seq))
+        self.seq = seq
+        self.group.events += fresh
+        self.uncommitted += fresh
+        return answers
 
     def _decided_before(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -103,6 +103,35 @@ class Experiment:
                 body.p, body.control = made.propensity, made.control
         self._decided(id_, body, at, seq)
         return body
+
+    def decide_many(
+        self, ids: Sequence[str], keys: Sequence[int], at: float, seq: int
+    ) -> list[Decided]:
+        """Many decisions at once, exactly as `decide` makes them one by one; `seq` is the first's.
+
+        For experiments whose decisions are pulls, and decisions among all arms.
+        """
+        more = (keys,) if self.settings.audience else ()
+        made = self.player.select_by(ids, *more)
+        arms, pulls = made.numbers.tolist(), made.pulls.tolist()
+        if made.propensities is not None:
+            chances, control = made.propensities.tolist(), made.control.tolist()
+        else:
+            chances, control = [1.0] * len(arms), [False] * len(arms)
+        since, before, waiting, found = self.since, self.seq, self.waiting, []
+        for place, id_ in enumerate(ids):
+            arm, pull, p, group = arms[place], pulls[place], chances[place], control[place]
+            key = keys[place] if more else 0
+            found.append(Decided(arm, since, before, pull, key, None, p, group))
+            before = seq + place
+            waiting[id_] = Open(before, arm, pull, key, at, at, group, p, 0.0)
+        self.series.decided_many(arms, at)
+        self.counts.decisions += len(arms)
+        self.counts.pulls += len(arms)
+        if more:
+            self.counts.keys = max(self.counts.keys, *keys)
+        self.seq, self.at = before, at
+        return found
 
     def _decided(self, id_: str, body: Decided, at: float, seq: int) -> None:
         self.counts.decisions += 1

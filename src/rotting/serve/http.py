@@ -20,6 +20,13 @@ PAGE_POLICY = (
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
+# for answers that are data: nobody guesses what else they may be, keeps or frames them
+_DATA = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+]
+# for the page and its files
 PROTECTING = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -94,6 +101,7 @@ class Reply(NamedTuple):
     status: int
     body: bytes
     headers: tuple[tuple[bytes, bytes], ...] = (_JSON,)
+    page: bool = False  # whether a browser is to show it
 
 
 class Stream(NamedTuple):
@@ -123,14 +131,14 @@ def refusal(why: Refusal) -> Reply:
 async def send_reply(send: Any, made: Reply) -> None:
     """Send an answer."""
     length = (b"content-length", b"%d" % len(made.body))
-    headers = [*made.headers, length, *PROTECTING]
+    headers = [*made.headers, length, *(PROTECTING if made.page else _DATA)]
     await send({"type": "http.response.start", "status": made.status, "headers": headers})
     await send({"type": "http.response.body", "body": made.body})
 
 
 async def send_stream(send: Any, made: Stream) -> None:
     """Send an answer in pieces; they are made in a thread, so that others are answered."""
-    headers = [*made.headers, *PROTECTING]
+    headers = [*made.headers, *_DATA]
     await send({"type": "http.response.start", "status": made.status, "headers": headers})
     piece = made.first
     loop = asyncio.get_running_loop()

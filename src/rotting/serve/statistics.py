@@ -7,6 +7,7 @@ grow with them.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 BUCKETS = 240  # of time; when they are full, two become one
@@ -44,6 +45,12 @@ class Series:
         while len(row) <= place:
             row.append(0)
         row[place] += 1
+
+    def decided_many(self, arms: list[int], at: float) -> None:
+        """Many were chosen at the same time."""
+        for arm, count in Counter(arms).items():
+            self.decided(arm, at)
+            self.shares[arm][-1] += count - 1
 
     def rewarded(self, control: bool, at: float, reward: float) -> None:
         """A decision made at that time got its reward."""

@@ -23,6 +23,8 @@ PAGE = 2000  # events that are read at a time
 _SLOTS = 400  # ids that one statement asks for
 _EVENT = "SELECT seq, experiment, kind, id, at, body FROM event"
 
+_ABOUT_ONE = f"{_EVENT} WHERE experiment = ? AND id = ? ORDER BY seq"
+
 
 class Snapshot(NamedTuple):
     """An experiment's state as it was stored."""
@@ -239,6 +241,9 @@ class Store:
         """All events of these decisions (or of other ids)."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, list[Event]] = {}
+        if len(wanted) == 1:
+            rows = self._read(_ABOUT_ONE, (experiment, wanted[0]))
+            return {wanted[0]: [Event(*row) for row in rows]} if rows else found
         for start in range(0, len(wanted), _SLOTS):
             some = wanted[start : start + _SLOTS]
             slots = ", ".join("?" * len(some))

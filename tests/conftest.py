@@ -1,0 +1,70 @@
+"""How the tests are run: those of one policy by one worker, and with less garbage collection.
+
+Most of their time goes into compiling policies. What one worker compiles, the other finds on disk,
+but only once it is there: so all tests that are named after a policy run in one process, these
+come first, and what needs every policy compiled comes after them. All other tests stay together by
+file, since they share what a module has made once.
+
+The groups are made here, from names: `--dist loadgroup` of pytest-xdist 3.8 does nothing, without
+a word, under pytest 9.2.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+from typing import Any
+
+import pytest
+
+import recorded
+from cases import name_of
+
+COLLECTED = (100_000, 50, 100)  # the compiler makes objects by the million; few are garbage
+
+
+@functools.cache
+def policies() -> dict[str, str]:
+    """What tests call the examples of each policy, and the policy's key."""
+    found = {}
+    for place, policy in recorded.examples().items():
+        for name in (place, name_of(policy), policy.short_label, policy.label[:60], policy.key):
+            found[name] = policy.key
+    return found
+
+
+@functools.cache
+def group_of(nodeid: str) -> str:
+    """The key of the policy that a test is named after, or the test's file."""
+    file, _, test = nodeid.partition("::")
+    name = test.partition("[")[2].removesuffix("]")
+    for part in (name, name.rpartition("-")[0], name.partition("-")[2], name.partition(",")[0]):
+        if part in policies():
+            return policies()[part]
+    return file
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a policy first, one policy after the other."""
+    places = {key: place for place, key in enumerate(dict.fromkeys(policies().values()))}
+    items.sort(key=lambda item: places.get(group_of(item.nodeid), len(places)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand out groups, in their order."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByPolicy(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False  # by the number of tests
+    return ByPolicy(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """From here on nothing that was imported or collected is looked at again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTED)
