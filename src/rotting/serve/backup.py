@@ -1,48 +1,16 @@
-"""Copies of a database that is in use, and back.
-
-Whoever was erased stays erased: a backup from before still has their rows, and a restore deletes
-them again. Which rows those are is written in two places, in the database and in a list beside it
-(`service.db.erased`, random numbers that say nothing about anybody), for the database may be lost.
-"""
+"""Copies of a database that is in use, and back. Whoever was erased stays erased (`erasing`)."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import sqlite3
 from pathlib import Path
 
-from rotting.serve.store import Store
-
-
-def list_of(path: Path) -> Path:
-    """The list of those who were erased from a database."""
-    return path.with_name(path.name + ".erased")
-
-
-def forget(store: Store, marks: list[tuple[int]]) -> None:
-    """After rows were deleted: let nothing of them stay in the files, and note their marks."""
-    with list_of(store.path).open("a", encoding="ascii") as file:
-        file.writelines(f"{mark}\n" for (mark,) in marks)
-        file.flush()
-        os.fsync(file.fileno())
-    store.truncate()
-
-
-def marks_of(path: Path) -> set[int]:
-    """Everybody who was erased from a database, as far as it and its list know."""
-    found: set[int] = set()
-    with contextlib.suppress(OSError):
-        found |= {int(line) for line in list_of(path).read_text("ascii").split()}
-    if path.exists():
-        with contextlib.suppress(Exception):  # damaged, perhaps: that is why it is restored
-            store = Store(path, create=False)
-            try:
-                found |= set(store.erasures())
-            finally:
-                store.close()
-    return found
+from rotting.serve.erasing import list_of, marks_of
+from rotting.serve.loading import load
+from rotting.serve.locking import only_one
+from rotting.serve.store import Group, Store
 
 
 def backup(path: Path, target: Path, *, force: bool = False) -> int:
@@ -90,8 +58,6 @@ def restore(source: Path, path: Path, *, force: bool = False) -> tuple[int, int]
 
     The server must not run. What was acknowledged after the backup is gone with the old database.
     """
-    from rotting.serve.server import only_one
-
     if not source.exists():
         raise ValueError(f"backup must be a file, but {source} is not there")
     _check_target(path, force)
@@ -130,9 +96,6 @@ def _archives(path: Path) -> list[str]:
 
 def _erase_again(path: Path, marks: set[int]) -> tuple[int, int]:
     """Delete the rows of those who were erased since, by events like any other."""
-    from rotting.serve.loading import load
-    from rotting.serve.store import Group
-
     store = Store(path, create=False)
     try:
         known = store.marked()

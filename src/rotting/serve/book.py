@@ -27,6 +27,7 @@ from rotting.serve.settings import code_version, finite, make_player, make_polic
 from rotting.serve.store import Audit, Group, Store
 
 _NAMES = 200_000  # keys whose numbers are remembered; others are looked up
+_new = tuple.__new__  # half the time of a NamedTuple's own
 _AT_ONCE = 2000  # windows that are ended in one go
 
 
@@ -72,7 +73,7 @@ class Book:
     def append(self, number: int, kind: Kind, id_: str | None, at: float, body: Any) -> Event:
         """The next event; it is not applied here."""
         self.seq += 1
-        event = Event(self.seq, number, int(kind), id_, at, events.encode(body))
+        event = _new(Event, (self.seq, number, int(kind), id_, at, events.encode(body)))
         self.group.events.append(event)
         self.uncommitted.append(event)
         if id_:
@@ -220,11 +221,11 @@ class Book:
         fresh = []
         for id_, name, body in zip(ids, names, made, strict=True):
             seq += 1
-            event = Event(seq, number, kind, id_, at, encode(body))
+            event = _new(Event, (seq, number, kind, id_, at, encode(body)))
             fresh.append(event)
             self._recent[number, id_] = [event]
             data = {"id": id_, "arm": labels[body.arm], "pull": body.pull, "key": name, "seq": seq}
-            answers.append(Answer(data, seq))
+            answers.append(_new(Answer, (data, seq, 200)))
         self.seq = seq
         self.group.events += fresh
         self.uncommitted += fresh

@@ -37,7 +37,11 @@ class Sqlite:
     def __init__(self, path: Path) -> None:
         # one thread at a time uses it, not always the same: the store sees to that
         self._inner = sqlite3.connect(
-            path, timeout=0.0, isolation_level=None, check_same_thread=False
+            path,
+            timeout=0.0,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
         )
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
@@ -68,9 +72,3 @@ def why(error: Exception) -> str | None:
     if type(error).__module__.split(".")[0] == "apsw":
         return f"{type(error).__name__}: {error}"
     return None
-
-
-def is_busy(error: Exception) -> bool:
-    """Whether somebody else holds the database for a moment."""
-    text = (why(error) or "").lower()
-    return "locked" in text or "busy" in text

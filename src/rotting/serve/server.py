@@ -10,8 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -19,6 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from rotting.serve.app import LOOPBACK, App, Limits, Service
 from rotting.serve.config import Config, is_loopback
 from rotting.serve.connection import Unusable
+from rotting.serve.locking import only_one
 from rotting.serve.store import Store
 
 _LOG = logging.getLogger("rotting.serve")
@@ -117,28 +117,6 @@ def set_up_logs(form: str, verbose: bool) -> None:
         if "." not in name:
             logger.handlers[:] = [handler]
             logger.propagate = False
-
-
-@contextlib.contextmanager
-def only_one(path: Path) -> Iterator[None]:
-    """Refuse a second server on the same database."""
-    file: IO[str] | None = None
-    try:
-        import fcntl
-    except ImportError:  # Windows: SQLite's own locks have to do
-        yield
-        return
-    try:
-        file = path.with_name(path.name + ".lock").open("w")
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ValueError(f"data must not be served already, but {path} is") from None
-    except OSError as error:
-        raise ValueError(f"data must lie in a folder that can be written: {error}") from None
-    try:
-        yield
-    finally:
-        file.close()
 
 
 def check(config: Config) -> list[str]:

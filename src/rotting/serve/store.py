@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,10 @@ from rotting.serve.connection import Connect, Connection, Unusable
 from rotting.serve.events import Event
 
 PAGE = 2000  # events that are read at a time
+PATIENCE = 2.0  # seconds that another one may hold the database before we say that we cannot
+# Rows of one statement. Python's lock is let go once a statement and not once a row: whoever shares
+# the process goes on meanwhile. Few sizes, so that statements are prepared once.
+_ROWS = (128, 32, 8, 1)
 _SLOTS = 400  # ids that one statement asks for
 _EVENT = "SELECT seq, experiment, kind, id, at, body FROM event"
 
@@ -74,6 +78,7 @@ class Store:
         *,
         synchronous: str = "FULL",
         create: bool = True,
+        patience: float = PATIENCE,
     ) -> None:
         self.path = path
         if not create and not path.exists():
@@ -82,6 +87,7 @@ class Store:
         self._writer = self._reader = None
         try:
             self._writer = self._prepared(connect(path))
+            self._writer.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
             schema.migrate(self._writer)
             self._reader = self._prepared(connect(path))
         except BaseException:
@@ -107,30 +113,30 @@ class Store:
 
     # Writing.
 
-    def begin(self, group: Group) -> None:
-        """Put a group into a transaction; nothing is on the disk before `commit`."""
+    def append(self, group: Group) -> None:
+        """Write a group, all of it or nothing, and wait until it is on the disk."""
         self._check_place()
         write = self._writer
         assert write is not None
         write.execute("BEGIN IMMEDIATE")
         try:
             self._insert(write, group)
+            write.execute("COMMIT")
         except BaseException:
-            self.rollback()
+            with contextlib.suppress(Exception):  # there may be none any more
+                write.execute("ROLLBACK")
             raise
 
     def _insert(self, write: Connection, group: Group) -> None:
         if group.experiments:
-            write.executemany("INSERT INTO experiment VALUES (?, ?)", group.experiments)
-        if group.events:
-            write.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)", group.events)
+            insert(write, "experiment", group.experiments)
+        insert(write, "event", group.events)
         if group.erased:  # first: the name of one may be that of a new one
             write.executemany(
                 "DELETE FROM person WHERE experiment = ? AND surrogate = ?", group.erased
             )
             write.executemany("INSERT OR IGNORE INTO erasure VALUES (?)", group.marks)
-        if group.persons:
-            write.executemany("INSERT INTO person VALUES (?, ?, ?, ?)", group.persons)
+        insert(write, "person", group.persons)
         if group.audits:
             write.executemany(
                 "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, ?, ?)",
@@ -145,26 +151,6 @@ class Store:
         assert self._writer is not None
         self._writer.execute("PRAGMA busy_timeout = 5000")
         return self._writer
-
-    def commit(self) -> None:
-        """Write the transaction to the disk and wait until it is there."""
-        assert self._writer is not None
-        self._writer.execute("COMMIT")
-
-    def rollback(self) -> None:
-        """Give the transaction up."""
-        if self._writer is not None:
-            with contextlib.suppress(Exception):  # there may be none
-                self._writer.execute("ROLLBACK")
-
-    def append(self, group: Group) -> None:
-        """All of it in one go."""
-        self.begin(group)
-        try:
-            self.commit()
-        except BaseException:
-            self.rollback()
-            raise
 
     def pulse(self) -> None:
         """Write something, synced, to see whether that works."""
@@ -320,3 +306,16 @@ AND seq NOT IN (SELECT seq FROM event WHERE experiment = ?1 AND kind IN (11, 12)
 def id_digest(id_: str) -> bytes:
     """What is left of an id whose events are archived."""
     return hashlib.blake2b(id_.encode(), digest_size=16).digest()
+
+
+def insert(write: Connection, table: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Insert rows, many with each statement."""
+    done = 0
+    for size in _ROWS:
+        while len(rows) - done >= size:
+            some = rows[done : done + size]
+            width = len(some[0])
+            slots = ", ".join([f"({', '.join('?' * width)})"] * size)
+            values = [value for row in some for value in row]
+            write.execute(f"INSERT INTO {table} VALUES {slots}", values)
+            done += size

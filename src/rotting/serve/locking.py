@@ -1,0 +1,30 @@
+"""One server a database: a lock that the system lets go when its holder ends, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+
+@contextlib.contextmanager
+def only_one(path: Path) -> Iterator[None]:
+    """Refuse a second server on the same database."""
+    file: IO[str] | None = None
+    try:
+        import fcntl
+    except ImportError:  # Windows: SQLite's own locks have to do
+        yield
+        return
+    try:
+        file = path.with_name(path.name + ".lock").open("w")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ValueError(f"data must not be served already, but {path} is") from None
+    except OSError as error:
+        raise ValueError(f"data must lie in a folder that can be written: {error}") from None
+    try:
+        yield
+    finally:
+        file.close()
