@@ -236,8 +236,7 @@ class Traffic:
         while True:
             yield request(self.port, self._path("decisions"), self._wanted())
             due = self.number - lag
-            body = {"decision": f"{self.name}-{due}", "reward": due % 7 == 0}
-            body["reward"] = float(body["reward"])
+            body = {"decision": f"{self.name}-{due}", "reward": float(due % 7 == 0)}
             if due > 0:
                 yield request(self.port, self._path("rewards"), body)
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 import time
 from typing import NamedTuple
 
+from rotting.serve.bodies import NAME
 from rotting.serve.connection import Connection
 from rotting.serve.refusals import Refusal
 
@@ -55,19 +57,21 @@ class Gate:
     def __init__(self, required: bool) -> None:
         self._required = required
         self._tokens: dict[str, Token] = {}
+        self._ever = False
         self._read_at = -1e9
 
     @property
     def asks(self) -> bool:
-        """Whether a key is needed."""
-        return self._required or bool(self._tokens)
+        """Whether a key is needed: whoever revokes the last one does not open the door."""
+        return self._required or self._ever
 
     def stale(self) -> bool:
         """Whether it is time to read the keys again."""
         return time.monotonic() - self._read_at > _FRESH
 
-    def refresh(self, rows: list[tuple[str, str, str, str, str]]) -> None:
-        """Take the keys as they are now."""
+    def refresh(self, rows: list[tuple[str, str, str, str, str]], ever: bool = False) -> None:
+        """Take the keys as they are now, and whether there ever was one."""
+        self._ever = self._ever or ever or bool(rows)
         self._tokens = {row[0]: Token(*row) for row in rows}
         self._read_at = time.monotonic()
 
@@ -98,6 +102,9 @@ def add_token(write: Connection, name: str, roles: list[str], experiments: list[
         raise ValueError(f"name must have 1 to 100 characters, got {name!r}")
     if not roles or not set(roles) <= set(ROLES):
         raise ValueError(f"role must be one or more of {', '.join(ROLES)}, got {roles}")
+    for one in experiments:  # an empty one would be a key to all
+        if not re.match(NAME, one):
+            raise ValueError(f"experiment must be a name of letters, digits, . _ -, got {one!r}")
     id_, secret = secrets.token_hex(5), secrets.token_urlsafe(32)
     row = (id_, name, hash_of(secret), ",".join(roles), ",".join(experiments), time.time())
     write.execute("BEGIN IMMEDIATE")
@@ -137,8 +144,10 @@ class Rate:
         if self._rate <= 0.0:
             return
         now = time.monotonic()
-        left, at = self._buckets.get(who, (2.0 * self._rate, now))
-        left = min(2.0 * self._rate, left + (now - at) * self._rate)
+        full = max(2.0 * self._rate, 1.0)
+        cost = min(cost, full)  # what is large takes all there is
+        left, at = self._buckets.get(who, (full, now))
+        left = min(full, left + (now - at) * self._rate)
         if left < cost:
             self._buckets[who] = (left, now)
             raise Refusal("too_many_requests", f"at most {self._rate:g} requests a second")

@@ -78,12 +78,14 @@ class Service:
         self.started = time.time()
         self.errors: dict[str, tuple[float, str]] = {}
         self.warming = Warming(self.journal, compiled)
+        self.journal.on_load = self.warming.want_all
         self.companions: list[Callable[[], Awaitable[None]]] = []  # what else runs meanwhile
 
     def who(self, asked: Asked) -> Who:
         """Who asks, if they may ask at all."""
         if self.gate.stale() and self.journal.book is not None:
-            self.gate.refresh(self.journal.book.store.tokens())
+            store = self.journal.book.store
+            self.gate.refresh(store.tokens(), self.gate.asks or store.ever_tokens())
         check_origin(asked, None if self.gate.asks else self.hosts)
         if not self.gate.asks:
             return LOCAL
@@ -289,7 +291,8 @@ def _number(asked: Asked, name: str, default: int, least: int, most: int) -> int
     text = asked.query(name)
     if text is None:
         return default
-    if not text.isascii() or not text.isdigit() or not least <= int(text[:20]) <= most:
+    fine = text.isascii() and text.isdigit() and len(text) < 20
+    if not fine or not least <= int(text) <= most:
         raise Refusal("bad_request", f"{name} must be a whole number from {least} to {most}", name)
     return int(text)
 
@@ -429,7 +432,7 @@ class App:
             name = verb or "experiment"
             if known is not None:
                 return name, await self._asked(known, Asked(scope, receive, parts[3]))
-            if verb in _ONES:
+            if verb in _ONES and (verb or len(parts) == 4):
                 return name, _wrong_method(_OF_ONE, verb)
             return "other", _NOTHING_HERE
         known = _OTHERS.get((method, path))
@@ -446,15 +449,21 @@ class App:
 
     async def _asked(self, known: tuple[Verb, tuple[str, ...]], asked: Asked) -> Reply | Stream:
         service, (verb, roles) = self.service, known
+        who: Who | None = None
         try:
             who = service.who(asked)
             if roles and not who.may(*roles):
                 raise Refusal("forbidden", f"this key may not do that: it needs {roles[0]}")
             return await verb(service, asked, who)
         except Refusal as why:
-            if asked.name and why.status not in (401, 403, 404):
-                if len(service.errors) > 1000:
-                    service.errors.clear()
+            book = service.journal.book
+            known_here = book is not None and asked.name in book.experiments
+            if (
+                known_here
+                and who is not None
+                and who.sees(asked.name)
+                and why.status not in (403, 404)
+            ):
                 service.errors[asked.name] = (time.time(), why.message)
             return refusal(why)
         except Exception:

@@ -17,7 +17,8 @@ MOST_ARMS = 1000
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
 Label = Annotated[str, Meta(min_length=1, max_length=200)]
 Key = Annotated[str, Meta(min_length=1, max_length=500)]
-Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z"
+Name = Annotated[str, Meta(pattern=NAME)]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -138,5 +139,7 @@ def is_fine(text: str) -> bool:
 def fine_text(field: str, text: str) -> str:
     """A text without control characters."""
     if not is_fine(text):
-        raise bad(field, f"{field} must have no control characters, got {text[:50]!r}")
+        # keys are persons, who are to be in no message that somebody keeps
+        got = "" if field == "key" else f", got {text[:50]!r}"
+        raise bad(field, f"{field} must have no control characters{got}")
     return text

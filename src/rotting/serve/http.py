@@ -61,7 +61,10 @@ class Asked:
     def query(self, name: str) -> str | None:
         """A parameter of the address."""
         text = self.scope["query_string"].decode("latin-1")
-        found = parse_qs(text, keep_blank_values=True, max_num_fields=50).get(name)
+        try:
+            found = parse_qs(text, keep_blank_values=True, max_num_fields=50).get(name)
+        except ValueError:
+            raise Refusal("bad_request", "an address has at most 50 parameters") from None
         return found[-1] if found else None
 
     async def body(self, most: int) -> bytes:
@@ -173,6 +176,9 @@ def check_origin(asked: Asked, hosts: frozenset[str] | None) -> None:
             raise Refusal("forbidden", "requests of other sites' pages are not answered")
         origin = headers.get(b"origin")
         if origin is not None:
-            place = urlsplit(origin.decode("latin-1")).netloc
+            try:
+                place = urlsplit(origin.decode("latin-1")).netloc
+            except ValueError:  # no address at all
+                place = ""
             if place != headers.get(b"host", b"").decode("latin-1"):
                 raise Refusal("forbidden", "requests of other sites' pages are not answered")

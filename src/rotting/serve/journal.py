@@ -29,7 +29,7 @@ _LOG = logging.getLogger("rotting.serve")
 _AGAIN = 0.5  # seconds between attempts to get it back
 # When many wait, a commit that comes a little later takes more of them along: less work for each.
 _MANY, _GATHER = 8, 0.002
-SNAPSHOT_EVERY = 20_000  # events of an experiment, and twice what a snapshot has to hold
+SNAPSHOT_EVERY = 5_000  # events of an experiment, and twice what a snapshot has to hold
 
 
 class Journal:

@@ -17,6 +17,7 @@ from rotting.serve.snapshots import packed, restored, unpacked
 from rotting.serve.store import Snapshot, Store
 
 _LOG = logging.getLogger("rotting.serve")
+_FEW = 300  # events
 
 
 def load(store: Store, *, compiled: bool = True, clock: Callable[[], float] = time.time) -> Book:
@@ -41,6 +42,8 @@ def load_one(store: Store, number: int, *, compiled: bool) -> tuple[Experiment, 
     """
     created = store.created(number)
     for snapshot in store.snapshots(number):
+        # few events are played sooner than compiled code is loaded; `warming` does that later
+        compiled = compiled and store.count(number, after=snapshot.seq) > _FEW
         try:
             content = unpacked(snapshot.body, snapshot.checksum)
             found = restored(number, created, content, compiled=compiled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 STATUS = {
@@ -24,12 +25,20 @@ STATUS = {
 }
 
 
+_MOST = 700  # characters of a sentence
+_QUOTED = re.compile(r"(?<!\w)(['\"`])(.{60}).*?\1(?!\w)", re.DOTALL)
+
+
 class Refusal(Exception):  # noqa: N818  an answer like any other, not a fault of ours
     """An answer that says no: a code, a sentence, and perhaps the field that is to blame."""
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
+        if len(message) > 60:  # what was sent may be long: its beginning is told
+            message = _QUOTED.sub(r"\1\2...\1", message)
+            message = message if len(message) <= _MOST else f"{message[:_MOST]}..."
         super().__init__(message)
-        self.code, self.message, self.field = code, message, field
+        self.code, self.message = code, message
+        self.field = None if field is None else field[:100]
 
     @property
     def status(self) -> int:

@@ -218,6 +218,11 @@ class Store:
                 return
             after = rows[-1][0]
 
+    def count(self, experiment: int, after: int) -> int:
+        """How many events of an experiment come after a sequence number."""
+        sql = "SELECT count(*) FROM event WHERE seq > ? AND experiment = ?"
+        return int(self._read(sql, (after, experiment))[0][0])
+
     def created(self, experiment: int) -> Event:
         """The event with which an experiment begins."""
         rows = self._read(f"{_EVENT} WHERE experiment = ? AND kind = 1 AND id = ''", (experiment,))
@@ -293,6 +298,10 @@ class Store:
         """API keys that are valid: id, name, hash, roles, experiments."""
         sql = "SELECT id, name, hash, roles, experiments FROM token WHERE revoked IS NULL"
         return [tuple(row) for row in self._read(sql)]
+
+    def ever_tokens(self) -> bool:
+        """Whether there ever was an API key."""
+        return bool(self._read("SELECT 1 FROM token LIMIT 1"))
 
 
 # Two are kept, and those that go with another policy or version: the tail of each can be verified.

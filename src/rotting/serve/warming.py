@@ -19,6 +19,7 @@ import msgspec
 from rotting.serve.settings import Settings, make_player
 
 if TYPE_CHECKING:
+    from rotting.serve.book import Book
     from rotting.serve.experiment import Experiment
     from rotting.serve.journal import Journal
 
@@ -49,6 +50,11 @@ class Warming:
         """Have this experiment's player compiled, if it is not."""
         if self._wanted and not experiment.player.compiled:
             self._queue.put_nowait(experiment.name)
+
+    def want_all(self, book: Book) -> None:
+        """The same for all."""
+        for experiment in book.experiments.values():
+            self.want(experiment)
 
     async def _work(self) -> None:
         while True:

@@ -1,0 +1,87 @@
+"""The service without a network: its application, called from a test."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rotting.serve.access import add_token
+from rotting.serve.app import App, Service, make_app
+from rotting.serve.book import Book
+from rotting.serve.experiment import Experiment
+from rotting.serve.store import Store
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it would rather have another library than httpx
+    from starlette.testclient import TestClient
+
+START = 1_790_000_000.0
+
+
+class Time:
+    """A clock that stands still until it is told to go on."""
+
+    def __init__(self, now: float = START) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        """The time."""
+        return self.now
+
+
+class Inside:
+    """A client, and the service behind it."""
+
+    def __init__(self, client: TestClient, service: Service, time: Time) -> None:
+        self.client, self.service, self.time = client, service, time
+
+    @property
+    def book(self) -> Book:
+        """What the service knows."""
+        assert self.service.journal.book is not None
+        return self.service.journal.book
+
+    def live(self, name: str = "e") -> Experiment:
+        """An experiment as it is now."""
+        return self.book.experiments[name]
+
+    def create(self, **settings: Any) -> dict[str, Any]:
+        """An experiment e with arms A, B, C unless said otherwise."""
+        body = {"name": "e", "arms": ["A", "B", "C"], "policy": "ucb1", "seed": 1, **settings}
+        answer = self.client.post("/v1/experiments", json=body)
+        assert answer.status_code == 201, answer.text
+        made: dict[str, Any] = answer.json()
+        return made
+
+    def post(self, verb: str, body: Any, status: int = 200, name: str = "e") -> Any:
+        """One request to an experiment, and what it answers."""
+        answer = self.client.post(f"/v1/experiments/{name}/{verb}", json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def get(self, path: str = "", status: int = 200, name: str = "e") -> Any:
+        """What there is to read."""
+        answer = self.client.get(f"/v1/experiments/{name}{path}")
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+
+@contextmanager
+def serving(path: Path, time: Time | None = None, **settings: Any) -> Iterator[Inside]:
+    """The service on a database, until the end of the block."""
+    clock = time or Time()
+    app: App = make_app(path, compiled=False, clock=clock, **settings)
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield Inside(client, app.service, clock)
+
+
+def make_key(path: Path, *roles: str, name: str = "somebody", only: tuple[str, ...] = ()) -> str:
+    """A new API key."""
+    store = Store(path)
+    try:
+        return add_token(store.writer(), name, list(roles), list(only))
+    finally:
+        store.close()
