@@ -330,6 +330,8 @@ class Model:
     def _history(self, experiment: Experiment, body: Body, now: float) -> Any:
         demand(text(body.get("id"), 200))
         rows = body.get("rows")
+        if body["id"] in experiment.history and experiment.history[body["id"]][0] != body:
+            raise Refused("conflict", "bad_request")  # the other rows may be wrong as well
         demand(isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) for row in rows))
         for row in rows:
             demand(isinstance(row.get("arm"), str) and row["arm"] in experiment.arms)
@@ -340,10 +342,7 @@ class Model:
                 demand(row.get("key") is None)
         answer = {"id": body["id"], "rows": len(rows), "applied": False}
         if body["id"] in experiment.history:
-            before, seq = experiment.history[body["id"]]
-            if before != body:
-                raise Refused("conflict")
-            return answer | {"seq": seq}
+            return answer | {"seq": experiment.history[body["id"]][1]}
         seq = self._next(experiment, "history", id=body["id"])
         experiment.history[body["id"]] = (body, seq)
         for row in rows:

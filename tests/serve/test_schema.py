@@ -13,7 +13,7 @@ from schemathesis.core.result import Ok
 
 from serve_process import Server
 
-EXAMPLES = 6  # of every operation
+EXAMPLES = 3  # of every operation
 
 
 def test_nothing_that_fits_or_does_not_fit_the_description_is_answered_5xx(tmp_path: Path) -> None:
@@ -50,6 +50,6 @@ def test_nothing_that_fits_or_does_not_fit_the_description_is_answered_5xx(tmp_p
                 with contextlib.suppress(Unsatisfiable):  # nothing can be wrong without a parameter
                     tried()
         assert bad == []
-        assert count > 50
+        assert count > 40
         assert server.client().get("/ready")[0] == 200
         assert "Traceback" not in server.said(), server.said()

@@ -137,7 +137,7 @@ class Machine(RuleBasedStateMachine):
 
 
 Machine.TestCase.settings = settings(
-    max_examples=30,
+    max_examples=20,
     stateful_step_count=30,
     deadline=None,
     derandomize=True,
@@ -148,4 +148,4 @@ TestService = Machine.TestCase
 
 
 def test_a_random_walk() -> None:
-    walk(1500, seed=1)
+    walk(1000, seed=1)

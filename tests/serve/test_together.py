@@ -11,7 +11,7 @@ from typing import Any
 
 from serve_process import Client, Server
 
-SECONDS = 1.5
+SECONDS = 1.0
 EXPERIMENTS: list[dict[str, Any]] = [
     {"name": "alone", "arms": ["A", "B", "C"], "policy": "ucb1", "control": 0.2},
     {"name": "many", "arms": ["A", "B", "C"], "policy": "ucb1", "audience": True},
