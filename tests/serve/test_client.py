@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from fake_service import Fake
-from rotting.serve.client import Away, Choice, Refused, breaker
+from rotting.serve.client import breaker
+from rotting.serve.client import Away, Choice, Refused
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ import schemathesis
 from schemathesis.core.result import Ok
 
 from fake_service import Fake
-from rotting.serve.openapi import bodies, description
+from rotting.serve.openapi import bodies
+from rotting.serve.openapi import description
 
 DOCUMENT = description("1.2.3")
 SCHEMAS = DOCUMENT["components"]["schemas"]
