@@ -277,12 +277,13 @@ class Model:
         if found.pull is None:
             raise Refused("not_shown")
         if found.state == "rewarded":
-            if found.reward != value:
+            if found.reward != value and (name is None or name != found.reward_id):
                 raise Refused("conflict")
             return answer
         if found.state == "timed out":
             if found.late is not None:
-                if found.late["reward"] != value:
+                first = found.late["id"]
+                if found.late["reward"] != value and (name is None or name != first):
                     raise Refused("conflict")
                 return answer | {"seq": found.late["seq"]}
             seq = self._next(experiment, "late", id=body["decision"], reward=value)

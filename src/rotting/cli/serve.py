@@ -195,6 +195,11 @@ def archive_command(
         raise ValueError(f"older must be a number of days from 0 on, got {older}")
     moved = archive(data, to, older=older * 86_400.0)
     console.out.print(f"{to}: {moved} events moved there", markup=False)
+    if not moved:
+        console.out.print(
+            "only closed decisions move that a snapshot holds: one is taken every few thousand "
+            "events, and when the server stops"
+        )
 
 
 @command("export", group)

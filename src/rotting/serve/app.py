@@ -20,6 +20,7 @@ import rotting.serve as here
 from rotting.provenance import VERSION
 from rotting.serve import bodies
 from rotting.serve.access import LOCAL, Gate, Rate, Who
+from rotting.serve.archive import all_events
 from rotting.serve.book import Answer, Book
 from rotting.serve.connection import Connect, connect
 from rotting.serve.experiment import Experiment
@@ -46,6 +47,7 @@ from rotting.serve.warming import Warming
 
 _LOG = logging.getLogger("rotting.serve")
 _STATIC = Path(here.__file__).parent / "static"
+_SLICE = 100  # items of a batch that are worked on at a time
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "testserver"})
 
 
@@ -143,14 +145,15 @@ async def _many(
     found: list[Answer | Refusal] = []
 
     def work(book: Book) -> Answer:
-        found.extend(do(book, service.experiment(book, asked, who), items))
-        seq = 0
-        for one in found:
-            if type(one) is Answer and one.seq > seq:
-                seq = one.seq
-        return Answer(None, seq)
+        some = items[len(found) : len(found) + _SLICE]
+        found.extend(do(book, service.experiment(book, asked, who), some))
+        return Answer(None, 0)
 
-    await service.journal.answer(work)
+    service.journal.do(work)
+    while len(found) < len(items):  # others are answered between the parts of a large batch
+        await asyncio.sleep(0)
+        service.journal.do(work)
+    await service.journal.durable(max([one.seq for one in found if type(one) is Answer], default=0))
     if not listed:
         if isinstance(found[0], Refusal):
             raise found[0]
@@ -281,7 +284,8 @@ async def policy(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/policy."""
     wanted = bodies.parse(bodies.PolicyChange, read_json(await asked.body(service.limits.body)))
     named = functools.partial(service.experiment, asked=asked, who=who)
-    seq = await change_policy(service.journal, named, wanted, who.name)
+    prepare = service.warming.prepared
+    seq = await change_policy(service.journal, named, wanted, who.name, prepare)
     one = named(service.journal.usable())
     service.warming.want(one)
     return reply({"policy": policy_of(one), "seq": seq})
@@ -304,10 +308,13 @@ async def events(service: Service, asked: Asked, who: Who) -> Reply:
     book = service.journal.usable()
     one = service.experiment(book, asked, who)
     found = []
-    for event in book.store.events(after=after, experiment=one.number):
-        found.append(event_view(one, event))
-        if len(found) == limit:
-            break
+    try:
+        for event in all_events(book.store, one.number, after=after):
+            found.append(event_view(one, event))
+            if len(found) == limit:
+                break
+    except ValueError as error:  # an archive is missing
+        raise Refusal("unavailable", str(error)) from None
     return reply({"events": found, "last": found[-1]["seq"] if found else after})
 
 
@@ -415,10 +422,12 @@ class App:
         verb, made = await self._answer(scope, receive, send)
         if made is None:
             return
-        if isinstance(made, Stream):
-            await send_stream(send, made)
-        else:
-            await send_reply(send, made)
+        # who has gone is not told; the server's own exceptions for that differ
+        with contextlib.suppress(OSError, RuntimeError):
+            if isinstance(made, Stream):
+                await send_stream(send, made)
+            else:
+                await send_reply(send, made)
         self.service.metrics.note(verb, made.status, time.perf_counter() - began)
 
     async def _answer(

@@ -34,6 +34,7 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
             source.execute("VACUUM INTO ?", (str(partial),))  # one reading: one moment
         finally:
             source.close()
+        partial.chmod(0o600)
         _synced(partial)
         made = Store(partial, create=False)
         try:
@@ -66,6 +67,7 @@ def restore(source: Path, path: Path, *, force: bool = False) -> tuple[int, int]
         partial = path.with_name(path.name + ".partial")
         _remove_companions(partial)
         shutil.copyfile(source, partial)
+        partial.chmod(0o600)
         try:
             last, again = _erase_again(partial, marks)
             for name in _archives(partial):

@@ -6,7 +6,6 @@ names the sequence number that must be on the disk before it may go out.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 import time
@@ -361,7 +360,7 @@ class Book:
             return Answer({"decision": id_, "applied": False, "seq": before.seq}, before.seq)
         if id_ in experiment.unshown:
             raise Refusal("not_shown", f"decision {id_!r} was not shown", "decision")
-        if Kind.EXPIRED in known:
+        if experiment.settings.require_shown and Kind.SHOWN not in known:
             raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
         event = self._happens(experiment, Kind.LATE, id_, body)
         return Answer({"decision": id_, "applied": False, "seq": event.seq}, event.seq)
@@ -452,38 +451,36 @@ class Book:
     def learn(self, experiment: Experiment, asked: bodies.Past, by: str) -> Answer:
         """Pulls made elsewhere, with their rewards; the same id again changes nothing."""
         fine_text("id", asked.id)
-        digest = hashlib.sha256(msgspec.json.encode(asked.rows)).hexdigest()
-        before = [
-            event
-            for event in self.about(experiment, [asked.id]).get(asked.id, ())
-            if event.kind == Kind.HISTORY
-        ]
-        size = len(asked.rows)
-        if before:
-            event = before[0]
-            if events.decode(event).digest != digest:
-                raise Refusal("conflict", f"id {asked.id!r} was used for other rows", "id")
-            data = {"id": asked.id, "rows": size, "applied": False, "seq": event.seq}
-            return Answer(data, event.seq)
         numbers = experiment.player._numbers
         arms: list[int] = []
         for place, row in enumerate(asked.rows):
             if row.arm not in numbers:
-                raise bad(f"rows[{place}].arm", f"there is no arm {row.arm!r}")
+                raise bad(f"rows[{place}].arm", f"there is no arm {row.arm[:50]!r}")
             finite(f"rows[{place}].reward", row.reward)
             arms.append(numbers[row.arm])
+        rewards, size = [row.reward for row in asked.rows], len(asked.rows)
+        known = self.keys(experiment, (row.key for row in asked.rows))
+        # all are checked before any is made
+        found = [self._key_of(experiment, row.key, known) for row in asked.rows]
+        before = self.about(experiment, [asked.id]).get(asked.id)
+        if before:
+            body = events.decode(before[0]) if before[0].kind == Kind.HISTORY else None
+            keys = found if experiment.settings.audience else None
+            if body is None or (body.arms, body.rewards, body.keys) != (arms, rewards, keys):
+                raise Refusal("conflict", f"id {asked.id!r} was used for something else", "id")
+            data = {"id": asked.id, "rows": size, "applied": False, "seq": before[0].seq}
+            return Answer(data, before[0].seq)
         if experiment.player.policy.verbs.chosen is not None:
             title = experiment.player.policy.title
             raise bad("rows", f"history cannot be told to {title}, which learns by propensities")
-        known = self.keys(experiment, (row.key for row in asked.rows))
-        for row in asked.rows:
-            self._key_of(experiment, row.key, known)  # all are checked before any is made
-        keys: list[int] | None = [] if experiment.settings.audience else None
-        for row in asked.rows:
-            if keys is not None and row.key is not None:
-                found = self._key_of(experiment, row.key, known)
-                keys.append(self._new_key(experiment, row.key) if found is None else found)
-        body = events.History(arms, [row.reward for row in asked.rows], keys, digest, by)
+        surrogates: list[int] | None = None
+        if experiment.settings.audience:
+            surrogates = []
+            for row in asked.rows:
+                key = self._key_of(experiment, row.key, known)
+                fresh = key is None and row.key is not None
+                surrogates.append(self._new_key(experiment, str(row.key)) if fresh else key or 0)
+        body = events.History(arms, rewards, surrogates, by)
         event = self._happens(experiment, Kind.HISTORY, asked.id, body)
         self._audit(by, "history", experiment.name, {"id": asked.id, "rows": size})
         data = {"id": asked.id, "rows": size, "applied": True, "seq": event.seq}

@@ -120,7 +120,6 @@ class History(msgspec.Struct, omit_defaults=True):
     arms: list[int]
     rewards: list[float]
     keys: list[int] | None = None
-    digest: str = ""  # of the rows as they came
     by: str = ""
 
 

@@ -118,7 +118,7 @@ class Stream(NamedTuple):
 
 def reply(data: Any, status: int = 200) -> Reply:
     """An answer in JSON."""
-    return Reply(status, _encode(data))
+    return Reply(status, _encode(data) + b"\n")
 
 
 def refusal(why: Refusal) -> Reply:

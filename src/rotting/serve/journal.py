@@ -90,8 +90,8 @@ class Journal:
         self.book = await loop.run_in_executor(self._thread, read)
         self.reason = None
         self.on_load(self.book)
-        if self.book.group:
-            self._kick()
+        if self.book.group:  # what other code has to say of an experiment
+            await self.settle()
 
     async def close(self) -> None:
         """Commit what there is, take a snapshot, and let the file go."""

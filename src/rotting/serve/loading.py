@@ -6,15 +6,17 @@ import logging
 import time
 from collections.abc import Callable
 
+import msgspec
+
 from rotting.serve import events
 from rotting.serve.archive import all_events
 from rotting.serve.book import Book
 from rotting.serve.events import Kind
 from rotting.serve.experiment import Diverged, Experiment
 from rotting.serve.settings import code_version
-from rotting.serve.snapshots import content_of as content_of
-from rotting.serve.snapshots import packed, restored, unpacked
+from rotting.serve.snapshots import content_of, packed, restored, unpacked
 from rotting.serve.store import Snapshot, Store
+from rotting.serve.warming import is_warm
 
 _LOG = logging.getLogger("rotting.serve")
 _FEW = 300  # events
@@ -40,29 +42,33 @@ def load_one(store: Store, number: int, *, compiled: bool) -> tuple[Experiment, 
 
     Arms are taken as written where other code has decided, or this code decides otherwise now.
     """
+    for snapshot in (*store.snapshots(number), None):
+        after = 0 if snapshot is None else snapshot.seq
+        for as_written in (False, True):
+            try:
+                found = _beginning(store, number, snapshot)
+            except ValueError as error:
+                _LOG.warning("snapshot %d is not used: %s", after, error)
+                break
+            # few events are played sooner than compiled code is loaded, and that sooner than code
+            # is compiled: `warming` does it later
+            wanted = msgspec.to_builtins(found.settings), found.policy, found.horizon
+            if compiled and store.count(number, after) > _FEW and is_warm(*wanted):
+                found.player.go_compiled()
+            try:
+                return found, _play(found, store, after, as_written)
+            except Diverged as why:
+                _LOG.warning("%s", why)
+    raise ValueError(f"experiment {number} cannot be loaded")
+
+
+def _beginning(store: Store, number: int, snapshot: Snapshot | None) -> Experiment:
+    """An experiment as it was at a snapshot, or when it was made."""
     created = store.created(number)
-    for snapshot in store.snapshots(number):
-        # few events are played sooner than compiled code is loaded; `warming` does that later
-        compiled = compiled and store.count(number, after=snapshot.seq) > _FEW
-        try:
-            content = unpacked(snapshot.body, snapshot.checksum)
-            found = restored(number, created, content, compiled=compiled)
-        except ValueError as error:
-            _LOG.warning("snapshot %d is not used: %s", snapshot.seq, error)
-            continue
-        try:
-            return found, _play(found, store, snapshot.seq)
-        except Diverged as why:
-            _LOG.warning("%s", why)
-            found = restored(number, created, content, compiled=compiled)
-            return found, _play(found, store, snapshot.seq, as_written=True)
-    found = Experiment(number, created, compiled=compiled)
-    try:
-        return found, _play(found, store, 0)
-    except Diverged as why:
-        _LOG.warning("%s", why)
-        found = Experiment(number, created, compiled=compiled)
-        return found, _play(found, store, 0, as_written=True)
+    if snapshot is None:
+        return Experiment(number, created)
+    content = unpacked(snapshot.body, snapshot.checksum)
+    return restored(number, created, content, compiled=False)
 
 
 def _play(found: Experiment, store: Store, after: int, as_written: bool = False) -> int:

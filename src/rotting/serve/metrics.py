@@ -5,12 +5,15 @@ from __future__ import annotations
 import bisect
 import itertools
 import logging
-import time
 from collections.abc import Iterator
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Gauge, generate_latest
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+)
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from rotting.serve.access import Who
@@ -59,26 +62,37 @@ class Metrics:
     def text(self, who: Who) -> tuple[bytes, str]:
         """All figures that somebody may see."""
         registry = CollectorRegistry()
-
-        def gauge(name: str, words: str, value: float) -> None:
-            Gauge(name, words, registry=registry).set(value)
-
-        journal = self._journal
-        gauge("rotting_ready", "Whether events can be written", journal.reason is None)
-        gauge("rotting_commits", "Commits since the start", journal.commits)
-        gauge("rotting_failures", "Times that writing failed since the start", journal.failures)
-        gauge("rotting_time_seconds", "Time of this answer", time.time())
-        if journal.book is not None:
-            gauge("rotting_events", "The last event's number", journal.book.committed)
-            fields = ("decisions", "pulls", "rewards", "late", "missing", "unshown", "keys")
-            made = {
-                name: Gauge(f"rotting_{name}", name, ["experiment"], registry=registry)
-                for name in (*fields, "outstanding")
-            }
-            for one in journal.book.experiments.values():
-                if who.sees(one.name):
-                    for name in fields:
-                        made[name].labels(one.name).set(getattr(one.counts, name))
-                    waiting = len(one.waiting) + len(one.unshown)
-                    made["outstanding"].labels(one.name).set(waiting)
+        registry.register(Figures(self._journal, who))
         return generate_latest(self._registry) + generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+class Figures:
+    """The service as it is now, as far as somebody may see it."""
+
+    def __init__(self, journal: Journal, who: Who) -> None:
+        self._journal, self._who = journal, who
+
+    def collect(self) -> Iterator[Any]:
+        """What Prometheus' library asks for."""
+        journal = self._journal
+        ready = journal.reason is None
+        yield GaugeMetricFamily("rotting_ready", "Whether events can be written", float(ready))
+        yield CounterMetricFamily("rotting_commits", "Commits", journal.commits)
+        yield CounterMetricFamily("rotting_failures", "Times writing failed", journal.failures)
+        book = journal.book
+        if book is None:
+            return
+        yield CounterMetricFamily("rotting_events", "The last event's number", book.committed)
+        seen = [one for one in book.experiments.values() if self._who.sees(one.name)]
+        for name in ("decisions", "pulls", "rewards", "late", "missing", "unshown", "history"):
+            made = CounterMetricFamily(f"rotting_{name}", name, labels=["experiment"])
+            for one in seen:
+                made.add_metric([one.name], getattr(one.counts, name))
+            yield made
+        waiting = GaugeMetricFamily("rotting_outstanding", "not closed yet", labels=["experiment"])
+        keys = GaugeMetricFamily("rotting_keys", "keys known", labels=["experiment"])
+        for one in seen:
+            waiting.add_metric([one.name], len(one.waiting) + len(one.unshown))
+            keys.add_metric([one.name], len(getattr(one.player, "_keys", ())))
+        yield waiting
+        yield keys

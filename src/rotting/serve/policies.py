@@ -7,7 +7,8 @@ new one has caught up.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from rotting.serve.archive import all_events
 from rotting.serve.bodies import PolicyChange
@@ -22,12 +23,21 @@ _AT_ONCE = 200  # events between two looks at who else wants something
 
 
 async def change_policy(
-    journal: Journal, named: Callable[[Book], Experiment], asked: PolicyChange, by: str
+    journal: Journal,
+    named: Callable[[Book], Experiment],
+    asked: PolicyChange,
+    by: str,
+    prepare: Callable[[Any, Any, int | None], Awaitable[None]],
 ) -> int:
-    """Change the policy; returns the sequence number from which it holds."""
+    """Change the policy; returns the sequence number from which it holds.
+
+    `prepare` has a policy compiled, which may take long, and holds nobody up.
+    """
+    policy = journal.usable().check_policy(named(journal.usable()), asked)
+    if named(journal.usable()).player.compiled:
+        await prepare(named(journal.usable()).settings, policy, asked.horizon)
     book = journal.usable()
     one = named(book)
-    policy = book.check_policy(one, asked)
     other: Experiment | None = None
     last, count = 0, 0
     try:

@@ -11,7 +11,6 @@ STATUS = {
     "forbidden": 403,
     "not_found": 404,
     "method_not_allowed": 405,
-    "timed_out": 408,
     "conflict": 409,
     "no_open_arm": 409,
     "not_shown": 409,

@@ -7,6 +7,8 @@ import gc
 import json
 import logging
 import signal
+import socket
+import struct
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,31 +24,72 @@ from rotting.serve.locking import only_one
 from rotting.serve.store import Store
 
 _LOG = logging.getLogger("rotting.serve")
+_HEAD = 1 << 16  # bytes of all headers together
+_HEADERS = 100
+_READ = 1 << 18  # bytes that come at once; several small requests may be among them
 _IDLE = 75.0  # seconds that a connection may wait for its next request
 
 
 class Patient(HttpToolsProtocol):
-    """HTTP that knows since when a request is on its way.
+    """HTTP with bounds that the usual protocol does not have.
 
-    The usual protocol waits for ever for a request to end, so that a few bytes an hour hold a
-    connection. `Server` looks at all connections every second and lets the slow ones go.
+    That one waits for ever for a request to end, so that a few bytes an hour hold a connection, and
+    takes headers without end. `Server` looks at all connections every second and lets go those that
+    are slow to ask, or slow to read what they asked for.
     """
 
-    since: float | None = None
+    since: float | None = None  # when the request began that is on its way
+    stuck: float | None = None  # since when the client reads nothing
+    used = 0.0  # when it was last heard of
+    most = 1 << 20  # bytes of a body
+    crowd = 1000  # connections at once
+    served = False  # whether it ever asked something
+    _head = True  # whether headers are expected
+    _bytes = 0  # of the request so far
 
     def connection_made(self, transport: Any) -> None:
-        """A client came."""
+        """A client came; if there are too many, one goes that has asked nothing, or not for long."""
         super().connection_made(transport)
-        self.since = time.monotonic()
+        self.since = self.used = time.monotonic()
+        if len(self.connections) > self.crowd:
+            idle = [one for one in self.connections if isinstance(one, Patient) and one.is_idle]
+            silent = min(idle, key=lambda one: (one.served, one.used), default=self)
+            silent.transport.close()
+            self.connections.discard(silent)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody waits for an answer: no request is there, or not all of one."""
+        return self.since is not None or self.cycle is None or self.cycle.response_complete
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes came."""
+        self._bytes += len(data)
+        limit = _HEAD if self._head else 2 * self.most + _HEAD  # chunks have a price
+        if self._bytes > limit + (_READ if self._head and self.is_idle else 0):
+            self.transport.close()
+            return
+        super().data_received(data)
 
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         super().on_message_begin()
-        self.since = time.monotonic()
+        self.since = self.used = time.monotonic()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or a trailer."""
+        super().on_header(name, value)
+        if len(self.headers) > _HEADERS or len(name) + len(value) > _HEAD:
+            self.transport.close()
+
+    def on_headers_complete(self) -> None:
+        """All headers are there."""
+        self._head = False
+        super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         """All of a request is there."""
-        self.since = None
+        self.since, self._head, self._bytes, self.served = None, True, 0, True
         super().on_message_complete()
 
 
@@ -59,17 +102,29 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: Any = None) -> None:
         """Begin to listen."""
         await super().startup(sockets)
-        if self.ready is not None and self.started:
+        if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
-            self.ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+            address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            if self.ready is not None:
+                self.ready(address)
+            else:
+                _LOG.info("listening on %s", address)
 
     async def on_tick(self, counter: int) -> bool:
         """Ten times a second."""
         if counter % 10 == 0:
-            since = time.monotonic() - self.seconds
+            now = time.monotonic()
             for one in list(self.server_state.connections):
-                if isinstance(one, Patient) and one.since is not None and one.since < since:
+                if not isinstance(one, Patient):
+                    continue
+                if one.since is not None and now - one.since > self.seconds:
                     one.transport.close()
+                if not one.flow.write_paused:
+                    one.stuck = None
+                elif one.stuck is None:
+                    one.stuck = now
+                elif now - one.stuck > self.seconds:
+                    _drop(one.transport)
         return await super().on_tick(counter)
 
     @contextlib.contextmanager
@@ -84,6 +139,19 @@ class Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _drop(transport: Any) -> None:
+    """End a connection at once: what the client does not read is not kept for it."""
+    made = transport.get_extra_info("socket")
+    with contextlib.suppress(OSError):
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Clients that leave before they are answered are none."""
+    return "without completing response" not in record.getMessage()
 
 
 class JsonLines(logging.Formatter):
@@ -106,6 +174,7 @@ def set_up_logs(form: str, verbose: bool) -> None:
     """What is said goes to standard error, a line each."""
     handler = logging.StreamHandler(sys.stderr)
     plain = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
+    handler.addFilter(_is_news)
     handler.setFormatter(JsonLines() if form == "json" else plain)
     for name, level in (
         ("rotting", logging.INFO),
@@ -131,6 +200,8 @@ def check(config: Config) -> list[str]:
             store = Store(path, create=False)
         except Unusable as error:
             raise ValueError(f"data must be usable, got {path}: {error}") from None
+        except ValueError:
+            raise
         except Exception as error:  # of the database
             raise ValueError(f"data must be a database of rotting serve: {error}") from None
         try:
@@ -175,9 +246,9 @@ def serve(
             proxy_headers=False,
             timeout_keep_alive=int(_IDLE),
             timeout_graceful_shutdown=int(config.grace) or 1,
-            limit_concurrency=config.connections,
             backlog=2048,
         )
+        Patient.most, Patient.crowd = config.body_limit, config.connections
         server = Server(made)
         server.seconds = config.body_seconds
         if demo:

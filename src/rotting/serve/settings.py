@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import math
@@ -15,6 +16,7 @@ import rotting.serve as here
 from rotting import plain
 from rotting.bandits import HalfLife, Window
 from rotting.catalogue.experiment_file import parse_experiment
+from rotting.catalogue.words import split
 from rotting.checks import EXACT, HUGE
 from rotting.online.audience import AudiencePlayer
 from rotting.online.player import Player
@@ -92,7 +94,7 @@ def settled(asked: Creation) -> Settings:
         require_shown=asked.require_shown,
         shown_window=asked.shown_window or SHOWN_WINDOW,
         fallback=asked.fallback,
-        seed=secrets.randbits(63) if asked.seed is None else asked.seed,
+        seed=secrets.randbits(53) if asked.seed is None else asked.seed,
         horizon=asked.horizon,
     )
     make_player(made, made.policy, made.horizon)  # refuses what cannot be played
@@ -104,12 +106,12 @@ def make_policy(asked: Any, audience: bool, arms: int) -> tuple[Policy, bool]:
     if asked is None:
         return recommended(audience=audience, rewards="bernoulli", arms=arms), audience
     try:
-        if isinstance(asked, str) and ("\n" in asked or "=" in asked):
+        if isinstance(asked, str) and "\n" in asked:
             file = parse_experiment(asked, "policy")
             return next(
                 iter(file.policies.values())
             ), audience or file.scenario.audience is not None
-        data = {"policy": asked} if isinstance(asked, str) else asked
+        data = _named(asked) if isinstance(asked, str) else asked
         if not isinstance(data.get("policy"), str):
             raise ValueError('policy must be a name or an object {"policy": NAME, ...}')
         if data["policy"] not in POLICIES:
@@ -123,18 +125,22 @@ def make_policy(asked: Any, audience: bool, arms: int) -> tuple[Policy, bool]:
     return made, audience
 
 
+def _named(text: str) -> dict[str, Any]:
+    """A policy by its name, perhaps with settings, as on the command line (wswa:alpha=0.2)."""
+    name, settings = split("policy", text)
+    return {"policy": name, **settings}
+
+
 def _filled(data: dict[str, Any]) -> Any:
     """A policy from plain data; a sigma that is not given is not known."""
-    try:
-        return plain.from_plain(data)
-    except ValueError:
-        if "sigma" in data:
-            raise
-        try:
-            return plain.from_plain({**data, "sigma": None})
-        except ValueError:
-            pass
-        raise
+    fields = dataclasses.fields(POLICIES[data["policy"]])  # type: ignore[arg-type]
+    needed = [one.name for one in fields if one.default is dataclasses.MISSING]
+    missing = [name for name in needed if name not in data]
+    if missing == ["sigma"]:
+        data, missing = {**data, "sigma": None}, []
+    if missing:
+        raise ValueError(f"{data['policy']} must be given {', '.join(missing)}")
+    return plain.from_plain(data)
 
 
 def _rest(asked: bool | dict[str, Any]) -> HalfLife | Window | None:

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import logging
+import os
 import sys
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rotting.serve.settings import Settings, make_player
+from rotting.engines import compiled
+from rotting.serve.settings import Settings, code_version, make_player
 
 if TYPE_CHECKING:
     from rotting.serve.book import Book
@@ -69,25 +74,31 @@ class Warming:
                 _LOG.warning("%s plays uncompiled: %s", name, error)
 
     async def _compile(self, one: Experiment) -> None:
-        settings = msgspec.structs.replace(one.settings, arms=one.settings.arms[:2])
-        wanted = msgspec.to_builtins(settings), one.policy, one.horizon
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "rotting.serve.warming"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        try:
-            await process.communicate(json.dumps(wanted).encode())
-        except asyncio.CancelledError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            raise
-        await asyncio.get_running_loop().run_in_executor(None, warm, *wanted)
+        await self.prepared(one.settings, one.policy, one.horizon)
         book = self._journal.book
         now = None if book is None else book.experiments.get(one.name)
         if now is not None and now.policy == one.policy and not now.player.compiled:
             now.player.go_compiled()
+
+    async def prepared(self, settings: Settings, policy: Any, horizon: int | None) -> None:
+        """Come back when a player of these settings can be compiled at once."""
+        if not self._wanted:
+            return
+        wanted = msgspec.to_builtins(settings), policy, horizon
+        if not is_warm(*wanted):
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "rotting.serve.warming"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+            try:
+                await process.communicate(json.dumps(wanted).encode())
+            except asyncio.CancelledError:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                raise
+        await asyncio.get_running_loop().run_in_executor(None, warm, *wanted)
 
 
 def warm(settings: Any, policy: Any, horizon: int | None) -> None:
@@ -96,6 +107,23 @@ def warm(settings: Any, policy: Any, horizon: int | None) -> None:
     keys = {"keys": [1]} if settings["audience"] else {}
     if made.policy.verbs.chosen is None:
         made.learn([made.arms[0]], [0.0], **keys)  # batches
+    else:
+        made.select_by(["warm"])
+    with contextlib.suppress(OSError):  # a folder that cannot be written
+        _mark(settings, policy, horizon).touch()
+
+
+def is_warm(settings: Any, policy: Any, horizon: int | None) -> bool:
+    """Whether that was done before, on this machine, with this code."""
+    return _mark(settings, policy, horizon).exists()
+
+
+def _mark(settings: Any, policy: Any, horizon: int | None) -> Path:
+    """An empty file that says so, beside what was compiled."""
+    kept = {name: settings[name] for name in ("audience", "rest")}
+    about = json.dumps([kept, policy, horizon, code_version(), version("numba")], sort_keys=True)
+    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(compiled.__file__).parent / "__pycache__"
+    return Path(folder) / f"serve-{hashlib.sha256(about.encode()).hexdigest()[:24]}.warm"
 
 
 if __name__ == "__main__":
