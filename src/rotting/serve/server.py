@@ -48,7 +48,7 @@ class Patient(HttpToolsProtocol):
     _bytes = 0  # of the request so far
 
     def connection_made(self, transport: Any) -> None:
-        """A client came; if there are too many, one goes that has asked nothing, or not for long."""
+        """A client came; if there are too many, one goes that asked nothing, or long ago."""
         super().connection_made(transport)
         self.since = self.used = time.monotonic()
         if len(self.connections) > self.crowd:
