@@ -10,8 +10,11 @@ from typing import Any
 
 from rotting.serve.access import add_token
 from rotting.serve.app import App, Service, make_app
-from rotting.serve.book import Book
+from rotting.serve.archive import all_events
+from rotting.serve.book import Answer, Book
 from rotting.serve.experiment import Experiment
+from rotting.serve.loading import load_one
+from rotting.serve.snapshots import content_of
 from rotting.serve.store import Store
 
 with warnings.catch_warnings():
@@ -85,3 +88,61 @@ def make_key(path: Path, *roles: str, name: str = "somebody", only: tuple[str, .
         return add_token(store.writer(), name, list(roles), list(only))
     finally:
         store.close()
+
+
+def rebuilt(store: Store, number: int) -> Experiment:
+    """From the first event, without any snapshot."""
+    log = list(all_events(store, number))
+    made = Experiment(number, log[0])
+    made.past = lambda seq: (event for event in log if event.seq < seq)
+    for event in log[1:]:
+        made.apply(event)
+    return made
+
+
+def is_same(inside: Inside, name: str = "e") -> bytes:
+    """Live, snapshot with its tail, and full rebuild: bit for bit the same."""
+
+    async def compare() -> bytes:
+        await inside.service.journal.settle()
+        return _same(inside.live(name), inside.service.journal.path)  # nothing happens meanwhile
+
+    assert inside.client.portal is not None
+    return inside.client.portal.call(compare)
+
+
+def _same(live: Experiment, path: Path) -> bytes:
+    state = content_of(live)
+    store = Store(path)
+    try:
+        assert content_of(rebuilt(store, live.number)) == state
+        short, _ = load_one(store, live.number, compiled=False)
+        assert content_of(short) == state
+        assert not short.as_written
+    finally:
+        store.close()
+    return state
+
+
+def take_snapshot(inside: Inside) -> None:
+    """Of every experiment, now."""
+    portal = inside.client.portal
+    assert portal is not None
+    portal.call(lambda: inside.service.journal.snapshot(everything=True))
+
+
+def wait(inside: Inside, seconds: float) -> None:
+    """Let time go by, and windows end."""
+    inside.time.now += seconds
+
+    async def tick() -> None:
+        while inside.service.journal.do(_ticked).data:
+            pass
+        await inside.service.journal.settle()
+
+    assert inside.client.portal is not None
+    inside.client.portal.call(tick)
+
+
+def _ticked(book: Book) -> Answer:
+    return Answer(book.tick(), 0)

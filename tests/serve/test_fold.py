@@ -12,15 +12,10 @@ import pytest
 
 from rotting.policies.base import POLICIES
 from rotting.serve import book, events, loading, settings, verify
-from rotting.serve.archive import all_events
-from rotting.serve.book import Answer, Book
 from rotting.serve.events import Event, Kind
-from rotting.serve.experiment import Experiment
-from rotting.serve.loading import load_one
 from rotting.serve.snapshots import content_of
-from rotting.serve.store import Store
 from rotting.serve.verify import verify as verified
-from serve.inside import Inside, Time, serving
+from serve.inside import Inside, Time, is_same, serving, take_snapshot, wait
 
 FAMILY = {
     "type": "Family",
@@ -46,64 +41,6 @@ NEEDED: dict[str, dict[str, Any]] = {
         for key in ("cellucb", "efffewa", "effrawucb", "fewa", "glrucb", "rawucb", "rawucbpp")
     },
 }
-
-
-def rebuilt(store: Store, number: int) -> Experiment:
-    """From the first event, without any snapshot."""
-    log = list(all_events(store, number))
-    made = Experiment(number, log[0])
-    made.past = lambda seq: (event for event in log if event.seq < seq)
-    for event in log[1:]:
-        made.apply(event)
-    return made
-
-
-def same_three_ways(inside: Inside, name: str = "e") -> bytes:
-    """Live, snapshot with its tail, and full rebuild: bit for bit the same."""
-
-    async def compare() -> bytes:
-        await inside.service.journal.settle()
-        return _same(inside.live(name), inside.service.journal.path)  # nothing happens meanwhile
-
-    assert inside.client.portal is not None
-    return inside.client.portal.call(compare)
-
-
-def _same(live: Experiment, path: Path) -> bytes:
-    state = content_of(live)
-    store = Store(path)
-    try:
-        assert content_of(rebuilt(store, live.number)) == state
-        short, _ = load_one(store, live.number, compiled=False)
-        assert content_of(short) == state
-        assert not short.as_written
-    finally:
-        store.close()
-    return state
-
-
-def take_snapshot(inside: Inside) -> None:
-    """Of every experiment, now."""
-    portal = inside.client.portal
-    assert portal is not None
-    portal.call(lambda: inside.service.journal.snapshot(everything=True))
-
-
-def wait(inside: Inside, seconds: float) -> None:
-    """Let time go by, and windows end."""
-    inside.time.now += seconds
-
-    async def tick() -> None:
-        while inside.service.journal.do(_ticked).data:
-            pass
-        await inside.service.journal.settle()
-
-    assert inside.client.portal is not None
-    inside.client.portal.call(tick)
-
-
-def _ticked(book: Book) -> Answer:
-    return Answer(book.tick(), 0)
 
 
 class Traffic:
@@ -170,7 +107,7 @@ def test_live_snapshot_and_rebuild_are_the_same(tmp_path: Path, case: str) -> No
         inside.create(**chosen)
         traffic = Traffic(inside)
         traffic.go(25, among=True)
-        same_three_ways(inside)
+        is_same(inside)
         take_snapshot(inside)
         traffic.go(15)
         if "reward_window" in chosen or "require_shown" in chosen:
@@ -198,11 +135,11 @@ def test_live_snapshot_and_rebuild_are_the_same(tmp_path: Path, case: str) -> No
             traffic.open = [id_ for id_ in traffic.open if id_ in inside.live().waiting]
             traffic.go(6)
         wait(inside, 0.0)
-        state = same_three_ways(inside)
+        state = is_same(inside)
     with serving(tmp_path / "s.db", inside.time) as again:  # the snapshot of the end
         assert content_of(again.live()) == state
         again.post("decisions", {"id": "more", **({"key": "new"} if key else {})})
-        same_three_ways(again)
+        is_same(again)
     found = verified(tmp_path / "s.db")
     assert found.problems == []
     assert list(found.digests) == ["e"]
@@ -230,7 +167,7 @@ def test_every_policy_that_plays_online(tmp_path: Path, name: str) -> None:
             traffic.go(8)
             take_snapshot(inside)
             traffic.go(8)
-            same_three_ways(inside, asked["name"])
+            is_same(inside, asked["name"])
         assert inside.book.experiments or name == "oracle", refused
 
 
@@ -251,10 +188,10 @@ def test_another_policy_has_learnt_what_came_before(tmp_path: Path, audience: bo
             made = traffic.post("policy", {"policy": policy})
             assert made["policy"]["since"] == made["seq"]
             assert [arm["pulls"] for arm in inside.get()["arms"]] == pulls
-            same_three_ways(inside)
+            is_same(inside)
         traffic.go(10)
         wait(inside, 100.0)
-        same_three_ways(inside)
+        is_same(inside)
     assert verified(tmp_path / "s.db").problems == []
 
 
@@ -379,6 +316,6 @@ def test_a_batch_is_what_its_items_are_one_by_one(tmp_path: Path) -> None:
             else:
                 for item in items:
                     inside.post("decisions", item)
-            same_three_ways(inside)
+            is_same(inside)
             states.append(content_of(inside.live()))
     assert states[0] == states[1]

@@ -18,24 +18,19 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
     if not path.exists():
         raise ValueError(f"data must be a database, but {path} is not there")
     _check_target(target, force)
+    _check_other(path, target)
     partial = target.with_name(target.name + ".partial")
-    partial.unlink(missing_ok=True)
-    store = Store(path, create=False)
     try:
-        for name, *_ in store.archives():
-            copy = target.with_name(name)
-            if copy.absolute() != path.with_name(name).absolute():
-                shutil.copyfile(path.with_name(name), copy)
-    finally:
-        store.close()
-    try:
-        source = sqlite3.connect(path)
-        try:
-            source.execute("VACUUM INTO ?", (str(partial),))  # one reading: one moment
-        finally:
-            source.close()
-        partial.chmod(0o600)
-        _synced(partial)
+        _copied(path, partial)
+        # archives after it: what is moved meanwhile is in both, and not in neither
+        for name in _archives(partial):
+            there, copy = path.with_name(name), target.with_name(name)
+            if not there.is_file():
+                raise ValueError(f"archive {name} must lie beside {path}, but does not")
+            if copy.resolve() != there.resolve():
+                shelf = copy.with_name(copy.name + ".partial")
+                _copied(there, shelf)
+                shelf.replace(copy)
         made = Store(partial, create=False)
         try:
             health = made._read("PRAGMA integrity_check")
@@ -45,7 +40,9 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
         if health != [("ok",)]:
             raise ValueError(f"the copy is damaged: {health[0][0]}")
         _remove_companions(partial)
+        _synced(partial)
         partial.replace(target)
+        _synced(target.absolute().parent)
     except sqlite3.Error as error:
         raise ValueError(f"backup of {path} failed: {error}") from None
     finally:
@@ -62,6 +59,7 @@ def restore(source: Path, path: Path, *, force: bool = False) -> tuple[int, int]
     if not source.exists():
         raise ValueError(f"backup must be a file, but {source} is not there")
     _check_target(path, force)
+    _check_other(source, path)
     with only_one(path):
         marks = marks_of(path) | marks_of(source)
         partial = path.with_name(path.name + ".partial")
@@ -76,6 +74,7 @@ def restore(source: Path, path: Path, *, force: bool = False) -> tuple[int, int]
                     if not source.with_name(name).exists():
                         raise ValueError(f"archive {name} must lie beside {source}, but does not")
                     shutil.copyfile(source.with_name(name), copy)
+                _cut(copy, last)
             _synced(partial)
             _remove_companions(path)
             partial.replace(path)
@@ -86,6 +85,32 @@ def restore(source: Path, path: Path, *, force: bool = False) -> tuple[int, int]
         with list_of(path).open("w", encoding="ascii") as file:
             file.writelines(f"{mark}\n" for mark in sorted(marks))
     return last, again
+
+
+def _copied(path: Path, copy: Path) -> None:
+    """A copy of a database as it is at one moment, on the disk."""
+    copy.unlink(missing_ok=True)
+    source = sqlite3.connect(path)
+    try:
+        source.execute("VACUUM INTO ?", (str(copy),))  # one reading: one moment
+    finally:
+        source.close()
+    _synced(copy)
+
+
+def _cut(archive: Path, last: int) -> None:
+    """Events that were archived after the backup belong to what is given up with the old one."""
+    made = sqlite3.connect(archive)
+    try:
+        made.execute("DELETE FROM event WHERE seq > ?", (last,))
+        made.commit()
+    finally:
+        made.close()
+
+
+def _check_other(path: Path, target: Path) -> None:
+    if path.resolve() == target.resolve():
+        raise ValueError(f"the backup must be another file than the database, got {target}")
 
 
 def _archives(path: Path) -> list[str]:

@@ -71,11 +71,17 @@ class Demo:
         journal = self.service.journal
         while journal.reason is not None:
             await asyncio.sleep(0.05)
-        with contextlib.suppress(Refusal):
-            if NAME not in journal.usable().experiments:
-                self.now = time.time() - _DAY
-                await journal.answer(self._create)
+        try:
+            new = NAME not in journal.usable().experiments
+            self.now = time.time() - _DAY if new else None
+            await journal.answer(self._create)  # the same again is no new one
+            if new:
                 await self._past()
+        except Refusal as why:
+            if why.code == "conflict":
+                _LOG.warning("experiment %s is not the demo's: nobody is simulated", NAME)
+                self.now = None
+                return
         self.now = None
         self.service.warming.want(journal.usable().experiments[NAME])
         _LOG.info("the demo's visitors come, %g a second", _LIVE)

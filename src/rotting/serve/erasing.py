@@ -28,6 +28,16 @@ def forget(store: Store, marks: list[tuple[int]]) -> None:
     store.truncate()
 
 
+def finish(store: Store) -> None:
+    """What an end between a commit and `forget` left undone."""
+    known: set[int] = set()
+    with contextlib.suppress(OSError):
+        known = {int(line) for line in list_of(store.path).read_text("ascii").split()}
+    left = sorted(set(store.erasures()) - known)
+    if left:
+        forget(store, [(mark,) for mark in left])
+
+
 def marks_of(path: Path) -> set[int]:
     """Everybody who was erased from a database, as far as it and its list know."""
     found: set[int] = set()

@@ -33,7 +33,10 @@ _EVENT = "SELECT seq, experiment, kind, id, at, body FROM event"
 def rows_of(store: Store, experiment: Experiment) -> Iterator[list[Any]]:
     """The rows, archived decisions first."""
     names = store.persons(experiment.number)
-    played = _policies(store, experiment)
+    try:
+        played, erased = _policies(store, experiment)
+    except ValueError as error:  # an archive that is not there
+        raise Refusal("unavailable", str(error)) from None
     files = [store.path.with_name(name) for name, *_ in store.archives()]
     for path in (*files, store.path):
         if not path.exists():
@@ -53,13 +56,19 @@ def rows_of(store: Store, experiment: Experiment) -> Iterator[list[Any]]:
                 for row in made.execute(sql, (experiment.number, *(row[3] for row in page))):
                     about.setdefault(row[3], []).append(Event(*row))
                 for row in page:
-                    yield _row(experiment, Event(*row), about[row[3]], names, played)
+                    yield _row(experiment, Event(*row), about[row[3]], names, played, erased)
         finally:
             made.close()
 
 
-def _policies(store: Store, experiment: Experiment) -> dict[int, tuple[str, str]]:
-    """Which policy, of which version, each event of that kind has set."""
+def _policies(
+    store: Store, experiment: Experiment
+) -> tuple[dict[int, tuple[str, str]], dict[int, int]]:
+    """Which policy, of which version, each event of that kind has set; and when keys were erased.
+
+    Both from the log: what the experiment knows goes on while the export is written.
+    """
+    erased: dict[int, int] = {}
     found: dict[int, tuple[str, str]] = {}
     name = ""
     for event in all_events(store, experiment.number):
@@ -67,7 +76,9 @@ def _policies(store: Store, experiment: Experiment) -> dict[int, tuple[str, str]
             body = events.decode(event)
             name = body.policy["policy"] if event.kind != Kind.UPGRADED else name
             found[event.seq] = (name, body.version)
-    return found
+        elif event.kind == Kind.ERASED:
+            erased[events.decode(event).key] = event.seq
+    return found, erased
 
 
 def _row(
@@ -76,6 +87,7 @@ def _row(
     about: list[Event],
     names: dict[int, str],
     played: dict[int, tuple[str, str]],
+    erased: dict[int, int],
 ) -> list[Any]:
     body: events.Decided = events.decode(event)
     after = {one.kind: one for one in about}
@@ -89,10 +101,10 @@ def _row(
         outcome = "missing" if reward is None else "default"
     elif Kind.EXPIRED in after:
         outcome = "never shown"
-    elif event.id in experiment.waiting:
-        outcome = "waiting"
+    elif erased.get(body.key, 0) > event.seq:
+        outcome = "erased"
     else:
-        outcome = "not shown yet" if event.id in experiment.unshown else "erased"
+        outcome = "waiting" if pull else "not shown yet"
     policy, version = played.get(body.policy, ("", ""))
     return [
         *(event.seq, event.id, event.at, names.get(body.key), experiment.labels[body.arm]),

@@ -21,6 +21,8 @@ def only_one(path: Path) -> Iterator[None]:
         file = path.with_name(path.name + ".lock").open("w")
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        assert file is not None
+        file.close()
         raise ValueError(f"data must not be served already, but {path} is") from None
     except OSError as error:
         raise ValueError(f"data must lie in a folder that can be written: {error}") from None

@@ -1,0 +1,208 @@
+"""Decisions, showings and rewards: each is checked, applied, and written down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rotting.serve import bodies, events
+from rotting.serve.bodies import fine_text, is_fine
+from rotting.serve.events import Event, Kind
+from rotting.serve.experiment import Experiment, Open
+from rotting.serve.ledger import Answer, Ledger
+from rotting.serve.refusals import Refusal, bad
+from rotting.serve.settings import finite
+
+_new = tuple.__new__  # half the time of a NamedTuple's own
+_AT_ONCE = 2000  # windows that are ended in one go
+
+
+class Deciding(Ledger):
+    """The part of the book that decides, and hears what became of it."""
+
+    def decide(
+        self,
+        experiment: Experiment,
+        asked: bodies.Decide,
+        found: dict[str, list[Event]],
+        keys: dict[str, int],
+    ) -> Answer:
+        """A decision, or the one that was made under this id."""
+        key = self._key_of(experiment, asked.key, keys)
+        among = self._numbers(experiment, asked.among)
+        before = found.get(asked.id) or self._recent.get((experiment.number, asked.id))
+        if before:
+            return self._decided_before(experiment, asked, key, among, before)
+        fine_text("id", asked.id)
+        self._refuse_archived(experiment, asked.id)
+        if among is not None and experiment.player.policy.verbs.reopen is None:
+            title = experiment.player.policy.title
+            raise bad("among", f"among must be left out: {title} cannot leave arms out")
+        is_open = experiment.open
+        if True not in (is_open if among is None else [is_open[arm] for arm in among]):
+            what = "all arms are retired" if among is None else "all arms in among are retired"
+            raise Refusal("no_open_arm", f"{what}: nothing can be decided", "among")
+        if key is None and asked.key is not None:
+            key = self._new_key(experiment, asked.key)
+        at = self.now()
+        made = experiment.decide(asked.id, key or 0, among, at, self.seq + 1)
+        event = self.append(experiment.number, Kind.DECIDED, asked.id, at, made)
+        return Answer(self._decision(experiment, asked, made, event.seq), event.seq)
+
+    def decide_many(
+        self,
+        experiment: Experiment,
+        items: list[Any],
+        found: dict[str, list[Event]],
+        keys: dict[str, int],
+    ) -> list[Answer] | None:
+        """A batch in one call into the policy, if nothing about it is special; else None."""
+        ids = [item.id for item in items if isinstance(item, bodies.Decide) and item.among is None]
+        settings, audience = experiment.settings, experiment.settings.audience
+        if found or self.any_archived or settings.require_shown or True not in experiment.open:
+            return None
+        if len(set(ids)) < len(items) or not is_fine("".join(ids)):
+            return None
+        names = [item.key for item in items]
+        if any((name is not None) != audience for name in names):
+            return None
+        numbers: list[int] = []
+        if audience:
+            if not is_fine("".join(names)):
+                return None
+            known, number = self._names, experiment.number
+            for name in names:
+                key = known.get((number, name))
+                key = keys.get(name) if key is None else key
+                numbers.append(self._new_key(experiment, name) if key is None else key)
+        at, number, seq = self.now(), experiment.number, self.seq
+        made = experiment.decide_many(ids, numbers, at, seq + 1)
+        labels, kind, encode = experiment.labels, int(Kind.DECIDED), events.encode
+        answers = []
+        fresh = []
+        for id_, name, body in zip(ids, names, made, strict=True):
+            seq += 1
+            event = _new(Event, (seq, number, kind, id_, at, encode(body)))
+            fresh.append(event)
+            self._recent[number, id_] = [event]
+            data = {"id": id_, "arm": labels[body.arm], "pull": body.pull, "key": name, "seq": seq}
+            answers.append(_new(Answer, (data, seq, 200)))
+        self.seq = seq
+        self.group.events += fresh
+        self.uncommitted += fresh
+        return answers
+
+    def _decided_before(
+        self,
+        experiment: Experiment,
+        asked: bodies.Decide,
+        key: int | None,
+        among: list[int] | None,
+        before: list[Event],
+    ) -> Answer:
+        event = before[0]
+        if event.kind != Kind.DECIDED:
+            raise Refusal("conflict", f"id {asked.id!r} was used for something else", "id")
+        body: events.Decided = events.decode(event)
+        if (key or 0) != body.key or among != body.among:
+            field = "among" if (key or 0) == body.key else "key"
+            raise Refusal("conflict", f"id {asked.id!r} was decided with another {field}", field)
+        return Answer(self._decision(experiment, asked, body, event.seq), event.seq)
+
+    def _decision(
+        self, experiment: Experiment, asked: bodies.Decide, made: events.Decided, seq: int
+    ) -> dict[str, Any]:
+        arm = experiment.labels[made.arm]
+        return {"id": asked.id, "arm": arm, "pull": made.pull or None, "key": asked.key, "seq": seq}
+
+    def _numbers(self, experiment: Experiment, among: list[str] | None) -> list[int] | None:
+        if among is None:
+            return None
+        numbers = experiment.player._numbers
+        try:
+            return sorted({numbers[label] for label in among})
+        except KeyError as error:
+            raise bad("among", f"among must hold arms of the experiment, got {error}") from None
+
+    def show(self, experiment: Experiment, asked: bodies.Show) -> Answer:
+        """What was decided came into view."""
+        id_ = asked.decision
+        entry = experiment.unshown.get(id_)
+        if entry is not None and self._overdue(experiment, entry, experiment.settings.shown_window):
+            self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
+        elif entry is not None:
+            at, seq = self.now(), self.seq + 1
+            pull = experiment.show(id_, at)
+            experiment.seq, experiment.at = seq, at
+            self.append(experiment.number, Kind.SHOWN, id_, at, events.Shown(pull))
+            return Answer({"decision": id_, "pull": pull, "seq": seq}, seq)
+        known = self._known(experiment, id_)
+        if Kind.EXPIRED in known:
+            raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
+        event = known.get(Kind.SHOWN, known[Kind.DECIDED])
+        pull = events.decode(event).pull
+        if not pull:
+            raise Refusal("expired", f"decision {id_!r} waits no longer", "decision")
+        return Answer({"decision": id_, "pull": pull, "seq": event.seq}, event.seq)
+
+    def _known(self, experiment: Experiment, id_: str) -> dict[int, Event]:
+        """The events of a decision by their kinds."""
+        found = {event.kind: event for event in self.about(experiment, [id_]).get(id_, ())}
+        if Kind.DECIDED not in found:
+            self._refuse_archived(experiment, id_)
+            raise Refusal("not_found", f"there is no decision {id_[:50]!r}", "decision")
+        return found
+
+    def reward(self, experiment: Experiment, asked: bodies.Reward) -> Answer:
+        """The reward of a decision: applied once, in its window."""
+        id_ = asked.decision
+        value = finite("reward", asked.reward)
+        if asked.id is not None:
+            fine_text("id", asked.id)
+        body = events.Rewarded(value, asked.id)
+        entry = experiment.waiting.get(id_)
+        if entry is not None:
+            window = experiment.settings.reward_window
+            if window is None or not self._overdue(experiment, entry, window):
+                event = self._happens(experiment, Kind.REWARDED, id_, body)
+                return Answer({"decision": id_, "applied": True, "seq": event.seq}, event.seq)
+            self._time_out(experiment, id_)
+        known = self._known(experiment, id_)
+        before = known.get(Kind.REWARDED) or known.get(Kind.LATE)
+        if before is not None:
+            first: events.Rewarded = events.decode(before)
+            same_id = asked.id is not None and asked.id == first.id
+            if not same_id and first.reward != value:
+                raise Refusal("conflict", f"decision {id_!r} has another reward", "reward")
+            return Answer({"decision": id_, "applied": False, "seq": before.seq}, before.seq)
+        if id_ in experiment.unshown:
+            raise Refusal("not_shown", f"decision {id_!r} was not shown", "decision")
+        if experiment.settings.require_shown and Kind.SHOWN not in known:
+            raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
+        event = self._happens(experiment, Kind.LATE, id_, body)
+        return Answer({"decision": id_, "applied": False, "seq": event.seq}, event.seq)
+
+    def _overdue(self, experiment: Experiment, entry: Open, window: float) -> bool:
+        return self.now() - entry.since > window
+
+    def _time_out(self, experiment: Experiment, id_: str) -> None:
+        body = events.TimedOut(experiment.settings.default_reward)
+        self._happens(experiment, Kind.TIMED_OUT, id_, body)
+
+    def tick(self) -> bool:
+        """End the windows whose time is over; whether there may be more of them."""
+        left, now = _AT_ONCE, self.now()
+        for experiment in self.experiments.values():
+            window = experiment.settings.reward_window
+            while left and window is not None and experiment.waiting:
+                id_, entry = next(iter(experiment.waiting.items()))
+                if now - entry.since <= window:
+                    break
+                self._time_out(experiment, id_)
+                left -= 1
+            while left and experiment.unshown:
+                id_, entry = next(iter(experiment.unshown.items()))
+                if now - entry.since <= experiment.settings.shown_window:
+                    break
+                self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
+                left -= 1
+        return not left

@@ -1,0 +1,80 @@
+"""What the routes work on: the journal, who may ask, and what goes with them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+
+from rotting.serve.access import LOCAL, Gate, Rate, Who
+from rotting.serve.book import Book
+from rotting.serve.connection import Connect, connect
+from rotting.serve.experiment import Experiment
+from rotting.serve.http import (
+    Asked,
+    check_origin,
+)
+from rotting.serve.journal import Journal
+from rotting.serve.metrics import Metrics
+from rotting.serve.refusals import Refusal
+from rotting.serve.views import Views
+from rotting.serve.warming import Warming
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "testserver"})
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How much one may ask for."""
+
+    body: int = 1 << 20  # bytes
+    rate: float = 0.0  # requests a second for each key; 0 for no limit
+
+
+class Service:
+    """What the routes work on."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        keys_required: bool = False,
+        hosts: frozenset[str] | None = LOOPBACK,
+        limits: Limits | None = None,
+        connect: Connect = connect,
+        compiled: bool = True,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.journal = Journal(path, connect=connect, compiled=compiled, clock=clock)
+        self.limits = limits or Limits()
+        self.gate, self.rate = Gate(keys_required), Rate(self.limits.rate)
+        self.refused = Rate(10.0)  # keys that are wrong, by address
+        self.hosts, self.views, self.metrics = hosts, Views(), Metrics(self.journal)
+        self.started = time.time()
+        self.errors: dict[str, tuple[float, str]] = {}
+        self.warming = Warming(self.journal, compiled)
+        self.journal.on_load = self.warming.want_all
+        self.companions: list[Callable[[], Awaitable[None]]] = []  # what else runs meanwhile
+
+    def who(self, asked: Asked) -> Who:
+        """Who asks, if they may ask at all."""
+        if self.gate.stale() and self.journal.book is not None:
+            store = self.journal.book.store
+            self.gate.refresh(store.tokens(), self.gate.asks or store.ever_tokens())
+        check_origin(asked, None if self.gate.asks else self.hosts)
+        if not self.gate.asks:
+            return LOCAL
+        try:
+            who = self.gate.who(asked.headers.get(b"authorization", b"").decode("latin-1"))
+        except Refusal:
+            self.refused.take(asked.address)
+            raise
+        self.rate.take(who.name)
+        return who
+
+    def experiment(self, book: Book, asked: Asked, who: Who) -> Experiment:
+        """The experiment that is meant; one that they may not see does not exist for them."""
+        if not who.sees(asked.name):
+            raise Refusal("not_found", "there is no such experiment", "name")
+        return book.find(asked.name)

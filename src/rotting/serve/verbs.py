@@ -1,0 +1,290 @@
+"""What each verb does with a request, and answers."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from rotting.provenance import VERSION
+from rotting.serve import bodies
+from rotting.serve.access import Who
+from rotting.serve.archive import all_events
+from rotting.serve.book import Answer, Book
+from rotting.serve.experiment import Experiment
+from rotting.serve.exporting import FORMATS, check_format
+from rotting.serve.http import (
+    Asked,
+    Reply,
+    Stream,
+    read_json,
+    reply,
+)
+from rotting.serve.policies import change_policy
+from rotting.serve.refusals import Refusal
+from rotting.serve.service import Service
+from rotting.serve.views import event_view, policy_of, summary
+
+_SLICE = 100  # items of a batch that are worked on at a time
+
+
+Verb = Callable[[Service, Asked, Who], Awaitable[Reply | Stream]]
+
+
+def _items(kind: Any, data: bytes) -> tuple[list[Any], bool]:
+    """The items of a request, each parsed or a refusal, and whether they came as a list."""
+    try:
+        found = kind.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # which is wrong?
+        found = read_json(data)
+    if not isinstance(found, list):
+        return [bodies.parse(kind.one, found)], False
+    if len(found) > bodies.MOST_ITEMS:
+        raise Refusal("too_large", f"a batch has at most {bodies.MOST_ITEMS} items")
+    return [_parsed(kind.one, item) for item in found], True
+
+
+def _parsed(kind: Any, item: Any) -> Any:
+    if isinstance(item, kind):
+        return item
+    try:
+        return bodies.parse(kind, item)
+    except Refusal as why:
+        return why
+
+
+async def _many(
+    service: Service,
+    asked: Asked,
+    who: Who,
+    kind: bodies.OneOrMany,
+    do: Callable[[Book, Experiment, list[Any]], list[Answer | Refusal]],
+) -> Reply:
+    """One or many of a verb: all of them happen, then one commit, then the answers."""
+    items, listed = _items(kind, await asked.body(service.limits.body))
+    if listed and len(items) > 1:
+        service.rate.take(who.name, len(items) / 100)
+    found: list[Answer | Refusal] = []
+
+    def work(book: Book) -> Answer:
+        some = items[len(found) : len(found) + _SLICE]
+        found.extend(do(book, service.experiment(book, asked, who), some))
+        return Answer(None, 0)
+
+    service.journal.do(work)
+    while len(found) < len(items):  # others are answered between the parts of a large batch
+        await asyncio.sleep(0)
+        service.journal.do(work)
+    await service.journal.durable(max([one.seq for one in found if type(one) is Answer], default=0))
+    if not listed:
+        if isinstance(found[0], Refusal):
+            raise found[0]
+        return reply(found[0].data)
+    return reply([one.as_data() if isinstance(one, Refusal) else one.data for one in found])
+
+
+def _each(items: list[Any], do: Callable[[Any], Answer]) -> list[Answer | Refusal]:
+    """Do it with each item; one that is refused does not spoil the others."""
+    found: list[Answer | Refusal] = []
+    for item in items:
+        try:
+            found.append(item if isinstance(item, Refusal) else do(item))
+        except Refusal as why:
+            found.append(why)
+    return found
+
+
+async def create(service: Service, asked: Asked, who: Who) -> Reply:
+    """POST /v1/experiments."""
+    wanted = bodies.parse(bodies.Creation, read_json(await asked.body(service.limits.body)))
+    if not who.sees(wanted.name):
+        raise Refusal("forbidden", "this key may not make an experiment of that name", "name")
+    made = await service.journal.answer(lambda book: book.create(wanted, who.name))
+    service.warming.want(made.data)
+    return reply(_view(service, made.data), made.status)
+
+
+def _view(service: Service, experiment: Experiment) -> dict[str, Any]:
+    data = service.views.of(experiment, time.time())
+    return {**data, "last_error": _last_error(service, experiment.name)}
+
+
+def _last_error(service: Service, name: str) -> dict[str, Any] | None:
+    known = [service.errors.get(name), service.journal.last_error]
+    latest = max((one for one in known if one is not None), default=None)
+    return None if latest is None else {"at": latest[0], "message": latest[1]}
+
+
+async def experiments(service: Service, asked: Asked, who: Who) -> Reply:
+    """GET /v1/experiments."""
+    book = service.journal.usable()
+    found = [
+        {**summary(one), "last_error": _last_error(service, one.name)}
+        for one in book.experiments.values()
+        if who.sees(one.name)
+    ]
+    return reply({"experiments": found})
+
+
+async def experiment(service: Service, asked: Asked, who: Who) -> Reply:
+    """GET /v1/experiments/{name}."""
+    return reply(_view(service, service.experiment(service.journal.usable(), asked, who)))
+
+
+async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
+    """POST /v1/experiments/{name}/decisions."""
+
+    def do(book: Book, experiment: Experiment, items: list[Any]) -> list[Answer | Refusal]:
+        fine = [item for item in items if isinstance(item, bodies.Decide)]
+        found = book.about(experiment, (item.id for item in fine))
+        keys = book.keys(experiment, (item.key for item in fine))
+        if len(items) > 1:
+            made = book.decide_many(experiment, items, found, keys)
+            if made is not None:
+                return [*made]
+        return _each(items, lambda item: book.decide(experiment, item, found, keys))
+
+    return await _many(service, asked, who, bodies.DECIDE, do)
+
+
+async def shown(service: Service, asked: Asked, who: Who) -> Reply:
+    """POST /v1/experiments/{name}/shown."""
+    return await _many(
+        service,
+        asked,
+        who,
+        bodies.SHOW,
+        lambda book, one, items: _each(items, lambda item: book.show(one, item)),
+    )
+
+
+async def rewards(service: Service, asked: Asked, who: Who) -> Reply:
+    """POST /v1/experiments/{name}/rewards."""
+    return await _many(
+        service,
+        asked,
+        who,
+        bodies.REWARD,
+        lambda book, one, items: _each(items, lambda item: book.reward(one, item)),
+    )
+
+
+async def arms(service: Service, asked: Asked, who: Who) -> Reply:
+    """POST /v1/experiments/{name}/arms."""
+    return await _many(
+        service,
+        asked,
+        who,
+        bodies.ARM_CHANGE,
+        lambda book, one, items: _each(items, lambda item: book.change_arm(one, item, who.name)),
+    )
+
+
+async def history(service: Service, asked: Asked, who: Who) -> Reply:
+    """POST /v1/experiments/{name}/history."""
+    return await _many(
+        service,
+        asked,
+        who,
+        bodies.PAST,
+        lambda book, one, items: _each(items, lambda item: book.learn(one, item, who.name)),
+    )
+
+
+async def erase(service: Service, asked: Asked, who: Who) -> Reply:
+    """POST /v1/experiments/{name}/erase."""
+    return await _many(
+        service,
+        asked,
+        who,
+        bodies.ERASE,
+        lambda book, one, items: _each(items, lambda item: book.erase(one, item, who.name)),
+    )
+
+
+async def policy(service: Service, asked: Asked, who: Who) -> Reply:
+    """POST /v1/experiments/{name}/policy."""
+    wanted = bodies.parse(bodies.PolicyChange, read_json(await asked.body(service.limits.body)))
+    named = functools.partial(service.experiment, asked=asked, who=who)
+    prepare = service.warming.prepared
+    seq = await change_policy(service.journal, named, wanted, who.name, prepare)
+    one = named(service.journal.usable())
+    service.warming.want(one)
+    return reply({"policy": policy_of(one), "seq": seq})
+
+
+def _number(asked: Asked, name: str, default: int, least: int, most: int) -> int:
+    text = asked.query(name)
+    if text is None:
+        return default
+    fine = text.isascii() and text.isdigit() and len(text) < 20
+    if not fine or not least <= int(text) <= most:
+        raise Refusal("bad_request", f"{name} must be a whole number from {least} to {most}", name)
+    return int(text)
+
+
+async def events(service: Service, asked: Asked, who: Who) -> Reply:
+    """GET /v1/experiments/{name}/events."""
+    after = _number(asked, "after", 0, 0, 2**62)
+    limit = _number(asked, "limit", 1000, 1, 10_000)
+    book = service.journal.usable()
+    one = service.experiment(book, asked, who)
+    found = []
+    try:
+        for event in all_events(book.store, one.number, after=after):
+            found.append(event_view(one, event))
+            if len(found) == limit:
+                break
+    except ValueError as error:  # an archive is missing
+        raise Refusal("unavailable", str(error)) from None
+    return reply({"events": found, "last": found[-1]["seq"] if found else after})
+
+
+async def export(service: Service, asked: Asked, who: Who) -> Stream:
+    """GET /v1/experiments/{name}/export."""
+    form = check_format(asked.query("format") or "csv")
+    one = service.experiment(service.journal.usable(), asked, who)
+    make, kind = FORMATS[form]
+    pieces = make(service.journal.usable().store, one)
+    loop = asyncio.get_running_loop()
+    # the first piece here: what cannot be is refused before anything is sent
+    first = await loop.run_in_executor(None, next, pieces, b"")
+    name = f'attachment; filename="{one.name}.{form}"'.encode()
+    return Stream(first, pieces, ((b"content-type", kind.encode()), (b"content-disposition", name)))
+
+
+async def audit(service: Service, asked: Asked, who: Who) -> Reply:
+    """GET /v1/audit."""
+    if who.experiments:
+        raise Refusal("forbidden", "this key sees some experiments only")
+    rows = service.journal.usable().store.audits()
+    return reply({"audit": [row._asdict() for row in rows]})
+
+
+async def status(service: Service, asked: Asked, who: Who) -> Reply:
+    """GET /v1/status."""
+    journal = service.journal
+    book = journal.book
+    seen = [] if book is None else [name for name in book.experiments if who.sees(name)]
+    return reply(
+        {
+            "version": VERSION,
+            "started": service.started,
+            "now": time.time(),
+            "ready": journal.reason is None,
+            "reason": journal.reason,
+            "seq": 0 if book is None else book.committed,
+            "experiments": len(seen),
+            "keys_required": service.gate.asks,
+        }
+    )
+
+
+async def metrics(service: Service, asked: Asked, who: Who) -> Reply:
+    """GET /metrics."""
+    text, kind = service.metrics.text(who)
+    return Reply(200, text, ((b"content-type", kind.encode()),))
