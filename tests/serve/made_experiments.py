@@ -84,6 +84,7 @@ def experiment(
         "decisions": decisions,
         "pulls": decisions,
         "rewards": known,
+        "observed": known,
         "mean": rewards / known if known else None,
         "outstanding": decisions - known,
         "late": 12 if known else 0,
@@ -181,7 +182,7 @@ def _arm(
 
 def summary(one: Answer) -> Answer:
     """An experiment as it stands in the list."""
-    names = ("name", "created", "policy", "audience", "decisions", "rewards", "mean")
+    names = ("name", "created", "policy", "audience", "decisions", "rewards", "observed", "mean")
     more = ("outstanding", "late", "missing", "last_error")
     found = {name: one[name] for name in names + more}
     return found | {"arms": sum(arm["open"] for arm in one["arms"])}

@@ -10,9 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from fake_service import Fake
-from rotting.serve.client import breaker
-from rotting.serve.client import Away, Choice, Refused
+from client_fake import Fake
+from rotting.serve.client import Away, Choice, Refused, breaker
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
-from fake_service import Fake
+from client_fake import Fake
 from rotting import policies
 from rotting.serve.client import Away, PartlyRefused, Refused
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fake_service import Fake
+from client_fake import Fake
 from rotting.serve.client import Away, Choice, Client, Refused
 
 KEY = "rk_very-secret-0123456789"

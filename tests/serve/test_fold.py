@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inside import Inside, Time, is_same, serving, take_snapshot, wait
 
 from rotting.policies.base import POLICIES
 from rotting.serve import book, events, loading, settings, verify
@@ -21,6 +20,7 @@ from rotting.serve.loading import load_one
 from rotting.serve.snapshots import content_of
 from rotting.serve.store import Store
 from rotting.serve.verify import verify as verified
+from serve.inside import Inside, Time, is_same, serving, take_snapshot, wait
 
 FAMILY = {
     "type": "Family",
@@ -39,11 +39,12 @@ NEEDED: dict[str, dict[str, Any]] = {
     "swucb": {"tau": 20},
     "wswa": {"alpha": 0.2, "sigma": 0.5},
     "ccto": {"family": {"type": "Interval", "model": FAMILY["model"], "low": 0.1, "high": 0.4}},
-    **dict.fromkeys(("cto", "lcto", "posterior"), {"family": FAMILY}),
-    **dict.fromkeys(("dcto", "guarded", "ldcto"), {"family": FAMILY, "sigma": 0.5}),
-    **dict.fromkeys(
-        ("cellucb", "efffewa", "effrawucb", "fewa", "glrucb", "rawucb", "rawucbpp"), {"sigma": 0.5}
-    ),
+    **{key: {"family": FAMILY} for key in ("cto", "lcto", "posterior")},
+    **{key: {"family": FAMILY, "sigma": 0.5} for key in ("dcto", "guarded", "ldcto")},
+    **{
+        key: {"sigma": 0.5}
+        for key in ("cellucb", "efffewa", "effrawucb", "fewa", "glrucb", "rawucb", "rawucbpp")
+    },
 }
 
 

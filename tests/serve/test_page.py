@@ -78,7 +78,8 @@ def asks(page: Page, service: FakeService, number: int) -> None:
 
 
 def tile(page: Page, name: str) -> str:
-    return page.locator(".tile", has=page.locator(f"dt:text-is('{name}')")).inner_text()
+    found: str = page.locator(".tile", has=page.locator(f"dt:text-is('{name}')")).inner_text()
+    return found
 
 
 def test_nothing_on_the_console_and_nobody_else_is_asked(

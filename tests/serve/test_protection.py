@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inside import Inside, TestClient, make_key, serving
+from starlette.testclient import TestClient
 
 from rotting.serve import access
 from rotting.serve.access import ROLES, Gate, Rate, add_token, revoke_token
 from rotting.serve.app import Limits
 from rotting.serve.refusals import Refusal
 from rotting.serve.store import Store
+from serve.inside import Inside, make_key, serving
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -116,8 +116,9 @@ class Playing(Viewing, Measuring, Proposing):
         """A player that continues where `to_bytes` was called; see `from_json`."""
         return cls._restored(saving.read_bytes(data), arms, policy, trusted)
 
-    def _saved(self) -> saving.Saved:
-        kept = self._snapshot()
+    def _saved(self, kept: dict[str, Any] | None = None) -> saving.Saved:
+        """What is saved; `kept` is a snapshot that was taken before, if it is not to be now's."""
+        kept = self._snapshot() if kept is None else kept
         desk = kept["_desk"]
         # how far space was made ahead is no part of what a player is
         desk.clock[[at.GROW_AT, at.GROW_AT_PULL, at.UNHASHED]] = 0

@@ -40,9 +40,7 @@ def all_events(
         last = event.seq
 
 
-def _archived(
-    path: Path, experiment: int | None, until: int | None, after: int
-) -> Iterator[Event]:
+def _archived(path: Path, experiment: int | None, until: int | None, after: int) -> Iterator[Event]:
     made = connect(path)
     try:
         while True:

@@ -89,14 +89,15 @@ class Book:
     def note_commit(self, seq: int) -> None:
         """Everything up to there is on the disk."""
         self.committed = seq
-        while self.uncommitted and self.uncommitted[0].seq <= seq:
-            event = self.uncommitted.popleft()
-            self.since_snapshot[event.experiment] += 1
-            if event.id:
-                recent = self._recent.get((event.experiment, event.id))
-                if recent is not None and recent[-1].seq <= seq:
-                    del self._recent[event.experiment, event.id]
-        if self._marks or len(self._names) > _NAMES:  # what is not committed is in the next group
+        waiting, recent, since = self.uncommitted, self._recent, self.since_snapshot
+        while waiting and waiting[0][0] <= seq:
+            number, id_ = (event := waiting.popleft())[1], event[3]
+            since[number] += 1
+            if id_:
+                about = recent.get((number, id_))
+                if about is not None and about[-1][0] <= seq:
+                    del recent[number, id_]
+        if not self.uncommitted:
             fresh = self.group.persons
             self._marks = {(number, key): mark for number, _, key, mark in fresh}
             if len(self._names) > _NAMES:

@@ -23,8 +23,7 @@ from rotting.serve.statistics import Series
 def picture_of(experiment: Experiment) -> dict[str, Any]:
     """All that an experiment knows at this moment, copied: it may go on while this is written."""
     return {
-        # whether it is compiled is no part of what it knows
-        "player": experiment.player._saved()._replace(compiled=False),
+        "player": (experiment.player, experiment.player._snapshot()),
         "policy": experiment.policy,
         "horizon": experiment.horizon,
         "version": experiment.version,
@@ -42,11 +41,14 @@ def picture_of(experiment: Experiment) -> dict[str, Any]:
 
 
 def encode(picture: dict[str, Any]) -> bytes:
-    """A picture as JSON; the same bytes for the same state."""
+    """A picture as JSON; the same bytes for the same state. That takes longer than the picture."""
+    player, kept = picture["player"]
+    # whether it is compiled is no part of what it knows
+    saved = player._saved(kept)._replace(compiled=False)
     return msgspec.json.encode(
         {
             **picture,
-            "player": saving.write_json(picture["player"]),
+            "player": saving.write_json(saved),
             "series": msgspec.Raw(picture["series"]),
             "cells": msgspec.Raw(picture["cells"]),
         }

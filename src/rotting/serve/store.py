@@ -84,12 +84,13 @@ class Store:
         if not create and not path.exists():
             raise Unusable(f"{path.name} is gone")
         self._synchronous = synchronous
-        self._writer = self._reader = None
+        self._writer = self._reader = self._keeper = None
         try:
             self._writer = self._prepared(connect(path))
             self._writer.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
             schema.migrate(self._writer)
             self._reader = self._prepared(connect(path))
+            self._keeper = self._prepared(connect(path))
         except BaseException:
             self.close()
             raise
@@ -101,12 +102,14 @@ class Store:
         made.execute(f"PRAGMA synchronous = {self._synchronous}")
         made.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
         made.execute("PRAGMA cache_size = -32768")
-        made.execute("PRAGMA wal_autocheckpoint = 2000")
+        # The log is written into the file by `checkpoint`, beside the commits and not within one.
+        # A server that has no time for it does it within, before the log gets too long.
+        made.execute("PRAGMA wal_autocheckpoint = 50000")
         return made
 
     def close(self) -> None:
         """Let the file go."""
-        for made in (getattr(self, "_reader", None), getattr(self, "_writer", None)):
+        for made in (self._keeper, self._reader, self._writer):
             if made is not None:
                 with contextlib.suppress(Exception):
                     made.close()
@@ -158,10 +161,25 @@ class Store:
         assert self._writer is not None
         self._writer.execute("UPDATE pulse SET beat = beat + 1")
 
-    def truncate(self) -> None:
-        """Write the whole write-ahead log into the file, so that what was erased is nowhere."""
-        assert self._writer is not None
-        self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    def checkpoint(self) -> None:
+        """Write what was committed into the file; commits go on meanwhile."""
+        assert self._keeper is not None
+        self._keeper.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def truncate(self, patient: bool = True) -> bool:
+        """Write the whole write-ahead log into the file, so that what was erased is nowhere.
+
+        Whether it worked: somebody who reads an older state keeps it from being emptied.
+        """
+        write = self._writer
+        assert write is not None
+        ((before,),) = write.execute("PRAGMA busy_timeout")
+        try:
+            if not patient:
+                write.execute("PRAGMA busy_timeout = 0")
+            return not write.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+        finally:
+            write.execute(f"PRAGMA busy_timeout = {before}")
 
     def _identities(self) -> tuple[tuple[int, int], ...]:
         """Which files these are: a file of the same name may be another one."""

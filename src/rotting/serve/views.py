@@ -64,6 +64,7 @@ def summary(experiment: Experiment) -> dict[str, Any]:
         "arms": sum(experiment.open),
         "decisions": counts.decisions,
         "rewards": counts.rewards,
+        "observed": seen,
         "mean": known(float(desk.total.sum()) / seen) if seen else None,
         "outstanding": len(experiment.waiting) + len(experiment.unshown),
         "late": counts.late,

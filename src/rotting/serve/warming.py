@@ -86,7 +86,7 @@ class Warming:
         await asyncio.get_running_loop().run_in_executor(None, warm, *wanted)
         book = self._journal.book
         now = None if book is None else book.experiments.get(one.name)
-        if now is not None and now.policy == one.policy and not now.player.compiled:
+        if now is not None and now.policy == wanted[1] and not now.player.compiled:
             now.player.go_compiled()
 
 

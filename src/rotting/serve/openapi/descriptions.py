@@ -64,7 +64,7 @@ def told() -> dict[str, Schema]:
 
 
 def _figures() -> dict[str, Schema]:
-    whole = ("decisions", "rewards", "outstanding", "late", "missing")
+    whole = ("decisions", "rewards", "observed", "outstanding", "late", "missing")
     return {
         "created": _TIME,
         **{name: count() for name in whole},

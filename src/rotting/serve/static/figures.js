@@ -16,11 +16,11 @@ export class Figures {
   update(experiment) {
     const { lift } = experiment;
     this.#tile("Decisions", count(experiment.decisions), pulls(experiment));
-    const unknown = experiment.rewards ? "" : "No rewards yet.";
+    const unknown = experiment.observed ? "" : "No rewards yet.";
     this.#tile(
       "Reward rate",
       rate(experiment.mean),
-      unknown || `The mean of ${several(experiment.rewards, "reward")}.`,
+      unknown || `The mean of ${several(experiment.observed, "reward")}, defaults included.`,
     );
     const wide = this.#tile(
       "Lift over the control group",

@@ -93,7 +93,7 @@ function fillCard(card, one) {
   setText(big.firstChild, rate(one.mean));
   setText(
     big.lastChild,
-    one.rewards ? `a decision, of ${several(one.rewards, "reward")}` : "no rewards yet",
+    one.observed ? `a decision, of ${several(one.observed, "reward")}` : "no rewards yet",
   );
   const values = [one.decisions, one.arms, one.outstanding, one.late];
   values.forEach((value, place) => setText(facts.children[place].lastChild, count(value)));

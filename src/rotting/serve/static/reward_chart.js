@@ -120,7 +120,7 @@ function prepare(experiment, pixels) {
   const control = compared ? means(series.control, found) : null;
   if (!policy.some((at) => at.n) && !control?.some((at) => at.n)) {
     let why = "No rewards yet: nothing to draw.";
-    if (experiment.rewards > 0) {
+    if (experiment.observed > 0) {
       const wait = settle
         ? `the first reward window, ${span(settle)}, is`
         : "the first stretch of time is";

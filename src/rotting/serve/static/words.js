@@ -121,7 +121,7 @@ export function health(experiment) {
   if (experiment.last_error) return ["bad", "error"];
   if (openArms === 0) return ["warn", "no open arm"];
   if (!experiment.decisions) return ["idle", "no decisions yet"];
-  if (!experiment.rewards) return ["warn", "no rewards yet"];
+  if (!experiment.observed) return ["warn", "no rewards yet"];
   if (experiment.late > 20 && experiment.late > 0.05 * experiment.rewards) {
     return ["warn", "many late rewards"];
   }

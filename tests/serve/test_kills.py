@@ -1,0 +1,28 @@
+"""Killed at random moments, the service keeps what it acknowledged."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from serve_kills import kill_often, restarts
+
+STANDIN = (sys.executable, "-m", "serve.standin")
+
+
+def test_nothing_acknowledged_is_lost_or_counted_twice(tmp_path: Path) -> None:
+    wrong, figures = kill_often(tmp_path, kills=7, seed=0, pause=0.05)
+    assert wrong == []
+    assert figures["kills"] == 7
+    assert figures["decisions"] > 100
+    assert figures["requests unanswered at first"] > 0
+
+
+def test_a_service_that_answers_before_it_commits_is_noticed(tmp_path: Path) -> None:
+    wrong, _ = kill_often(tmp_path, kills=5, seed=0, command=[*STANDIN, "--broken", "lazy"])
+    assert wrong
+
+
+def test_restarts_are_timed(tmp_path: Path) -> None:
+    found = restarts(tmp_path, events=1000, repeats=1, command=STANDIN)
+    assert found["first answer with events, s"] > 0
