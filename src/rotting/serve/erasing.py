@@ -19,23 +19,25 @@ def list_of(path: Path) -> Path:
     return path.with_name(path.name + ".erased")
 
 
-def forget(store: Store, marks: list[tuple[int]]) -> None:
-    """After rows were deleted: let nothing of them stay in the files, and note their marks."""
+def forget(store: Store, marks: list[tuple[int]]) -> bool:
+    """After rows were deleted: let nothing of them stay in the files, and note their marks.
+
+    Whether nothing stayed: a reader may keep it from being so, and it is tried again later.
+    """
     with list_of(store.path).open("a", encoding="ascii") as file:
         file.writelines(f"{mark}\n" for (mark,) in marks)
         file.flush()
         os.fsync(file.fileno())
-    store.truncate()
+    return store.truncate(patient=False)
 
 
-def finish(store: Store) -> None:
-    """What an end between a commit and `forget` left undone."""
+def finish(store: Store) -> bool:
+    """What an end between a commit and `forget` left undone; whether nothing is left."""
     known: set[int] = set()
     with contextlib.suppress(OSError):
         known = {int(line) for line in list_of(store.path).read_text("ascii").split()}
     left = sorted(set(store.erasures()) - known)
-    if left:
-        forget(store, [(mark,) for mark in left])
+    return not left or forget(store, [(mark,) for mark in left])
 
 
 def marks_of(path: Path) -> set[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import time
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from typing import Any
 
 from rotting.serve.book import Answer, Book
 from rotting.serve.connection import Connect, connect, why
-from rotting.serve.erasing import forget
+from rotting.serve.erasing import finish, forget
 from rotting.serve.loading import load
 from rotting.serve.refusals import Refusal
 from rotting.serve.snapshots import encode, packed, picture_of
@@ -58,6 +59,7 @@ class Journal:
         self._flying: tuple[int, list[asyncio.Future[None]]] | None = None
         self._gathering: list[asyncio.Future[None]] = []  # who waits for the next commit
         self._closing = False
+        self._clean = True  # whether nothing of those who were erased is in the files
         self.on_load: Callable[[Book], None] = lambda book: None
 
     async def start(self) -> None:
@@ -82,6 +84,7 @@ class Journal:
                         f"{self.path.name} ends at event {store.last()}, but {self._acknowledged} "
                         "was acknowledged: it is not the same, and has to be put right by hand"
                     )
+                self._clean = finish(store)
                 return load(store, compiled=self._compiled, clock=self._clock)
             except BaseException:
                 store.close()
@@ -186,7 +189,8 @@ class Journal:
             try:
                 await loop.run_in_executor(self._thread, book.store.append, group)
                 if group.erased:
-                    await loop.run_in_executor(self._thread, forget, book.store, group.marks)
+                    work = functools.partial(forget, book.store, group.marks)
+                    self._clean = await loop.run_in_executor(self._thread, work)
             except Exception as error:
                 reason = why(error)
                 if reason is None:
@@ -252,6 +256,10 @@ class Journal:
                     await loop.run_in_executor(self._aside, self.book.store.checkpoint)
             if self.book is None or self.reason is not None:
                 continue
+            if not self._clean:  # somebody was reading
+                work = functools.partial(self.book.store.truncate, patient=False)
+                with contextlib.suppress(Exception):
+                    self._clean = await loop.run_in_executor(self._thread, work)
             with contextlib.suppress(Refusal):
                 self.do(_tick)
                 if self.book is not None and not self.book.any_archived:

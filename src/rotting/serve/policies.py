@@ -40,6 +40,10 @@ async def change_policy(
     one = named(book)
     other: Experiment | None = None
     last, count = 0, 0
+    shelves = book.store.archives()
+    missing = [name for name, *_ in shelves if not book.store.path.with_name(name).is_file()]
+    if missing:
+        raise Refusal("unavailable", f"archive {missing[0]} must lie beside the database")
     try:
         for event in all_events(book.store, one.number):
             if other is None:
@@ -57,15 +61,19 @@ async def change_policy(
                     raise Refusal("unavailable", "the database was lost meanwhile")
     except ValueError as error:
         raise Refusal("bad_request", f"the past cannot be told to it: {error}", "policy") from None
+    if book.store.archives() != shelves:  # what was moved while it was read may have been missed
+        raise Refusal("unavailable", "events are being archived: try it again in a moment")
 
     def finish(book: Book) -> Answer:
         nonlocal other
-        for event in one.past(book.seq + 1):
-            if event.seq <= last:
-                continue
-            assert other is not None
-            if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
-                other.apply(event)
+        assert other is not None
+        try:
+            for event in one.past(book.seq + 1):
+                if event.seq > last and event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
+                    other.apply(event)
+        except ValueError as error:  # an arm came meanwhile, say, and this one cannot have it
+            message = f"the past cannot be told to it: {error}"
+            raise Refusal("bad_request", message, "policy") from None
         assert other is not None
         return book.change_policy(one, policy, asked.horizon, other.player, by)
 

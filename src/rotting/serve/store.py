@@ -168,10 +168,20 @@ class Store:
         assert self._keeper is not None
         self._keeper.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
-    def truncate(self) -> None:
-        """Write the whole write-ahead log into the file, so that what was erased is nowhere."""
-        assert self._writer is not None
-        self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    def truncate(self, patient: bool = True) -> bool:
+        """Write the whole write-ahead log into the file, so that what was erased is nowhere.
+
+        Whether it worked: somebody who reads an older state keeps it from being emptied.
+        """
+        write = self._writer
+        assert write is not None
+        ((before,),) = write.execute("PRAGMA busy_timeout")
+        try:
+            if not patient:
+                write.execute("PRAGMA busy_timeout = 0")
+            return not write.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+        finally:
+            write.execute(f"PRAGMA busy_timeout = {before}")
 
     def _identities(self) -> tuple[tuple[int, int], ...]:
         """Which files these are: a file of the same name may be another one."""

@@ -74,10 +74,11 @@ class Warming:
                 _LOG.warning("%s plays uncompiled: %s", name, error)
 
     async def _compile(self, one: Experiment) -> None:
-        await self.prepared(one.settings, one.policy, one.horizon)
+        policy = one.policy  # which may be another one when it is done
+        await self.prepared(one.settings, policy, one.horizon)
         book = self._journal.book
         now = None if book is None else book.experiments.get(one.name)
-        if now is not None and now.policy == one.policy and not now.player.compiled:
+        if now is not None and now.policy == policy and not now.player.compiled:
             now.player.go_compiled()
 
     async def prepared(self, settings: Settings, policy: Any, horizon: int | None) -> None:
