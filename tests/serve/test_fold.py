@@ -12,13 +12,8 @@ import pytest
 
 from rotting.policies.base import POLICIES
 from rotting.serve import book, events, loading, settings, verify
-from rotting.serve.archive import all_events
-from rotting.serve.book import Answer, Book
 from rotting.serve.events import Event, Kind
-from rotting.serve.experiment import Experiment
-from rotting.serve.loading import load_one
 from rotting.serve.snapshots import content_of
-from rotting.serve.store import Store
 from rotting.serve.verify import verify as verified
 from serve.inside import Inside, Time, is_same, serving, take_snapshot, wait
 
@@ -219,6 +214,8 @@ def test_an_upgrade_is_an_event_with_a_snapshot(
     with serving(path, time) as inside:
         traffic = Traffic(inside, seed=1)
         traffic.number = 100
+        assert inside.client.portal is not None
+        inside.client.portal.call(inside.service.journal.settle)  # readers see what is committed
         (event,) = (e for e in inside.get("/events")["events"] if e["kind"] == "upgraded")
         assert (event["version"], event["before"]) == ("two", "one")
         assert event["seq"] in {one.seq for one in inside.book.store.snapshots(1)}

@@ -12,7 +12,6 @@ from typing import Any
 import polars
 import pytest
 
-from serve.inside import Inside, Time, is_same, serving, take_snapshot
 from rotting.serve import backup as backups
 from rotting.serve import book as books
 from rotting.serve import config, demo, schema, store
@@ -24,6 +23,7 @@ from rotting.serve.server import check, only_one
 from rotting.serve.snapshots import content_of
 from rotting.serve.store import Store
 from rotting.serve.verify import verify
+from serve.inside import Inside, Time, is_same, serving, take_snapshot
 
 WHO = "Ann Person <ann@example.org>"
 
@@ -295,7 +295,7 @@ def test_whoever_is_erased_is_nowhere(tmp_path: Path) -> None:
     for lost in (False, True):
         if lost:
             path.unlink()  # then the list beside it says who they were
-        last, again = restore(copy, path, force=True)
+        _, again = restore(copy, path, force=True)
         assert again == 1
         assert files_with(tmp_path, WHO) == []
         assert verify(path).problems == []
@@ -599,7 +599,6 @@ def test_without_keys_it_listens_here_only(tmp_path: Path) -> None:
 def test_the_demo_leaves_others_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """An experiment of the demo's name that somebody made gets no simulated visitors."""
     from rotting.serve.app import make_app
-
     from serve.inside import TestClient
 
     path = tmp_path / "s.db"

@@ -260,8 +260,6 @@ class Journal:
                 work = functools.partial(self.book.store.truncate, patient=False)
                 with contextlib.suppress(Exception):
                     self._clean = await loop.run_in_executor(self._thread, work)
-                if self.book is None:
-                    continue
             with contextlib.suppress(Refusal):
                 self.do(_tick)
                 if self.book is not None and not self.book.any_archived:
