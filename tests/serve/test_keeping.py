@@ -13,13 +13,14 @@ import polars
 import pytest
 
 from rotting.serve import backup as backups
+from rotting.serve import bodies, config, demo, schema, store
 from rotting.serve import book as books
-from rotting.serve import config, demo, schema, store
 from rotting.serve.archive import all_events, archive
 from rotting.serve.backup import backup, restore
 from rotting.serve.erasing import list_of
 from rotting.serve.loading import load_one
-from rotting.serve.server import check, only_one
+from rotting.serve.locking import only_one
+from rotting.serve.server import check
 from rotting.serve.snapshots import content_of
 from rotting.serve.store import Store
 from rotting.serve.verify import verify
@@ -126,7 +127,8 @@ def test_archiving_while_a_backup_is_made_loses_nothing(
         assert shelve(inside) > 0
         play(inside, 10, 30)
         inside.time.now += 10.0
-        real, done = backups._copied, []
+        real = backups._copied
+        done: list[int] = []
 
         def between(*args: Any) -> Any:
             if not done:
@@ -367,7 +369,7 @@ def test_names_that_are_remembered_have_an_end(
             if number > 400:  # once it has to end
                 real(seq)
                 return
-            asked = books.bodies.Decide(f"extra{number}", f"extra{number}")
+            asked = bodies.Decide(f"extra{number}", f"extra{number}")
             book.decide(one, asked, {}, {})
             real(seq)
 
@@ -598,8 +600,9 @@ def test_without_keys_it_listens_here_only(tmp_path: Path) -> None:
 
 def test_the_demo_leaves_others_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """An experiment of the demo's name that somebody made gets no simulated visitors."""
+    from starlette.testclient import TestClient
+
     from rotting.serve.app import make_app
-    from serve.inside import TestClient
 
     path = tmp_path / "s.db"
     with serving(path) as inside:
