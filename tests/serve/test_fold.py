@@ -214,6 +214,8 @@ def test_an_upgrade_is_an_event_with_a_snapshot(
     with serving(path, time) as inside:
         traffic = Traffic(inside, seed=1)
         traffic.number = 100
+        assert inside.client.portal is not None
+        inside.client.portal.call(inside.service.journal.settle)  # readers see what is committed
         (event,) = (e for e in inside.get("/events")["events"] if e["kind"] == "upgraded")
         assert (event["version"], event["before"]) == ("two", "one")
         assert event["seq"] in {one.seq for one in inside.book.store.snapshots(1)}

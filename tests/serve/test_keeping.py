@@ -13,11 +13,10 @@ import polars
 import pytest
 
 from rotting.serve import backup as backups
-from rotting.serve import config, demo, schema, store
+from rotting.serve import bodies, config, demo, schema, store
 from rotting.serve import ledger as books
 from rotting.serve.archive import all_events, archive
 from rotting.serve.backup import backup, restore
-from rotting.serve.bodies import Decide
 from rotting.serve.erasing import list_of
 from rotting.serve.loading import load_one
 from rotting.serve.locking import only_one
@@ -128,7 +127,8 @@ def test_archiving_while_a_backup_is_made_loses_nothing(
         assert shelve(inside) > 0
         play(inside, 10, 30)
         inside.time.now += 10.0
-        real, done = backups._copied, list[int]()
+        real = backups._copied
+        done: list[int] = []
 
         def between(*args: Any) -> Any:
             if not done:
@@ -369,7 +369,7 @@ def test_names_that_are_remembered_have_an_end(
             if number > 400:  # once it has to end
                 real(seq)
                 return
-            asked = Decide(f"extra{number}", f"extra{number}")
+            asked = bodies.Decide(f"extra{number}", f"extra{number}")
             book.decide(one, asked, {}, {})
             real(seq)
 
