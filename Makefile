@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
-  league readings mutate slow log-study lockstep fuzz docs lock test-lowest clean
+  league readings mutate slow log-study serve-study browser lockstep fuzz docs lock test-lowest clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,8 +25,16 @@ check: $(STAMP)  ## ruff, mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: $(STAMP)  ## all tests, doctests included
+test: $(STAMP) browser  ## all tests, doctests included
 	$(BIN)/python -m pytest -n 2
+
+# The dashboard is tested in a real browser: Debian's, where it may be installed; else tests skip.
+browser:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || \
+	  command -v google-chrome > /dev/null || \
+	  { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
+	    apt-get install -y -qq --no-install-recommends chromium > /dev/null 2>&1; } || \
+	  echo "no Chromium here, and none could be installed: tests of the dashboard skip"
 
 coverage: $(STAMP)  ## all tests, and which lines and branches they do not reach
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
@@ -77,7 +85,15 @@ log-study: $(STAMP)  ## can a diagnosis be believed? made-up logs whose truth is
 	$(BIN)/python benchmarks/log_study.py
 	$(BIN)/python benchmarks/replay_coverage.py
 
-slow: league growth bench-peers readings log-study  ## the long studies: league, growth, peers, readings, logs
+serve-study: $(STAMP)  ## can the service be believed? kills, power losses, duplicates, a day, speed (two hours)
+	$(BIN)/python benchmarks/serving.py
+	$(BIN)/python benchmarks/serve_day.py
+	$(BIN)/python benchmarks/serve_power.py
+	$(BIN)/python benchmarks/serve_duplicates.py
+	$(BIN)/python benchmarks/serve_kills.py
+	$(BIN)/python tests/serve/drive.py --steps 100000
+
+slow: league growth bench-peers readings log-study serve-study  ## the long studies: league, growth, peers, readings, logs, the service
 
 lockstep: $(STAMP)  ## ten million steps of compiled and plain players side by side (an hour)
 	$(BIN)/python tests/lockstep.py --steps $(or $(STEPS),10000000) --seed $(or $(SEED),0)

@@ -18,6 +18,7 @@ import rotting.serve as here
 from rotting.provenance import VERSION
 from rotting.serve import verbs
 from rotting.serve.access import Who
+from rotting.serve.connection import why as database_error
 from rotting.serve.http import (
     PROTECTING,
     Asked,
@@ -150,7 +151,10 @@ class App:
             ):
                 service.errors[asked.name] = (time.time(), why.message)
             return refusal(why)
-        except Exception:
+        except Exception as error:
+            reason = database_error(error)
+            if reason is not None:  # while something was read
+                return refusal(Refusal("unavailable", f"the database cannot be read now: {reason}"))
             _LOG.exception("a request could not be answered")
             return refusal(Refusal("internal", "the service made a mistake; its log says which"))
 

@@ -77,7 +77,7 @@ class Experiment:
         self.seq, self.at = created.seq, created.at
         self.as_written = False  # whether arms are taken as written, see `Diverged`
         # where earlier events are, for a new policy that learns them
-        self.past: Callable[[int], Iterable[Event]] = lambda seq: ()
+        self.past: Callable[..., Iterable[Event]] = lambda seq, after=0: ()
 
     @property
     def name(self) -> str:

@@ -106,12 +106,12 @@ class Ledger:
         text = "" if details is None else json.dumps(details, sort_keys=True)
         self.group.audits.append(Audit(self.now(), by, what, experiment, text))
 
-    def past_of(self, experiment: Experiment) -> Callable[[int], Iterable[Event]]:
-        """Its events before a sequence number, committed or not."""
+    def past_of(self, experiment: Experiment) -> Callable[..., Iterable[Event]]:
+        """Its events before a sequence number, and after another one, committed or not."""
 
-        def past(seq: int) -> Iterable[Event]:
-            last = 0
-            for event in all_events(self.store, experiment.number, seq - 1):
+        def past(seq: int, after: int = 0) -> Iterable[Event]:
+            last = after
+            for event in all_events(self.store, experiment.number, seq - 1, after=after):
                 last = event.seq
                 yield event
             for event in list(self.uncommitted):

@@ -68,8 +68,8 @@ async def change_policy(
         nonlocal other
         assert other is not None
         try:
-            for event in one.past(book.seq + 1):
-                if event.seq > last and event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
+            for event in one.past(book.seq + 1, after=last):
+                if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
                     other.apply(event)
         except ValueError as error:  # an arm came meanwhile, say, and this one cannot have it
             message = f"the past cannot be told to it: {error}"
