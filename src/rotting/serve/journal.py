@@ -29,7 +29,9 @@ from rotting.serve.store import PATIENCE, Snapshot, Store
 _LOG = logging.getLogger("rotting.serve")
 _AGAIN = 0.5  # seconds between attempts to get it back
 # When many wait, a commit that comes a little later takes more of them along: less work for each.
-_MANY, _GATHER = 8, 0.002
+_MANY, _GATHER = 8, 0.003
+_REST = 10.0  # seconds between two snapshots of an experiment
+_CHECKPOINT = 40  # tenths of a second between two checkpoints
 SNAPSHOT_EVERY = 5_000  # events of an experiment, and twice what a snapshot has to hold
 
 
@@ -59,6 +61,7 @@ class Journal:
         self._flying: tuple[int, list[asyncio.Future[None]]] | None = None
         self._gathering: list[asyncio.Future[None]] = []  # who waits for the next commit
         self._closing = False
+        self._snapped: dict[int, float] = {}  # when experiments had their last snapshot
         self._clean = True  # whether nothing of those who were erased is in the files
         self.on_load: Callable[[Book], None] = lambda book: None
 
@@ -250,7 +253,7 @@ class Journal:
         while True:
             await asyncio.sleep(0.1)
             count += 1
-            if count % 10 == 0 and self.book is not None and self.commits != written:
+            if count % _CHECKPOINT == 0 and self.book is not None and self.commits != written:
                 written = self.commits
                 with contextlib.suppress(Exception):  # the next commit tells what is wrong
                     await loop.run_in_executor(self._aside, self.book.store.checkpoint)
@@ -273,8 +276,12 @@ class Journal:
             behind = book.since_snapshot[experiment.number]
             size = experiment.counts.keys + len(experiment.waiting) + len(experiment.unshown)
             enough = max(SNAPSHOT_EVERY, 2 * size)
-            if behind < (1 if everything else enough):
+            # not too often where much happens: a longer tail is played in a moment
+            rested = time.monotonic() - self._snapped.get(experiment.number, -1e9) > _REST
+            due = behind >= enough and (rested or behind >= 4 * enough)
+            if not (due or (everything and behind)):
                 continue
+            self._snapped[experiment.number] = time.monotonic()
             picture, seq, version = picture_of(experiment), experiment.seq, experiment.version
             book.since_snapshot[experiment.number] = 0
             loop = asyncio.get_running_loop()

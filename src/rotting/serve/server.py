@@ -76,15 +76,12 @@ class Patient(HttpToolsProtocol):
         super().on_message_begin()
         self.since = self.used = time.monotonic()
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or a trailer."""
-        super().on_header(name, value)
-        if len(self.headers) > _HEADERS or len(name) + len(value) > _HEAD:
-            self.transport.close()
-
     def on_headers_complete(self) -> None:
         """All headers are there."""
         self._head = False
+        if len(self.headers) > _HEADERS:
+            self.transport.close()
+            return
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
