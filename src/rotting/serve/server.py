@@ -11,6 +11,7 @@ import socket
 import struct
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -255,6 +256,9 @@ def serve(
         server.ready = ready
         # what waits lives long, and has no cycles: looking through it often would be in vain
         gc.set_threshold(50_000, 20, 50)
+        # windows end by events of ours, later than the player thinks
+        warnings.filterwarnings("ignore", message=".*decisions have a reward, and all rewards are")
+        logging.captureWarnings(True)
         sys.setswitchinterval(0.001)  # a commit that is done should not wait for the event loop
         server.run()
         _LOG.info("stopped")
