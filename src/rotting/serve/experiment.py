@@ -254,21 +254,30 @@ class Experiment:
             self.player.forget(body.key)
 
     def _policy_changed(self, event: Event, body: events.PolicyChanged) -> None:
-        self.player = self.with_policy(body.policy, body.horizon, self.past(event.seq))
-        self.policy, self.horizon = body.policy, body.horizon
-        self.version, self.since = body.version, event.seq
+        before = iter(self.past(event.seq))
+        other = self.successor(next(before), body.policy, body.horizon)
+        for one in before:
+            other.hear(one)
+        self.go_on_with(other, body, event.seq)
 
-    def with_policy(self, policy: Any, horizon: int | None, past: Iterable[Event]) -> Any:
-        """A player of another policy that has seen all that came before."""
-        before = iter(past)
-        first = next(before)
-        other = Experiment(self.number, first, compiled=self.player.compiled)
-        other.player = make_player(other.settings, policy, horizon, compiled=self.player.compiled)
+    def successor(self, created: Event, policy: Any, horizon: int | None) -> Experiment:
+        """The same experiment at its beginning, played by another policy: let it `hear` the past."""
+        other = Experiment(self.number, created)
+        compiled = self.player.compiled
+        other.player = make_player(other.settings, policy, horizon, compiled=compiled)
         other.as_written = True
-        for event in before:
-            if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
-                other.apply(event)
-        return other.player
+        return other
+
+    def hear(self, event: Event) -> None:
+        """Take in what happened under another policy, arms as they were chosen then."""
+        if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
+            self.apply(event)
+
+    def go_on_with(self, other: Experiment, body: events.PolicyChanged, seq: int) -> None:
+        """From this event on play as a successor does that has heard everything."""
+        self.player = other.player
+        self.policy, self.horizon = body.policy, body.horizon
+        self.version, self.since = body.version, seq
 
     def _upgraded(self, event: Event, body: events.Upgraded) -> None:
         self.version, self.since = body.version, event.seq

@@ -60,14 +60,12 @@ class Managing(Ledger):
         return data
 
     def change_policy(
-        self, experiment: Experiment, policy: Any, horizon: int | None, player: Any, by: str
+        self, experiment: Experiment, policy: Any, horizon: int | None, other: Experiment, by: str
     ) -> Answer:
-        """Another policy from now on; `player` is one that has learnt all that came before."""
+        """Another policy from now on; `other` is a successor that has heard all that came before."""
         body = events.PolicyChanged(policy, code_version(), horizon, by)
         event = self.append(experiment.number, Kind.POLICY_CHANGED, None, self.now(), body)
-        experiment.player = player
-        experiment.policy, experiment.horizon = policy, horizon
-        experiment.version, experiment.since = body.version, event.seq
+        experiment.go_on_with(other, body, event.seq)
         experiment.seq, experiment.at = event.seq, event.at
         self._audit(by, "policy_changed", experiment.name, policy)
         return Answer(None, event.seq)

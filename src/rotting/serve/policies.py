@@ -13,11 +13,9 @@ from typing import Any
 from rotting.serve.archive import all_events
 from rotting.serve.bodies import PolicyChange
 from rotting.serve.book import Answer, Book
-from rotting.serve.events import Kind
 from rotting.serve.experiment import Experiment
 from rotting.serve.journal import Journal
 from rotting.serve.refusals import Refusal
-from rotting.serve.settings import make_player
 
 _AT_ONCE = 200  # events between two looks at who else wants something
 
@@ -47,13 +45,9 @@ async def change_policy(
     try:
         for event in all_events(book.store, one.number):
             if other is None:
-                other = Experiment(one.number, event, compiled=one.player.compiled)
-                other.player = make_player(
-                    other.settings, policy, asked.horizon, compiled=one.player.compiled
-                )
-                other.as_written = True
-            elif event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
-                other.apply(event)
+                other = one.successor(event, policy, asked.horizon)
+            else:
+                other.hear(event)
             last, count = event.seq, count + 1
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)
@@ -65,16 +59,13 @@ async def change_policy(
         raise Refusal("unavailable", "events are being archived: try it again in a moment")
 
     def finish(book: Book) -> Answer:
-        nonlocal other
         assert other is not None
         try:
             for event in one.past(book.seq + 1, after=last):
-                if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
-                    other.apply(event)
+                other.hear(event)
         except ValueError as error:  # an arm came meanwhile, say, and this one cannot have it
             message = f"the past cannot be told to it: {error}"
             raise Refusal("bad_request", message, "policy") from None
-        assert other is not None
-        return book.change_policy(one, policy, asked.horizon, other.player, by)
+        return book.change_policy(one, policy, asked.horizon, other, by)
 
     return (await journal.answer(finish)).seq
