@@ -77,7 +77,7 @@ def serving(path: Path, time: Time | None = None, **settings: Any) -> Iterator[I
     """The service on a database, until the end of the block."""
     clock = time or Time()
     app: App = make_app(path, compiled=False, clock=clock, **settings)
-    with TestClient(app, raise_server_exceptions=False) as client:
+    with TestClient(app, "http://127.0.0.1", raise_server_exceptions=False) as client:
         yield Inside(client, app.service, clock)
 
 

@@ -609,7 +609,7 @@ def test_the_demo_leaves_others_alone(tmp_path: Path, caplog: pytest.LogCaptureF
         inside.create(name=demo.NAME, audience=True, policy="roundrobin")
     app = make_app(path, compiled=False)
     demo.begin(app.service)
-    with TestClient(app) as client:
+    with TestClient(app, "http://127.0.0.1") as client:
         for _ in range(20):
             import time
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from rotting.serve.bodies import NAME
 from rotting.serve.connection import Connection
 from rotting.serve.refusals import Refusal
+from rotting.serve.store import Audit, note
 
 ROLES = ("decide", "reward", "read", "admin")
 _FRESH = 1.0  # seconds after which keys are read again: a revoked one works no longer than that
@@ -126,10 +127,7 @@ def revoke_token(write: Connection, id_: str) -> None:
 
 
 def _audit(write: Connection, what: str, details: str) -> None:
-    write.execute(
-        "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, '', ?)",
-        (time.time(), "command line", what, details),
-    )
+    note(write, Audit(time.time(), "command line", what, "", details))
 
 
 class Rate:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from rotting.serve.connection import Connection, connect
 from rotting.serve.events import Event, Kind
-from rotting.serve.store import Audit, Store, id_digest
+from rotting.serve.schema import EVENT
+from rotting.serve.store import Audit, Store, id_digest, note
 
 _PAGE = 1000  # events that are moved in one transaction
 _CLOSING = (Kind.REWARDED, Kind.TIMED_OUT, Kind.EXPIRED)
@@ -87,9 +88,7 @@ def archive(
         finally:
             shelf.close()
         audit = Audit(time.time(), "command line", "archived", "", f"{moved} events: {target.name}")
-        writer.execute(
-            "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, ?, ?)", audit
-        )
+        note(writer, audit)
         return moved
     finally:
         store.close()
@@ -104,10 +103,8 @@ def _shelf(target: Path) -> Connection:
     made = connect(target)
     made.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
     made.execute("PRAGMA synchronous = FULL")
-    made.execute(
-        "CREATE TABLE IF NOT EXISTS event (seq INTEGER PRIMARY KEY, experiment INTEGER NOT NULL, "
-        "kind INTEGER NOT NULL, id TEXT, at REAL NOT NULL, body BLOB NOT NULL) STRICT"
-    )
+    if not made.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'"):
+        made.execute(EVENT)
     return made
 
 

@@ -127,7 +127,7 @@ class Deciding(Ledger):
         """What was decided came into view."""
         id_ = asked.decision
         entry = experiment.unshown.get(id_)
-        if entry is not None and self._overdue(experiment, entry, experiment.settings.shown_window):
+        if entry is not None and self._overdue(entry, experiment.settings.shown_window):
             self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
         elif entry is not None:
             at, seq = self.now(), self.seq + 1
@@ -162,7 +162,7 @@ class Deciding(Ledger):
         entry = experiment.waiting.get(id_)
         if entry is not None:
             window = experiment.settings.reward_window
-            if window is None or not self._overdue(experiment, entry, window):
+            if window is None or not self._overdue(entry, window):
                 event = self._happens(experiment, Kind.REWARDED, id_, body)
                 return Answer({"decision": id_, "applied": True, "seq": event.seq}, event.seq)
             self._time_out(experiment, id_)
@@ -181,7 +181,7 @@ class Deciding(Ledger):
         event = self._happens(experiment, Kind.LATE, id_, body)
         return Answer({"decision": id_, "applied": False, "seq": event.seq}, event.seq)
 
-    def _overdue(self, experiment: Experiment, entry: Open, window: float) -> bool:
+    def _overdue(self, entry: Open, window: float) -> bool:
         return self.now() - entry.since > window
 
     def _time_out(self, experiment: Experiment, id_: str) -> None:

@@ -261,7 +261,7 @@ class Experiment:
         self.go_on_with(other, body, event.seq)
 
     def successor(self, created: Event, policy: Any, horizon: int | None) -> Experiment:
-        """The same experiment at its beginning, played by another policy: let it `hear` the past."""
+        """The same experiment at its beginning, played by another policy; let it `hear` all."""
         other = Experiment(self.number, created)
         compiled = self.player.compiled
         other.player = make_player(other.settings, policy, horizon, compiled=compiled)

@@ -62,7 +62,7 @@ class Managing(Ledger):
     def change_policy(
         self, experiment: Experiment, policy: Any, horizon: int | None, other: Experiment, by: str
     ) -> Answer:
-        """Another policy from now on; `other` is a successor that has heard all that came before."""
+        """Another policy from now on; `other` is a successor that has heard the past."""
         body = events.PolicyChanged(policy, code_version(), horizon, by)
         event = self.append(experiment.number, Kind.POLICY_CHANGED, None, self.now(), body)
         experiment.go_on_with(other, body, event.seq)

@@ -6,17 +6,20 @@ from rotting.serve.connection import Connection
 
 APPLICATION = 0x726F7474  # "rott": SQLite's mark for whose file it is
 
+# Archives have this table as well.
+EVENT = """CREATE TABLE event (
+    seq INTEGER PRIMARY KEY,
+    experiment INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    id TEXT,
+    at REAL NOT NULL,
+    body BLOB NOT NULL
+) STRICT"""
+
 # Each entry turns version n into n + 1. Entries are never changed: databases out there have them.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
-        """CREATE TABLE event (
-            seq INTEGER PRIMARY KEY,
-            experiment INTEGER NOT NULL,
-            kind INTEGER NOT NULL,
-            id TEXT,
-            at REAL NOT NULL,
-            body BLOB NOT NULL
-        ) STRICT""",
+        EVENT,
         # a decision, its showing, its reward and its time-out are each there once
         "CREATE UNIQUE INDEX event_id ON event (experiment, id, kind) WHERE id IS NOT NULL",
         "CREATE TABLE experiment (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",

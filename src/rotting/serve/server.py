@@ -27,7 +27,7 @@ from rotting.serve.store import Store
 _LOG = logging.getLogger("rotting.serve")
 _HEAD = 1 << 16  # bytes of all headers together
 _HEADERS = 100
-_READ = 1 << 18  # bytes that come at once; several small requests may be among them
+_READ = 1 << 18  # bytes that come at once
 _IDLE = 75.0  # seconds that a connection may wait for its next request
 
 
@@ -66,8 +66,8 @@ class Patient(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Some bytes came."""
         self._bytes += len(data)
-        limit = _HEAD if self._head else 2 * self.most + _HEAD  # chunks have a price
-        if self._bytes > limit + (_READ if self._head and self.is_idle else 0):
+        # several small requests may have come at once; and chunks have a price
+        if self._bytes > _HEAD + _READ + (0 if self._head else 2 * self.most):
             self.transport.close()
             return
         super().data_received(data)

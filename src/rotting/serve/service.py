@@ -22,7 +22,7 @@ from rotting.serve.refusals import Refusal
 from rotting.serve.views import Views
 from rotting.serve.warming import Warming
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1", "testserver"})
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class Limits(msgspec.Struct, frozen=True):

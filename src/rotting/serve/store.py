@@ -142,11 +142,8 @@ class Store:
             )
             write.executemany("INSERT OR IGNORE INTO erasure VALUES (?)", group.marks)
         insert(write, "person", group.persons)
-        if group.audits:
-            write.executemany(
-                "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, ?, ?)",
-                group.audits,
-            )
+        for audit in group.audits:
+            note(write, audit)
         for snapshot in group.snapshots:
             write.execute("INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)", snapshot)
             write.execute(_FORGET_SNAPSHOTS, (snapshot.experiment,) * 2)
@@ -335,6 +332,12 @@ AND NOT EXISTS (SELECT 1 FROM event WHERE event.seq = snapshot.seq AND kind IN (
 def id_digest(id_: str) -> bytes:
     """What is left of an id whose events are archived."""
     return hashlib.blake2b(id_.encode(), digest_size=16).digest()
+
+
+def note(write: Connection, audit: Audit) -> None:
+    """Write down who changed what."""
+    sql = "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, ?, ?)"
+    write.execute(sql, audit)
 
 
 def insert(write: Connection, table: str, rows: Sequence[Sequence[Any]]) -> None:

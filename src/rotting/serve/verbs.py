@@ -151,59 +151,27 @@ async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
     return await _many(service, asked, who, bodies.DECIDE, do)
 
 
-async def shown(service: Service, asked: Asked, who: Who) -> Reply:
-    """POST /v1/experiments/{name}/shown."""
-    return await _many(
-        service,
-        asked,
-        who,
-        bodies.SHOW,
-        lambda book, one, items: _each(items, lambda item: book.show(one, item)),
-    )
+def _of_items(kind: bodies.OneOrMany, do: Callable[[Book, Experiment, Any, str], Answer]) -> Verb:
+    """A verb that takes one item or many; `do` is told who asks, too."""
+
+    async def verb(service: Service, asked: Asked, who: Who) -> Reply:
+        return await _many(
+            service,
+            asked,
+            who,
+            kind,
+            lambda book, one, items: _each(items, lambda item: do(book, one, item, who.name)),
+        )
+
+    return verb
 
 
-async def rewards(service: Service, asked: Asked, who: Who) -> Reply:
-    """POST /v1/experiments/{name}/rewards."""
-    return await _many(
-        service,
-        asked,
-        who,
-        bodies.REWARD,
-        lambda book, one, items: _each(items, lambda item: book.reward(one, item)),
-    )
-
-
-async def arms(service: Service, asked: Asked, who: Who) -> Reply:
-    """POST /v1/experiments/{name}/arms."""
-    return await _many(
-        service,
-        asked,
-        who,
-        bodies.ARM_CHANGE,
-        lambda book, one, items: _each(items, lambda item: book.change_arm(one, item, who.name)),
-    )
-
-
-async def history(service: Service, asked: Asked, who: Who) -> Reply:
-    """POST /v1/experiments/{name}/history."""
-    return await _many(
-        service,
-        asked,
-        who,
-        bodies.PAST,
-        lambda book, one, items: _each(items, lambda item: book.learn(one, item, who.name)),
-    )
-
-
-async def erase(service: Service, asked: Asked, who: Who) -> Reply:
-    """POST /v1/experiments/{name}/erase."""
-    return await _many(
-        service,
-        asked,
-        who,
-        bodies.ERASE,
-        lambda book, one, items: _each(items, lambda item: book.erase(one, item, who.name)),
-    )
+# POST /v1/experiments/{name}/...
+shown = _of_items(bodies.SHOW, lambda book, one, item, by: book.show(one, item))
+rewards = _of_items(bodies.REWARD, lambda book, one, item, by: book.reward(one, item))
+arms = _of_items(bodies.ARM_CHANGE, Book.change_arm)
+history = _of_items(bodies.PAST, Book.learn)
+erase = _of_items(bodies.ERASE, Book.erase)
 
 
 async def policy(service: Service, asked: Asked, who: Who) -> Reply:

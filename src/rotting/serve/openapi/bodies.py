@@ -19,24 +19,10 @@ from rotting.serve.openapi.shapes import (
     truth,
     words,
 )
+from rotting.serve.refusals import STATUS
 
+CODES = {code: status for code, status in STATUS.items() if status != 500}
 NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
-CODES = {
-    "bad_request": 400,
-    "unauthorized": 401,
-    "forbidden": 403,
-    "not_found": 404,
-    "method_not_allowed": 405,
-    "conflict": 409,
-    "no_open_arm": 409,
-    "not_shown": 409,
-    "expired": 409,
-    "archived": 410,
-    "too_large": 413,
-    "unsupported_media_type": 415,
-    "too_many_requests": 429,
-    "unavailable": 503,
-}
 _LARGEST = 2**62
 _MOST_TEXT = 2**20
 _SEQ = count("The number of the event, among all of the service.")
