@@ -1,11 +1,18 @@
 # Everything runs in .venv, built from the lock file. PYTHON may be any Python from 3.11 on.
 PYTHON ?= python3
-BIN := .venv/bin
+ifeq ($(OS),Windows_NT)
+SHELL := sh.exe
+SCRIPTS := Scripts
+else
+SCRIPTS := bin
+endif
+BIN := .venv/$(SCRIPTS)
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
-  league readings mutate slow log-study serve-study browser lockstep fuzz docs lock test-lowest clean
+  league readings mutate slow log-study serve-study browser lockstep fuzz docs lock test-lowest \
+  matrix release-check clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,17 +49,23 @@ coverage: $(STAMP)  ## all tests, and which lines and branches they do not reach
 fuzz: $(STAMP)  ## ten million damaged and forged files: make fuzz INPUTS=10000000
 	$(BIN)/python tests/fuzz.py --inputs $(or $(INPUTS),10000000) --compiled 0.02
 
-dist: $(STAMP)  ## the sdist, and the wheel built from it, in dist/
+dist: $(STAMP)  ## the sdist, and the wheel built from it, in dist/, checked by twine
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
-	@ls dist
+	$(BIN)/python -m twine check --strict dist/*
 
 smoke: dist  ## the sdist has its tests; the wheel alone, in a new environment, plays a demo
 	$(BIN)/python .ci/sdist.py dist/*.tar.gz
 	rm -rf .venv-wheel
 	$(PYTHON) -m venv .venv-wheel
-	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	mkdir .venv-wheel/empty && cd .venv-wheel/empty && ../bin/rotting demo --runs 2 --out demo.png
+	.venv-wheel/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	mkdir .venv-wheel/empty && cd .venv-wheel/empty && ../$(SCRIPTS)/rotting demo --runs 2 --out demo.png
+
+matrix: dist  ## the wheel alone on Python 3.11 to 3.13, with the oldest and the newest dependencies
+	$(BIN)/python .ci/matrix.py
+
+release-check: $(STAMP)  ## all that must hold before a release, or some: make release-check STEPS="papers dist"
+	$(BIN)/python .ci/release.py $(STEPS)
 
 demo: $(STAMP)  ## the paper's non-parametric scenario: a table and a picture
 	$(BIN)/rotting demo --out out/demo.png
@@ -74,7 +87,7 @@ bench: $(STAMP)  ## what a decision costs, simulated, online, on two threads; ho
 	  $(BIN)/python benchmarks/$$what.py || { echo "$$what: not all within its limits"; status=1; }; \
 	done; exit $$status
 
-readings: $(STAMP)  ## the evidence in docs/the-paper.md
+readings: $(STAMP)  ## the evidence in docs/paper/readings.md
 	$(BIN)/python benchmarks/table1_seeds.py
 	$(BIN)/python benchmarks/readings.py
 
@@ -105,16 +118,15 @@ docs: $(STAMP)  ## the API as HTML, in out/api
 	$(BIN)/pdoc --math -o out/api rotting
 
 lock: $(STAMP)  ## renew requirements-dev.lock from pyproject.toml
-	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
 	  --extra frames --extra logs --extra serve --group dev -o requirements-dev.lock pyproject.toml
 
 test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet uv
-	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python \
+	.venv-lowest/$(SCRIPTS)/python -m pip install --quiet uv
+	.venv-lowest/$(SCRIPTS)/uv pip install --quiet --python .venv-lowest/$(SCRIPTS)/python \
 	  --resolution lowest-direct -e ".[frames,logs,serve]" --group dev
-	.venv-lowest/bin/python -m pytest -n 2
+	.venv-lowest/$(SCRIPTS)/python -m pytest -n 2
 
 clean:  ## remove what was built
 	rm -rf .venv .venv-lowest .venv-wheel out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

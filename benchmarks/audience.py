@@ -29,6 +29,7 @@ from record import record
 from rotting import Arm, Gaussian, Scenario, models, policies
 from rotting.catalogue.names import parse_policy
 from rotting.reports import plots
+from rotting.reports.ink import BLUE, RED
 
 ARMS, MANY_ARMS = 10, 40
 MILLION = 1_000_000
@@ -192,9 +193,9 @@ def growth(policy: policies.Policy, decisions: int) -> list[dict[str, Any]]:
 
 def draw(rows: list[dict[str, Any]], policy: policies.Policy) -> None:
     """The growth as a picture."""
-    figure, (axes,) = plots.new_figure(6.5, 4.0)
+    figure, (axes,) = plots.new_figure()
     keys = [row["keys"] for row in rows]
-    for name, colour in (("single", plots.COLOURS[0]), ("batched", plots.COLOURS[3])):
+    for name, colour in (("single", BLUE), ("batched", RED)):
         times = [row[f"{name}_nanoseconds"] / 1e3 for row in rows]
         axes.plot(keys, times, "o-", color=colour)
         axes.annotate(

@@ -72,7 +72,7 @@ def main() -> None:
         print(arm, found_caps)
     found = shares()
     print({name: round(share, 4) for name, share in found.items()})
-    figure, (axes,) = plots.new_figure(7.0, 4.0)
+    figure, (axes,) = plots.new_figure()
     curves.plot(axes)
     for row in truth:
         axes.plot(np.arange(1, 31), row, lw=0.8, ls=":", color="#777777")

@@ -4,7 +4,7 @@
 
 Plays the groups `audience` and, once its seed is chosen, `audience_drawn`; keeps the figures in
 benchmarks/results/audience_league.json, and puts tables and picture made from them into
-docs/audience-league.md. With --page only that, from the figures at hand.
+docs/reference/audience-league.md. With --page only that, from the figures at hand.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rotting.reports.data import json_text
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "audience_league.json"
-PAGE = ROOT / "docs" / "audience-league.md"
+PAGE = ROOT / "docs" / "reference" / "audience-league.md"
 PICTURES = ROOT / "docs" / "images"
 GROUPS = ("audience", "audience_drawn")
 

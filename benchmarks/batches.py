@@ -24,6 +24,8 @@ from rotting import Arm, models, policies
 from rotting.papers import levine2017
 from rotting.policies import Policy
 from rotting.reports import plots
+from rotting.reports.ink import inks
+from rotting.reports.naming import End, name_ends
 
 HERE = Path(__file__).parent
 SIZES = (1, 10, 100, 1000)
@@ -79,25 +81,23 @@ def regret(policy: Policy, arms: list[Arm], sigma: float | None, size: int, run:
 def draw() -> None:
     """Regret in batches over that one by one, for the recommended policies."""
     rows = json.loads((HERE / "results" / "batches.json").read_text())["rows"]
-    figure, (axes,) = plots.new_figure(7.4, 4.0)
+    figure, (axes,) = plots.new_figure(5.6, 3.6)
     lines: dict[str, dict[int, float]] = {}
     for row in rows:
         if row["policy"] != "SW-TS":
             name = f"{row['policy']}: {row['setting']}"
             lines.setdefault(name, {})[row["batch"]] = row["regret"]
-    ends = sorted((found[SIZES[-1]] / found[1], name) for name, found in lines.items())
-    heights = np.geomspace(1.0, max(end for end, _ in ends), len(ends))  # labels side by side
-    for place, ((_, name), height) in enumerate(zip(ends, heights, strict=True)):
+    ends = []
+    for name, ink in inks(lines).items():
         ratios = [lines[name][size] / lines[name][1] for size in SIZES]
-        colour = plots.COLOURS[place]
-        axes.plot(SIZES, ratios, marker="o", lw=1.5, color=colour)
-        axes.plot([SIZES[-1], 1400], [ratios[-1], height], lw=0.6, color=colour)
-        axes.text(1500, height, name, va="center", fontsize=8, color=colour)
-    axes.set(xscale="log", yscale="log", xlim=(0.8, 40_000))
+        axes.plot(SIZES, ratios, marker="o", lw=1.5, **ink.line)
+        ends.append(End(ratios[-1], name, ink.colour))
+    axes.set(xscale="log", yscale="log")
     axes.set(xlabel="decisions before their rewards come", ylabel="regret; one by one: 1")
     axes.set_xticks(SIZES, [f"{size:,}" for size in SIZES])
     axes.set_yticks([1, 2, 4, 8], ["1", "2", "4", "8"])
     axes.minorticks_off()
+    name_ends(axes, ends)
     plots.save_figure(figure, HERE.parent / "docs" / "images" / "batches.svg")
 
 

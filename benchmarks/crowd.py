@@ -16,7 +16,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -24,6 +23,8 @@ from record import record
 from rotting import Audience, Bernoulli, RandomArms, Scenario, models, policies, simulate
 from rotting.policies import Policy
 from rotting.reports import plots
+from rotting.reports.ink import inks
+from rotting.reports.naming import End, name_ends
 
 HERE = Path(__file__).parent
 KEYS = (0, 100, 1_000, 10_000, 100_000, 1_000_000)  # none: no audience
@@ -64,19 +65,16 @@ def nanoseconds(policy: Policy, keys: int) -> float:
 def draw() -> None:
     """The latest figures."""
     rows = json.loads((HERE / "results" / "crowd.json").read_text())["rows"]
-    figure, (axes,) = plots.new_figure(7.4, 4.0)
-    last = sorted((row["nanoseconds"][-1], row["policy"]) for row in rows)
-    heights = np.geomspace(last[0][0], last[-1][0], len(last))  # labels side by side
+    figure, (axes,) = plots.new_figure()
     by_name = {row["policy"]: row["nanoseconds"] for row in rows}
-    for place, ((end, name), height) in enumerate(zip(last, heights, strict=True)):
-        colour = plots.COLOURS[place % len(plots.COLOURS)]
-        axes.plot(KEYS[1:], by_name[name][1:], marker="o", ms=3, lw=1.5, color=colour)
-        axes.plot([KEYS[-1], 1.5e6], [end, height], lw=0.6, color=colour)
-        axes.text(1.7e6, height, name, va="center", fontsize=8, color=colour)
-    axes.set(xscale="log", yscale="log", xlim=(70, 4e7))
+    drawn = inks(by_name)
+    for name, ink in drawn.items():
+        axes.plot(KEYS[1:], by_name[name][1:], marker="o", ms=3, lw=1.5, **ink.line)
+    axes.set(xscale="log", yscale="log")
     axes.set(xlabel="keys", ylabel="nanoseconds a decision")
-    axes.set_xticks(KEYS[1:], [f"{keys:,}" for keys in KEYS[1:]])
+    axes.set_xticks(KEYS[1:], [f"$10^{len(str(keys)) - 1}$" for keys in KEYS[1:]])
     axes.minorticks_off()
+    name_ends(axes, [End(by_name[name][-1], name, ink.colour) for name, ink in drawn.items()])
     plots.save_figure(figure, HERE.parent / "docs" / "images" / "crowd.svg")
 
 

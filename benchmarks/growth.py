@@ -17,6 +17,8 @@ import numpy as np
 from record import record
 from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
 from rotting.reports import plots
+from rotting.reports.ink import inks
+from rotting.reports.naming import End, name_ends
 
 SIGMA = 0.2**0.5
 PLATEAU = models.Plateau(length=100)
@@ -87,20 +89,26 @@ def main() -> None:
             )
             print(rows[-1], flush=True)
     record("growth", rows)
-    figure, axes = plots.new_figure(11.0, 3.6, panels=3)
+    draw(rows)
+
+
+def draw(rows: list[dict[str, Any]]) -> None:
+    """The latest figures."""
+    figure, axes = plots.new_figure(plots.WIDTH, 9.0, panels=3, rows=3)
+    drawn = inks(dict.fromkeys(row["policy"] for row in rows))
     for panel, what in zip(axes, ("K", "T", "Theta"), strict=True):
-        for place, name in enumerate(known):
+        ends = []
+        for name, ink in drawn.items():
             points = [
                 (row["value"], row["nanoseconds"])
                 for row in rows
                 if row["against"] == what and row["policy"] == name
             ]
             if points:
-                panel.plot(
-                    *zip(*points, strict=True), marker=".", color=plots.COLOURS[place], label=name
-                )
+                panel.plot(*zip(*points, strict=True), marker=".", **ink.line)
+                ends.append(End(points[-1][1], name, ink.colour))
         panel.set(xscale="log", yscale="log", xlabel=what, ylabel="nanoseconds a decision")
-        panel.legend(frameon=False, fontsize=8)
+        name_ends(panel, ends)
     plots.save_figure(figure, "docs/images/growth.svg")
 
 

@@ -41,7 +41,7 @@ SUCCESS = "stories end with their first success: frailty and fatigue look the sa
 THETA = {"rested": 0.3, "both": 0.3, "recovering": 0.5, "constant": 0.3, "restless": 0.3}
 WEAK = 0.15
 LEAVING = ("nobody", "rate", "failure", "success", "both")
-BEGIN, END = "<!-- study -->", "<!-- end of study -->"  # of the table in docs/logs.md
+BEGIN, END = "<!-- study -->", "<!-- end of study -->"  # of the table in docs/guides/logs.md
 FALSE, SURE = 0.05, 0.01  # the rate of false alarms, and how sure an excess must be
 
 
@@ -162,10 +162,10 @@ def markdown(rows: list[dict[str, Any]]) -> str:
 
 
 def document() -> None:
-    """Put the recorded table into docs/logs.md."""
+    """Put the recorded table into docs/guides/logs.md."""
     folder = Path(__file__).parent
     found = json.loads((folder / "results" / "log_study.json").read_text())
-    page = folder.parent / "docs" / "logs.md"
+    page = folder.parent / "docs" / "guides" / "logs.md"
     before, _, rest = page.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     missed = [f"- missed: {line}" for line in found["missed"]]

@@ -3,8 +3,8 @@
     python benchmarks/real_logs.py --data FOLDER
 
 FOLDER holds bank-full.csv (UCI Bank Marketing; Moro, Cortez, Rita 2014) and tv_ratings.csv
-(TidyTuesday 2019-01-08). They are not shipped. The verdicts are recorded, and docs/real-logs.md
-quotes them.
+(TidyTuesday 2019-01-08). They are not shipped. The verdicts are recorded, and
+docs/reference/real-logs.md quotes them.
 """
 
 from __future__ import annotations

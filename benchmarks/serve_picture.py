@@ -1,4 +1,4 @@
-"""The picture of the dashboard in docs/serving.md: the demo, as it looks after some seconds.
+"""The picture of the dashboard in docs/guides/serving.md: the demo, as it looks after some seconds.
 
     python benchmarks/serve_picture.py [--out docs/images/serve-dashboard.png] [--seconds 20]
 

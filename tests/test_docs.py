@@ -58,7 +58,7 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 )
 def test_every_public_name_is_documented(name: str) -> None:
     module = importlib.import_module(name)
-    text = (ROOT / "docs" / "api.md").read_text()
+    text = (ROOT / "docs" / "reference" / "names.md").read_text()
     public = getattr(module, "__all__", None) or [
         key
         for key, value in vars(module).items()
@@ -72,11 +72,11 @@ def test_every_public_name_is_documented(name: str) -> None:
             assert (value.__doc__ or "").strip(), f"{name}.{key} has no docstring"
         if key in ("check_means", "check_positive", "function_name", "world_tables"):
             continue  # helpers of the package itself
-        assert f"`{key}`" in text, f"docs/api.md does not name {name}.{key}"
+        assert f"`{key}`" in text, f"docs/reference/names.md does not name {name}.{key}"
 
 
 def test_the_toolkit_of_parts_is_there() -> None:
-    text = (ROOT / "docs" / "api.md").read_text()
+    text = (ROOT / "docs" / "reference" / "names.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| (`[A-Z]\w+`.*)$", text, re.MULTILINE)
     assert len(rows) >= 10
     for name, row in rows:
@@ -86,20 +86,33 @@ def test_the_toolkit_of_parts_is_there() -> None:
 
 
 def test_every_policy_has_its_row_and_its_formula() -> None:
-    text = (ROOT / "docs" / "policies.md").read_text()
+    text = (ROOT / "docs" / "reference" / "policies.md").read_text()
     for kind in POLICIES.values():
         if kind.__module__.startswith("rotting."):
-            assert f"`{kind.__name__}(" in text, f"docs/policies.md does not name {kind.__name__}"
+            assert f"`{kind.__name__}(" in text, (
+                f"docs/reference/policies.md does not name {kind.__name__}"
+            )
             assert len((kind.__doc__ or "").strip()) > 60
 
 
 def test_every_command_is_documented() -> None:
-    text = (ROOT / "docs" / "api.md").read_text()
+    text = (ROOT / "docs" / "reference" / "names.md").read_text()
     for command in app.registered_commands:
         assert command.callback is not None
         name = command.name or command.callback.__name__
         assert f"`rotting {name}`" in text
         assert "Example: rotting" in (command.callback.__doc__ or ""), name
+
+
+def test_every_benchmark_has_its_row() -> None:
+    text = (ROOT / "docs" / "maintainers" / "benchmarks.md").read_text()
+    helpers = ("record.py", "revisions_worker.py", "serve_process.py")
+    for file in sorted((ROOT / "benchmarks").glob("*.py")):
+        if file.name not in helpers:
+            row = f"| `python benchmarks/{file.name}"
+            assert row in text, f"docs/maintainers/benchmarks.md does not name {file.name}"
+    for data in re.findall(r"`(benchmarks/results/[^`]+)`", text):
+        assert (ROOT / data).exists(), f"docs/maintainers/benchmarks.md names {data}"
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -34,7 +34,25 @@ def test_the_citation_can_be_read_and_agrees_with_the_project() -> None:
     assert cited["authors"] == ours["authors"]
     assert cited["license"] == ours["license"]
     assert cited["keywords"] == ours["keywords"]
-    assert cited.get("version", rotting.__version__) == rotting.__version__
+    assert cited["version"] == rotting.__version__
+
+
+def test_bibtex_says_what_the_citation_says() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    page = (ROOT / "docs" / "paper" / "citing.md").read_text()
+    entries = re.findall(r"```bibtex\n@(\w+)\{\w+,\n(.*?)\n\}\n```", page, re.DOTALL)
+    said = [dict(re.findall(r"^  (\w+) += \{(.*)\},?$", body, re.MULTILINE)) for _, body in entries]
+    software, paper = said
+    assert software["author"] == f"{{{cited['authors'][0]['name']}}}"
+    assert software["title"] == cited["title"]
+    assert software["version"] == cited["version"]
+    assert software["date"] == str(cited["date-released"])
+    assert software["license"] == cited["license"]
+    (reference,) = cited["references"]
+    authors = [f"{who['family-names']}, {who['given-names']}" for who in reference["authors"]]
+    assert paper["author"] == " and ".join(authors)
+    assert (paper["title"], paper["year"]) == (reference["title"], str(reference["year"]))
+    assert paper["booktitle"] == reference["collection-title"]
 
 
 def test_the_paper_is_cited() -> None:
@@ -57,7 +75,16 @@ def requirements() -> list[Requirement]:
     """What the package and its extras need."""
     ours = project()
     extras = ours["optional-dependencies"].values()
-    return [Requirement(text) for text in chain(ours["dependencies"], *extras)]
+    found = [Requirement(text) for text in chain(ours["dependencies"], *extras)]
+    return [needed for needed in found if needed.name != ours["name"]]  # `all` is made of others
+
+
+def test_all_is_what_any_machine_can_use() -> None:
+    extras = project()["optional-dependencies"]
+    assert set(extras) == {"logs", "serve", "cuda", "dask", "ray", "frames", "all"}
+    (everything,) = (Requirement(text) for text in extras["all"])
+    assert everything.name == project()["name"]
+    assert everything.extras == set(extras) - {"all", "cuda", "ray"}
 
 
 def test_every_dependency_has_two_ends() -> None:

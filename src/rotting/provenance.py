@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-VERSION = "0.1.0"  # the only place; pyproject.toml and `rotting.__version__` read it here
+VERSION = "0.2.0"  # the only place; pyproject.toml and `rotting.__version__` read it here
 
 
 def versions(*libraries: str) -> dict[str, str]:

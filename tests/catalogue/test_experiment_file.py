@@ -244,7 +244,7 @@ def test_a_named_scenario_and_an_unknown_sigma(tmp_path: Path) -> None:
 
 
 def test_a_policy_that_holds_another(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "policies.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "policies.md").read_text()
     block = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0]
     found = read('scenario = "clicks:horizon=50"\n' + block, tmp_path)
     held = policies.Capped(policies.UCB1(c=0.5), 3, Window(86_400))
@@ -257,7 +257,7 @@ def test_a_policy_that_holds_another(tmp_path: Path) -> None:
     assert found.tuning[1] == {"cap": [1, 2]}
 
 
-PAGE = (Path(__file__).parents[2] / "docs" / "comparing.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "comparing.md").read_text()
 
 
 def test_the_files_in_the_documentation_can_be_read(tmp_path: Path) -> None:

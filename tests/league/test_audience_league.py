@@ -172,10 +172,10 @@ def test_the_page_in_the_documents_is_made_anew() -> None:
     page = "before <!-- shares of a -->x<!-- end --> <!-- beaten in a -->y\nz<!-- end --> after"
     found = report.renewed(page, {"a": DATA})
     assert found.startswith("before <!-- shares of a -->\n![Shares of pi_max")
-    assert "(images/a_league.svg)\n\n| scenario | Ours |" in found
+    assert "(../images/a_league.svg)\n\n| scenario | Ours |" in found
     assert "| `two` | Posterior | +0.0300 | +0.0200 to +0.0400 |\n<!-- end --> after" in found
     assert report.renewed(found, {"a": DATA}) == found
-    document = Path(__file__).parents[2] / "docs" / "audience-league.md"
+    document = Path(__file__).parents[2] / "docs" / "reference" / "audience-league.md"
     for what in ("shares of", "beaten in"):
         assert f"<!-- {what} audience -->" in document.read_text()
 

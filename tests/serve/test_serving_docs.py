@@ -30,7 +30,7 @@ from typer.testing import CliRunner
 import rotting
 from rotting.cli import app
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "guides"
 PAGES = ("serving.md", "serving-operation.md", "serving-security.md")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n(.*?)(?=^```|\Z)", re.DOTALL | re.MULTILINE)
 START = re.compile(r"rotting serve( --(?!check|verify)[\w-]+( [^-\s]\S*)?)*")

@@ -15,6 +15,7 @@ from rotting.league.audience_playing import beaten, is_cap
 from rotting.reports import pages as html
 from rotting.reports import plots
 from rotting.reports.data import json_text
+from rotting.reports.ink import inks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,8 +95,8 @@ def figure(data: Data) -> Axes:
     """Shares of pi_max with 95 % intervals on every scenario, without those far below."""
     scenarios = data["scenarios"]
     names = columns(data, FAR_BELOW)
-    with plots.drawing(None, None, 8.0, 0.34 * len(scenarios) + 1.6) as axes:
-        for place, column in enumerate(names):
+    with plots.drawing(None, None, 5.6, 0.34 * len(scenarios) + 1.8) as axes:
+        for place, (column, ink) in enumerate(inks(names).items()):
             cells = [cell_of(scenario, column) for scenario in scenarios.values()]
             rows = [k for k, cell in enumerate(cells) if cell is not None]
             shown = [cell[1] for cell in cells if cell is not None]
@@ -103,8 +104,8 @@ def figure(data: Data) -> Axes:
                 [cell["share"] for cell in shown],
                 [k + 0.12 * (place - (len(names) - 1) / 2.0) for k in rows],
                 xerr=[plots.BAND * cell["standard_error"] for cell in shown],
-                fmt="os^vD<>P"[place % 8],
-                color=plots.COLOURS[place % len(plots.COLOURS)],
+                fmt=ink.marker,
+                color=ink.colour,
                 label=column,
                 markersize=4,
                 linewidth=1,
@@ -112,8 +113,8 @@ def figure(data: Data) -> Axes:
         axes.set_yticks(range(len(scenarios)), list(scenarios), fontsize=8)
         axes.set_ylim(len(scenarios) - 0.3, -0.7)
         axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-        axes.set_xlabel("share of pi_max's reward")
-        axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        axes.set_xlabel("share of pi_max's reward (bars: 95 % intervals)")
+        plots.legend_above(axes)
         return axes
 
 
@@ -154,7 +155,7 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
 
     A table stands between `<!-- shares of GROUP -->`, or `<!-- beaten in GROUP -->`, and
     `<!-- end -->`. A group that was not played has none. Above shares stands a picture,
-    images/GROUP_league.svg.
+    ../images/GROUP_league.svg.
 
     >>> renewed("<!-- shares of audience -->old<!-- end -->, and words", {})
     '<!-- shares of audience --><!-- end -->, and words'
@@ -167,7 +168,7 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
             data = groups[group]
             text = f"\n{_markdown(*beaten_rows(data))}\n"
             if what == "shares of":
-                shown = f"![Shares of pi_max by scenario and policy](images/{group}_league.svg)"
+                shown = f"![Shares of pi_max by scenario and policy](../images/{group}_league.svg)"
                 text = f"\n{shown}\n\n{_markdown(*standing_rows(data, FAR_BELOW))}\n"
         return f"<!-- {what} {group} -->{text}<!-- end -->"
 

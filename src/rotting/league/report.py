@@ -11,6 +11,7 @@ from rotting.experiments.results import GREEDY
 from rotting.league.playing import REFERENCE, League, geometric_mean
 from rotting.reports import pages as html
 from rotting.reports import plots
+from rotting.reports.ink import inks
 from rotting.theory.choice import CHOICES
 
 
@@ -50,28 +51,28 @@ def cell_rows(league: League, what: str) -> tuple[list[str], list[list[str]]]:
     return header, lines
 
 
-def figure(league: League, most: int = len(plots.COLOURS)) -> Any:
+def figure(league: League, most: int = 8) -> Any:
     """Mean regret relative to RAW-UCB's on every scenario, for the best policies, on a log axis."""
     names = [name for name in league.standing() if name != REFERENCE][:most]
-    drawn, (axes,) = plots.new_figure(8.0, 0.32 * len(league.cells) + 1.8)
+    drawn, (axes,) = plots.new_figure(5.6, 0.3 * len(league.cells) + 1.8)
     scenarios = list(league.cells)
     axes.axvline(1.0, color="#888888", linewidth=1)
-    for place, name in enumerate(names):
+    for name, ink in inks(names).items():
         ratios = league.ratio(name)
         shown = [k for k, scenario in enumerate(scenarios) if scenario in ratios]
         axes.plot(
             [max(0.02, ratios[scenarios[k]]) for k in shown],
             shown,
-            "os^vD<>P"[place % 8],
-            color=plots.COLOURS[place % len(plots.COLOURS)],
+            ink.marker,
+            color=ink.colour,
             label=name,
-            markersize=5,
+            markersize=6,
             alpha=0.85,
         )
     axes.set_yticks(range(len(scenarios)), scenarios, fontsize=8)
     axes.invert_yaxis()
     axes.set(xscale="log", xlabel="mean regret / that of RAW-UCB (alpha = 1.4)")
-    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    plots.legend_above(axes)
     return drawn
 
 

@@ -277,7 +277,8 @@ class Fatigue(Policy):
 
     rewards="bernoulli" is for clicks, and rewards in [0, 1]; those beyond count as the nearer end.
     rewards="gaussian" is for any; sigma=None estimates their scatter. `rest` says whether exposures
-    are forgotten. Constants were chosen by experiment (`docs/audiences.md`). No bound is proved.
+    are forgotten. Constants were chosen by experiment (`docs/guides/audiences.md`); no bound is
+    proved.
 
     >>> Fatigue().online(["a", "b"], compiled=False).select().pull
     1

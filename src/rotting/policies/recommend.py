@@ -35,10 +35,10 @@ def recommended(
       `Fatigue("gaussian", sigma)` for rewards of any size, whose sigma may be unknown. A family
       that is known to be right: `Posterior` with rule "thompson", its sigma estimated if unknown.
       That is ahead while there are few rewards, and not later: after 50,000 showings `Fatigue`,
-      which needs no family, is as good (`docs/audience-league.md`).
+      which needs no family, is as good (`docs/reference/audience-league.md`).
     - Many arms, or many decisions: `SteadyUCB` too. It keeps O(log t) numbers an arm.
 
-    The league (`docs/league.md`) has the figures behind each choice, and `rotting theory`
+    The league (`docs/guides/choosing.md`) has the figures behind each choice, and `rotting theory`
     recommends the same (`rotting.theory.choice`).
 
     >>> recommended(sigma=0.5).label

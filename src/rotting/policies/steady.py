@@ -214,7 +214,7 @@ class SteadyUCB(Policy):
     sigma^2 is taken 1 + 4 / m times as large. Constants added to all rewards change no decision,
     nor do factors. (`parts.noise_estimate`)
 
-    Found by experiment (`docs/league.md`); no bound is proved. Ties go to the least
+    Found by experiment (`docs/guides/choosing.md`); no bound is proved. Ties go to the least
     pulled arm, and then to the first.
 
     >>> SteadyUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm

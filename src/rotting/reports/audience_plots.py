@@ -9,7 +9,8 @@ import numpy as np
 
 from rotting.experiments.final import Curve
 from rotting.experiments.shares import Standing
-from rotting.reports.plots import BAND, COLOURS, drawing
+from rotting.reports.ink import BLACK, BLUE, RED
+from rotting.reports.plots import BAND, drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ def share_dots(
     found, reference = standing.shares, standing.reference
     with drawing(path, axes, 5.4, max(_LEAST, _ROW * len(found) + 1.1)) as panel:
         for place, (name, each) in enumerate(found.items()):
-            colour = COLOURS[0] if name == reference else COLOURS[6]
+            colour = BLUE if name == reference else BLACK
             panel.errorbar(
                 each.share,
                 place,
@@ -43,10 +44,10 @@ def share_dots(
                 capsize=2.5,
                 linestyle="none",
             )
-        panel.axvline(found[reference].share, color=COLOURS[0], linewidth=0.8, alpha=0.5)
+        panel.axvline(found[reference].share, color=BLUE, linewidth=0.8, alpha=0.5)
         panel.set_yticks(range(len(found)), list(found))
         panel.set_ylim(len(found) - 0.5, -0.5)
-        panel.set_xlabel("share of pi_max's reward (hollow: keys ignored)")
+        panel.set_xlabel("share of pi_max's reward, 95 % intervals (hollow: keys ignored)")
         panel.grid(axis="x", color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)
         return panel
@@ -67,18 +68,16 @@ def curve_panel(
     """
     with drawing(path, axes, 3.6, 2.7) as panel:
         numbers = np.arange(1, curve.truth.size + 1)
-        panel.plot(numbers, curve.truth, color=COLOURS[6], linewidth=1.2, label="true")
+        panel.plot(numbers, curve.truth, color=BLACK, linewidth=1.2, label="true")
         if curve.estimate is not None:
-            panel.plot(numbers, curve.estimate, "--", color=COLOURS[0], label="believed")
+            panel.plot(numbers, curve.estimate, "--", color=BLUE, label="believed")
         if curve.low is not None and curve.high is not None:
-            panel.fill_between(
-                numbers, curve.low, curve.high, color=COLOURS[0], alpha=0.2, linewidth=0
-            )
+            panel.fill_between(numbers, curve.low, curve.high, color=BLUE, alpha=0.2, linewidth=0)
         if curve.cap is not None and curve.cap.rival is not None and curve.cap.showings:
             panel.axhline(
-                curve.cap.rival, color=COLOURS[3], linestyle=":", linewidth=1, label="the next arm"
+                curve.cap.rival, color=RED, linestyle=":", linewidth=1, label="the next arm"
             )
-            panel.axvline(curve.cap.showings + 0.5, color=COLOURS[3], linewidth=1)
+            panel.axvline(curve.cap.showings + 0.5, color=RED, linewidth=1)
         panel.set_xlabel("showing to one user")
         panel.set_ylabel("mean reward")
         panel.set_title(title, fontsize=9)

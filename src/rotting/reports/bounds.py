@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rotting.experiments.results import Result
-from rotting.reports.plots import COLOURS, drawing
+from rotting.reports.ink import QUIET, ink, inks
+from rotting.reports.naming import End, name_ends
+from rotting.reports.plots import drawing
 from rotting.theory.advice import Advice, number
 from rotting.theory.bounds import best_alpha, swa_regret_bound, wswa_regret_bound
 
@@ -30,7 +32,7 @@ def draw_bounds(
 
     Returns the axes; `path` and `axes` are those of `plots.regret_curves`.
     """
-    with drawing(path, axes, 8.0, 5.0) as panel:
+    with drawing(path, axes, 5.6, 4.2) as panel:
         _draw(panel, advice, measured, alpha)
     return panel
 
@@ -40,39 +42,42 @@ def _draw(axes: Axes, advice: Advice, measured: Mapping[str, Result], alpha: flo
     horizons = np.unique(
         np.geomspace(10, min(1e17, max(1e7, 100.0 * advice.horizon)), 120).astype(np.int64)
     )
-    axes.plot(horizons, horizons * advice.max_mean, color="#666666", label="trivial bound")
+    trivial = horizons * advice.max_mean
+    axes.plot(horizons, trivial, color="#666666")
+    ends = [End(float(trivial[-1]), "trivial bound", "#666666")]
     order = advice.sigma * np.sqrt(advice.arms * horizons)
-    axes.plot(
-        horizons,
-        order,
-        color="#bbbbbb",
-        linestyle=":",
-        label="order of the least worst case (later work)",
-    )
-    for place, (name, bound) in enumerate(
-        {"SWA": swa_regret_bound, "wSWA": wswa_regret_bound}.items()
-    ):
+    axes.plot(horizons, order, color=QUIET, linestyle=":")
+    ends.append(End(float(order[-1]), "least worst case\n(its order; later work)", QUIET))
+    for name, bound in {"SWA": swa_regret_bound, "wSWA": wswa_regret_bound}.items():
         values = [
             bound(advice.arms, int(t), advice.sigma, alpha, advice.max_mean) for t in horizons
         ]
-        axes.plot(horizons, values, color=COLOURS[place], linestyle="--", label=f"{name} bound")
-    for place, given in enumerate(advice.guarantees[2:], start=2):
+        axes.plot(horizons, values, color=ink(name).colour, linestyle="--")
+        ends.append(End(values[-1], f"{name} bound", ink(name).colour))
+    said = []
+    for given in advice.guarantees[2:]:
         if math.isinf(given.useful_from):
             continue
-        label = f"{given.algorithm}: nothing before T = {number(given.useful_from)}"
+        said.append(f"{given.algorithm}: no bound before T = {number(given.useful_from)}")
         if given.useful_from <= horizons[-1]:
-            axes.axvline(given.useful_from, color=COLOURS[place], linestyle="--", label=label)
-        else:
-            axes.plot([], [], color=COLOURS[place], linestyle="--", label=label)
-    for place, (name, result) in enumerate(measured.items(), start=3):
-        shown = result.mean_regret > 0
-        axes.plot(
-            result.checkpoints[shown],
-            result.mean_regret[shown],
-            color=COLOURS[place % len(COLOURS)],
-            label=f"{name}, measured",
-        )
-    axes.axvline(advice.horizon, color="#999999", linewidth=0.8)
-    axes.set(xscale="log", yscale="log", xlabel="horizon T", ylabel="regret")
+            axes.axvline(given.useful_from, color=ink(given.algorithm).colour, linestyle="--")
+    for name, drawn in inks(measured).items():
+        shown = measured[name].mean_regret > 0
+        rounds, regret = measured[name].checkpoints[shown], measured[name].mean_regret[shown]
+        axes.plot(rounds, regret, **drawn.line)
+        if shown.any():
+            axes.annotate(
+                f"{name}, measured",
+                (rounds[-1], regret[-1]),
+                (4, 0),
+                textcoords="offset points",
+                color=drawn.text,
+                va="center",
+                fontsize=9,
+            )
+    axes.axvline(advice.horizon, color=QUIET, linewidth=0.8)
+    axes.set(xscale="log", yscale="log", ylabel="regret")
+    axes.set_xlabel("\n".join(["horizon T", *said]))
     axes.set_ylim(bottom=0.1)
-    axes.legend(frameon=False, fontsize=8)
+    axes.margins(x=0)
+    name_ends(axes, ends)

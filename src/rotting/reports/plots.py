@@ -9,8 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rotting.experiments.comparison import Comparison
 from rotting.experiments.results import Result
+from rotting.reports.ink import BLUE, DASHES, GREEN, RED, inks
+from rotting.reports.naming import End, name_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,11 +22,11 @@ if TYPE_CHECKING:
 
     from rotting.experiments.tuning import Tuning
 
-# Okabe & Ito's colours, told apart by the colour-blind; dashes tell them apart in print
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2, 1, 2)))
 PICTURES = (".png", ".svg", ".pdf")  # the suffix says the format
 BAND = 1.96  # standard errors either side of a mean: a 95 % interval
+BAND_SAID = "  (bands: 95 % intervals of the mean)"
+WIDTH, HEIGHT = 5.0, 3.4  # inches
+_FRAME = "#888888"
 
 
 def picture_file(name: str, path: str | os.PathLike[str]) -> Path:
@@ -41,36 +45,61 @@ def picture_file(name: str, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def new_figure(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
-    """A figure with panels side by side, drawn without a screen or global state."""
+def new_figure(
+    width: float = WIDTH, height: float = HEIGHT, panels: int = 1, rows: int = 1
+) -> tuple[Figure, list[Axes]]:
+    """A figure in the house's style, with panels side by side, without a screen or global state.
+
+    At 5 inches of width letters can be read when it is shown 400 pixels wide. `rows` stacks the
+    panels, for as many as would be too narrow side by side.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(1, panels, squeeze=False)[0]
-    for panel in axes:
+    for panel in figure.subplots(rows, panels // rows, squeeze=False).flat:
         panel.spines[["top", "right"]].set_visible(False)
-    return figure, list(axes)
+        panel.spines[["left", "bottom"]].set_color(_FRAME)
+        panel.tick_params(color=_FRAME, labelcolor="#333333", labelsize=9)
+        panel.grid(axis="y", color="#E6E6E6", linewidth=0.6)
+        panel.set_axisbelow(True)
+        panel.title.set_fontsize(11)
+    return figure, figure.axes
 
 
 def draw_regret(axes: Axes, results: Mapping[str, Result], title: str = "") -> Axes:
-    """Mean regret against t, with 95 % bands."""
-    for place, (name, result) in enumerate(results.items()):
+    """Mean regret against t, with 95 % bands; every line is named at its end."""
+    ends = []
+    for name, ink in inks(results).items():
+        result = results[name]
         mean, half = result.mean_regret, BAND * result.standard_error
-        colour = COLOURS[place % len(COLOURS)]
-        dashes = _DASHES[place % len(_DASHES)]
         label = f"{name} ({result.note})" if result.note else name
-        axes.plot(result.checkpoints, mean, color=colour, linestyle=dashes, label=label)
+        axes.plot(result.checkpoints, mean, label=label, **ink.line)
         axes.fill_between(
-            result.checkpoints, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0
+            result.checkpoints, mean - half, mean + half, color=ink.colour, alpha=0.2, linewidth=0
         )
-    axes.set_xlabel("round t")
+        ends.append(End(float(mean[-1]), label, ink.colour))
+    banded = any(np.isfinite(result.standard_error).any() for result in results.values())
+    axes.set_xlabel(f"round t{BAND_SAID if banded else ''}")
     measures = {result.measure for result in results.values()}
     axes.set_ylabel(f"mean {measures.pop()}" if len(measures) == 1 else "mean regret")
     axes.set_title(title)
     axes.margins(x=0)
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-    axes.legend(frameon=False)
+    name_ends(axes, ends)
     return axes
+
+
+def legend_above(axes: Axes) -> None:
+    """A legend over the axes, for points that have no end at which to name them."""
+    axes.figure.canvas.figure.legend(
+        *axes.get_legend_handles_labels(),
+        frameon=False,
+        fontsize=9,
+        loc="outside upper center",
+        ncols=3,
+        columnspacing=1.0,
+        handletextpad=0.3,
+    )
 
 
 def draw_grid(
@@ -89,7 +118,7 @@ def draw_grid(
         range(len(values)),
         [row["mean_regret"] for row in rows],
         yerr=[BAND * row["standard_error"] for row in rows],
-        color=COLOURS[0],
+        color=BLUE,
         marker="o",
         markersize=3,
         capsize=2,
@@ -98,19 +127,19 @@ def draw_grid(
         if value in values:
             axes.axvline(
                 values.index(value),
-                color=COLOURS[3 - 2 * place],
+                color=(RED, GREEN)[place],
                 linewidth=1.2,
-                linestyle=_DASHES[1 + place],
+                linestyle=DASHES[1 + place],
                 label=f"{name}: {_shown(value)}",
             )
     step = max(1, len(values) // 6)
     places = list(range(0, len(values), step))
     axes.set_xticks(places, [_shown(values[place]) for place in places], fontsize=8)
-    axes.set_xlabel(parameter)
+    axes.set_xlabel(f"{parameter}{BAND_SAID.replace('bands', 'bars')}")
     axes.set_ylabel("mean regret")
     axes.set_title(title)
     if marks:
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(frameon=False, fontsize=9)
     return axes
 
 
@@ -136,7 +165,7 @@ def regret_curves(
         results = results.results
     elif isinstance(results, Result):
         results = {str(results.provenance.get("policy", "regret")): results}
-    with drawing(path, axes, 7.5, 4.5) as panel:
+    with drawing(path, axes, WIDTH, HEIGHT) as panel:
         return draw_regret(panel, results, title)
 
 

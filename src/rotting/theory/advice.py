@@ -155,7 +155,9 @@ def _in_words(policy: str, guarantees: Sequence[Guarantee]) -> str:
     if proven:
         best = min(proven, key=lambda g: g.bound)
         proof = f"With a proof: {best.algorithm}, regret at most {number(best.bound)}"
-    return f"{policy}, for little regret (no proof; docs/league.md has the figures). {proof}."
+    return (
+        f"{policy}, for little regret (no proof; docs/guides/choosing.md has the figures). {proof}."
+    )
 
 
 def _check_arms(arms: int, family: Any, constants: Any, thetas: Any) -> list[float]:

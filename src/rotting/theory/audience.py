@@ -1,6 +1,6 @@
 """What is proved for audiences: a bound for upper confidence bounds over cells of exposures.
 
-`docs/theory.md`, "Audiences", has the proofs.
+`docs/paper/theory.md`, "Audiences", has the proofs.
 """
 
 from __future__ import annotations

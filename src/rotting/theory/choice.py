@@ -15,7 +15,7 @@ CHOICES = {
 def policy_for(*, family: bool, constants: bool = False) -> str:
     """The name of the policy to use: with a family of models, with arms that keep a constant.
 
-    The league (`docs/league.md`) has the figures behind each choice; none has a proof.
+    The league (`docs/guides/choosing.md`) has the figures behind each choice; none has a proof.
 
     >>> policy_for(family=False), policy_for(family=True, constants=True)
     ('SteadyUCB', 'Guarded')

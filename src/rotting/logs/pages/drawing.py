@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTH, HEIGHT = 4.6, 3.1  # inches: letters are then large enough on a phone
-_CLOSE = 0.2  # of the height: names of lines that end nearer are moved apart
 
 
 class Picture(NamedTuple):
@@ -88,26 +87,6 @@ def showing_groups(axes: Axes, numbers: Sequence[int], letters: int) -> None:
     places = list(range(0, len(names), step))
     axes.set_xticks(places, [names[place] for place in places])
     axes.set_xlabel("showing")
-
-
-def name_lines(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
-    """Names of lines, at the right, at the heights of their ends, moved apart if they are close."""
-    bottom, top = axes.get_ylim()
-    ends.sort(key=lambda end: end[1])
-    heights = [end[1] for end in ends]
-    if len(ends) == 2 and (short := _CLOSE * (top - bottom) - (heights[1] - heights[0])) > 0.0:
-        heights = [heights[0] - short / 2, heights[1] + short / 2]
-    for height, (_, _, name, colour) in zip(heights, ends, strict=True):
-        axes.annotate(
-            name,
-            (1.0, height),
-            (4, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            color=colour,
-            va="center",
-            annotation_clip=False,
-        )
 
 
 def figure_text(value: float) -> str:

@@ -12,7 +12,6 @@ from rotting.logs.pages.drawing import (
     evidence,
     figure_text,
     has_keys,
-    name_lines,
     new_axes,
     per_cent,
     picture,
@@ -20,13 +19,14 @@ from rotting.logs.pages.drawing import (
     showing_groups,
     whole_numbers,
 )
-from rotting.reports.plots import COLOURS
+from rotting.reports.ink import BLUE, GREEN, GREY, RED
+from rotting.reports.naming import End, name_ends
 
 if TYPE_CHECKING:
     from rotting.logs.diagnosis.diagnosis import Diagnosis
 
 _SMALL = (3.2, 2.4)
-_SEEN, _FOUND, _LOST = COLOURS[7], COLOURS[0], COLOURS[3]
+_SEEN, _FOUND, _LOST = GREY, BLUE, RED
 _FEW = 20  # rows of a showing, or of a period, below which its mean is not drawn
 _LETTERS, _SMALL_LETTERS = 34, 20  # of the names of groups of showings, that have room
 
@@ -160,10 +160,10 @@ def _calendar(data: Mapping[str, Any]) -> list[Picture]:
         ]
         if points:
             axes.plot(*zip(*points, strict=True), "o-", color=colour, markersize=4, linewidth=1.6)
-            ends.append((*points[-1], f"{name}\nshowings", colour))
+            ends.append(End(points[-1][1], f"{name} showings", colour))
     axes.set_xlabel("day of the log")
     reward_axis(axes, data)
-    name_lines(axes, ends)
+    name_ends(axes, ends)
     return picture(
         axes,
         "Mean reward of first showings and of later ones, over time",
@@ -206,7 +206,7 @@ def _shapes(data: Mapping[str, Any]) -> list[Picture]:
     for place, curve in enumerate(curves):
         axes = new_axes(*(_SMALL if several else (WIDTH, HEIGHT)))
         places = range(len(curve["numbers"]))
-        colour = _FOUND if place == 0 else COLOURS[2]
+        colour = _FOUND if place == 0 else GREEN
         axes.fill_between(places, curve["low"], curve["high"], color=colour, alpha=0.2, linewidth=0)
         axes.plot(places, curve["worth"], "o-", color=colour, markersize=3.5, linewidth=1.8)
         axes.set_ylim(0.0, 1.08 * top)

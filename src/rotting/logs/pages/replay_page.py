@@ -15,7 +15,8 @@ from rotting.logs.tapes.replayed import LOGGED, Earned, Replay
 from rotting.printable import printable
 from rotting.reports import pages as html
 from rotting.reports.data import json_text
-from rotting.reports.plots import COLOURS, new_figure, svg_text
+from rotting.reports.ink import BLUE, RED, readable
+from rotting.reports.plots import new_figure, svg_text
 
 if TYPE_CHECKING:
     from rotting.logs.diagnosis.diagnosis import Diagnosis
@@ -193,7 +194,7 @@ def dots(replay: Replay) -> str:
         if each.bounds is not None:
             axes.plot(each.bounds, (place, place), color="#bbbbbb", linewidth=5, zorder=1)
         axes.errorbar(each.reward.mean, place, xerr=_around(each.reward), **_dot())
-    axes.axvline(replay.logged.mean, color=COLOURS[3], linestyle="--", linewidth=1.2, zorder=2)
+    axes.axvline(replay.logged.mean, color=RED, linestyle="--", linewidth=1.2, zorder=2)
     names = [
         each.name if len(each.name) <= _WIDEST else f"{each.name[:_WIDEST]}..." for each in found
     ]
@@ -205,7 +206,7 @@ def dots(replay: Replay) -> str:
         (4, -3),
         textcoords="offset points",
         va="top",
-        color=COLOURS[3],
+        color=readable(RED),
         fontsize=9,
     )
     axes.set_xlabel("mean reward a decision")
@@ -222,7 +223,7 @@ def _around(value: Estimate) -> Any:
 
 def _dot() -> dict[str, Any]:
     return {
-        "color": COLOURS[0],
+        "color": BLUE,
         "marker": "o",
         "markersize": 6,
         "capsize": 3,

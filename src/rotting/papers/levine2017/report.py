@@ -204,7 +204,8 @@ def _differences(reproduction: Reproduction) -> list[str]:
         "own; with common noise DUCB would win against UCB1 in 2 or 3 of 100 trajectories, not in "
         "55 and 40.</li>",
         "</ul>",
-        '<p class="note">The evidence for each reading is in <code>docs/the-paper.md</code>.</p>',
+        '<p class="note">The evidence for each reading is in '
+        "<code>docs/paper/readings.md</code>.</p>",
     ]
 
 

@@ -14,7 +14,7 @@ from rotting.papers.levine2017.reproduction import Reproduction
 from rotting.papers.paper import Shown, Table
 
 # Wins of SWUCB with the paper's parameters, as shares of a million trajectories (see the notes,
-# docs/the-paper.md). A hundred are too few to contradict the paper's 15 and 22; these are not.
+# docs/paper/readings.md). A hundred are too few to contradict the paper's 15 and 22; these are not.
 LONG_RUN = {
     ("av", "SWUCB", "UCB1"): 0.062216,
     ("av", "SWUCB", "DUCB"): 0.063409,

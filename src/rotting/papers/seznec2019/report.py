@@ -12,6 +12,8 @@ from rotting.papers.seznec2019 import published, setups
 from rotting.papers.seznec2019.reproduction import Reproduction, far_off
 from rotting.reports import pages as html
 from rotting.reports import plots
+from rotting.reports.ink import inks
+from rotting.reports.naming import End, name_ends
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,26 +35,29 @@ def rows(found: Reproduction, errors: bool = True) -> tuple[list[str], list[list
 
 def figure(found: Reproduction) -> Figure:
     """Mean regret over the whole family, on log axes."""
-    drawn, (axes,) = plots.new_figure(7.5, 4.5)
+    drawn, (axes,) = plots.new_figure()
     levels = [setups.level(i) for i in range(setups.LEVELS)]
-    for place, (name, cells) in enumerate(found.family.items()):
+    ends = []
+    for name, ink in inks(found.family).items():
+        cells = found.family[name]
         means = [mean for mean, _ in cells]
-        axes.plot(levels, means, color=plots.COLOURS[place], marker=".", label=name)
+        axes.plot(levels, means, marker=".", **ink.line)
+        ends.append(End(means[-1], name, ink.colour))
         axes.fill_between(
             levels,
             [max(1e-3, m - plots.BAND * e) for m, e in cells],
             [m + plots.BAND * e for m, e in cells],
-            color=plots.COLOURS[place],
+            color=ink.colour,
             alpha=0.2,
             linewidth=0,
         )
     axes.set(
         xscale="log",
         yscale="log",
-        xlabel="L, the size of the fall",
+        xlabel=f"L, the size of the fall{plots.BAND_SAID}",
         ylabel="mean regret at T = 10,000",
     )
-    axes.legend(frameon=False, fontsize=8)
+    name_ends(axes, ends)
     return drawn
 
 
