@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib
+import importlib.util
 import inspect
 import re
 import sys
@@ -10,29 +12,105 @@ from pathlib import Path
 
 import pytest
 
+import page_commands
+from page_blocks import PAGES, ROOT, SERVING, Block, blocks, name_of
+from rotting.catalogue.experiment_file import parse_experiment
 from rotting.cli import app
 from rotting.policies import POLICIES
 
-ROOT = Path(__file__).parents[1]
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-RUN_HERE = [page for page in PAGES if page.name != "serving.md"]  # it needs a server: tests/serve
-BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+# Files of which pages say that their commands write them.
+WRITTEN = {
+    "docs/start.md": ["demo.png"],
+    "docs/guides/comparing.md": ["dcto.npz", "out/av/comparison.json", "out/av/regret.png"],
+    "docs/paper/index.md": ["small/report.html", "small/figure1.png", "small/table1.csv"],
+}
+SAME = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-@pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: page.name)
-def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of a page run in order; one that starts with a file name becomes that file."""
+class Reader:
+    """Somebody who does what a page says, in an empty folder."""
+
+    def __init__(self, page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.page, self.folder, self.capsys = page, folder, capsys
+        self.scope: dict[str, object] = {"__name__": "page"}
+        self.printed = ""
+
+    def does(self, block: Block) -> None:
+        """One piece of code: it is run, or written to the file that its first line names."""
+        named = re.match(r"# ([\w-]+\.(?:py|toml))\n", block.text)
+        if block.language == "toml":
+            self.reads_experiment(block.text)
+        if named:
+            (self.folder / named[1]).write_text(block.text)
+        elif block.language == "python":
+            self.executes(block.text)
+        elif block.language == "py":
+            self.may_execute(block.text)
+        elif block.language == "sh":
+            self.enters(block.text)
+        elif block.language == "console":
+            self.types(block.text)
+        elif block.language == "text" and re.search(r"\bprints\b[^.]*\Z", block.before):
+            self.compares(block.text)
+
+    def executes(self, code: str) -> None:
+        self.capsys.readouterr()
+        exec(compile(code, str(self.page), "exec"), self.scope)
+        self.printed = self.capsys.readouterr().out
+
+    def may_execute(self, code: str) -> None:
+        """Code of another library, which its first line names and few have."""
+        needs = re.match(r"# needs (\w+)\n", code)
+        assert needs, f"{self.page.name}: what does this need?\n{code}"
+        compile(code, str(self.page), "exec")
+        if importlib.util.find_spec(needs[1]):
+            exec(code, {"__name__": "page"})
+
+    def enters(self, text: str) -> None:
+        """Commands, a line each."""
+        each = page_commands.commands(text)
+        self.printed = "".join(page_commands.follow(words, self.folder) for words in each)
+
+    def types(self, session: str) -> None:
+        """Commands after a dollar sign, and what they print below them."""
+        for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+            line, _, output = part.partition("\n")
+            self.enters(line)
+            if output.strip():
+                self.compares(output)
+
+    def compares(self, shown: str) -> None:
+        """What a page shows is what was printed; three dots stand for anything."""
+        same = doctest.OutputChecker().check_output(shown, self.printed, SAME)
+        assert same, f"{self.page.name} shows\n{shown}\nbut it prints\n{self.printed}"
+
+    def reads_experiment(self, text: str) -> None:
+        """A file, or only its policies; those of comparing.md are read by tests/catalogue."""
+        if self.page.name != "comparing.md":
+            scenario = "" if "scenario" in text else 'scenario = "clicks"\n'
+            assert parse_experiment(scenario + text, self.page.name).policies
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_code_runs(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Code and commands of a page run in order, and print what it shows."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
     before = set(sys.modules)
     policies_before = dict(POLICIES)
-    scope: dict[str, object] = {"__name__": "page"}
-    for block in BLOCK.findall(page.read_text()):
-        name = re.match(r"# (\w+\.py)\n", block)
-        if name:
-            (tmp_path / name.group(1)).write_text(block)
-        else:
-            exec(compile(block, str(page), "exec"), scope)
+    reader = Reader(page, tmp_path, capsys)
+    for block in blocks(page.read_text()):
+        if page not in SERVING or block.language == "sh":  # the rest: tests/serve
+            reader.does(block)
+    for name in WRITTEN.get(name_of(page), ()):
+        assert (tmp_path / name).is_file(), f"{page.name} says that {name} is written"
+        assert Path(name).name in page.read_text()
     for key in set(POLICIES) - set(policies_before):
         del POLICIES[key]
     for module in set(sys.modules) - before:

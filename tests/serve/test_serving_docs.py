@@ -20,7 +20,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -28,27 +28,13 @@ import pytest
 from typer.testing import CliRunner
 
 import rotting
+from page_blocks import SERVING, blocks
 from rotting.cli import app
 
-DOCS = Path(__file__).parents[2] / "docs" / "guides"
-PAGES = ("serving.md", "serving-operation.md", "serving-security.md")
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n(.*?)(?=^```|\Z)", re.DOTALL | re.MULTILINE)
 START = re.compile(r"rotting serve( --(?!check|verify)[\w-]+( [^-\s]\S*)?)*")
 PLAIN = re.compile(r"(rotting [^|$;&<>]*( > [\w.]+)?\n)+")  # lines that need no shell
 PROMISED = re.compile(r"[^#]*?\b(?:says|ends with) `([^`]+)`")  # in the prose after a block
 EXACT = ("code", "message", "field", "what", "kind")  # whose texts must be those of the page
-
-
-class Block(NamedTuple):
-    """A piece of a page: its language, its text, and what is said after it."""
-
-    language: str
-    text: str
-    after: str
-
-
-def blocks(page: str) -> list[Block]:
-    return [Block(*found) for found in FENCE.findall((DOCS / page).read_text())]
 
 
 class Running:
@@ -157,14 +143,14 @@ def shape(value: Any, name: str = "") -> Any:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 @pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
-@pytest.mark.parametrize("page", PAGES)
-def test_the_page_does_what_it_says(page: str, running: Running) -> None:
+@pytest.mark.parametrize("page", SERVING, ids=lambda page: page.name)
+def test_the_page_does_what_it_says(page: Path, running: Running) -> None:
     scope: dict[str, object] = {"__name__": "page"}
     printed, checked = "", 0
-    for block in blocks(page):
+    for block in blocks(page.read_text()):
         text = block.text.strip()
         if block.language == "python":
-            exec(compile(running.here(text), page, "exec"), scope)
+            exec(compile(running.here(text), page.name, "exec"), scope)
         elif block.language == "toml":
             (running.folder / text.split()[1]).write_text(text)
         elif block.language == "json":
