@@ -34,6 +34,7 @@ AT_ROOT = {
     "SECURITY.md": "maintainers/security.md",
     "CODE_OF_CONDUCT.md": "maintainers/conduct.md",
     "README.md": "index.md",
+    "docs/gallery": "gallery/index.md",
 }
 # What the theme would fetch when a page is opened from a folder, and the copy that is with us.
 FETCHED, KEPT = "https://unpkg.com/iframe-worker/shim", "making/vendor/iframe-worker/shim.js"
@@ -75,6 +76,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, chapter in api.CHAPTERS.items():
         add(f"reference/api/{name}.md", api.page(chapter))
     for source, place in AT_ROOT.items():
+        if not source.endswith(".md"):
+            continue
         text = (ROOT / source).read_text(encoding="utf-8")
         add(place, led(text, "", posixpath.dirname(place)))
     return files

@@ -150,8 +150,8 @@ def index() -> str:
     parts = [
         "# Gallery",
         f"Here you can see what `rotting` does before you read how. {len(every)} small stories: "
-        f"each is a picture, what to see in it, and a script of under {MOST_LINES} lines that you can "
-        f"open as a notebook.",
+        f"each is a picture, what to see in it, and a script of under {MOST_LINES} lines that you "
+        f"can open as a notebook.",
     ]
     for section, names in SECTIONS.items():
         parts.append(f"## {section}")
