@@ -13,9 +13,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rotting.models import Family, Model
+from rotting.parameters import Checked
+from stories import GALLERY
+
 ROOT = Path(__file__).parents[2]
 # Exported for the package itself, not for users.
 HELPERS = {"check_means", "check_positive", "function_name", "world_tables"}
+# Public in name only: what the engines and other modules ask of an object.
+INTERNAL = {"arrive", "bandits", "chunk", "first", "grown"}
+INTERNAL |= {"notes", "parts", "settle", "shared", "wrong"}
 
 
 class Chapter(NamedTuple):
@@ -130,7 +137,7 @@ def _entry(module: str, name: str, lower: bool) -> str:
     ]
     if inspect.isclass(value):
         options["members"] = [] if _is_policy(value) else members(value)
-        options["inherited_members"] = True
+        options["inherited_members"] = not _is_policy(value)
     lines += ["    options:", *(f"      {key}: {_plain(item)}" for key, item in options.items())]
     return "\n".join(lines)
 
@@ -149,20 +156,24 @@ def _is_policy(value: type) -> bool:
 
 def members(value: type) -> list[str]:
     """Methods and properties that some page speaks of: the others are for the package itself."""
-    return [key for key in dir(value) if f".{key}" in spoken_of() and _documented(value, key)]
+    ours = set(dir(value)) - set(dir(Checked)) - set(dir(tuple)) - INTERNAL
+    for base in (Model, Family):  # what all of them have stands there
+        ours -= set(dir(base)) if issubclass(value, base) and value is not base else set()
+    return sorted(key for key in ours if key in spoken_of() and _documented(value, key))
 
 
 @cache
 def spoken_of() -> frozenset[str]:
-    """All that follows a dot or begins a piece of code in the documents, each with a dot."""
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    """All names of the documents that follow a dot or begin a piece of code."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *GALLERY.glob("*.py")]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    return frozenset(f".{name}" for name in re.findall(r"[.`]([a-z]\w*)", text))
+    return frozenset(re.findall(r"[.`]([a-z]\w*)", text))
 
 
 def _documented(value: type, key: str) -> bool:
     found = inspect.getattr_static(value, key)
-    found = getattr(found, "__func__", getattr(found, "fget", found))
+    for inner in ("__func__", "fget", "func"):  # of a class method, a property, a cached one
+        found = getattr(found, inner, found)
     return callable(found) and bool((getattr(found, "__doc__", None) or "").strip())
 
 
