@@ -6,13 +6,19 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import api
 import checking
 import stories
+from serve.browsers import browser, watched
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,7 +57,7 @@ def test_every_public_name_has_its_entry(site: Path) -> None:
 def test_examples_and_columns_of_docstrings_are_shown_as_such(site: Path) -> None:
     page = (site / "reference" / "api" / "rotting.html").read_text()
     assert "<strong>checkpoints</strong>: how many rounds" in page
-    assert "&gt;&gt;&gt;</span>" in page
+    assert '<span class="gp">&gt;&gt;&gt; </span>' in page
     assert "<blockquote>" not in page
 
 
@@ -108,3 +114,44 @@ def test_a_whole_page_has_no_faults(tmp_path: Path) -> None:
         '<h1 id="a b">x</h1><a href="#a%20b">a</a><a href="https://a.example/">b</a>'
     )
     assert checking.faults(tmp_path) == []
+
+
+# ------------------------------------------------------------------------------ in a real browser
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Browser]:
+    with browser() as found:
+        yield found
+
+
+def test_every_page_fits_a_phone_and_asks_nobody(site: Path, chrome: Browser) -> None:
+    with watched(chrome, width=400, scheme="dark") as seen:
+        for path in sorted(site.rglob("*.html")):
+            if path.name == "404.html":
+                continue
+            seen.page.goto(path.as_uri())
+            wide = seen.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= 400, f"{path.relative_to(site)} is {wide} wide"
+        assert [url for url in seen.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+        assert seen.said == []
+
+
+def test_search_finds_a_page_without_a_server(site: Path, chrome: Browser) -> None:
+    with watched(chrome) as seen:
+        seen.page.goto((site / "start.html").as_uri())
+        seen.page.fill("input.md-search__input", "frequency caps")
+        found = seen.page.locator("a.md-search-result__link[href*='guides/audiences.html']")
+        found.first.wait_for(timeout=20_000)
+
+
+def test_colours_follow_the_system_and_can_be_switched(site: Path, chrome: Browser) -> None:
+    for scheme, ground in (("light", "default"), ("dark", "slate")):
+        with watched(chrome, scheme=scheme) as seen:
+            seen.page.goto((site / "start.html").as_uri())
+            shown = "document.body.getAttribute('data-md-color-scheme')"
+            seen.page.wait_for_function(f"{shown} === '{ground}'")
+            for _ in range(2 if scheme == "light" else 1):  # system, light, dark, system, ...
+                seen.page.locator("label[for^='__palette_']:visible").click()
+            other = "slate" if scheme == "light" else "default"
+            seen.page.wait_for_function(f"{shown} === '{other}'")
