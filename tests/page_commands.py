@@ -107,5 +107,9 @@ def check(words: Words) -> None:
 
 def _check_options(words: Words) -> None:
     """Help is asked for at the end: a command or an option that is not there is refused before."""
-    done = CliRunner().invoke(app, [*words[1:], "--help"], env=_TERMINAL)
-    assert done.exit_code == 0, f"{' '.join(words)}\n{done.output}"
+    endings = [["VALUE"], []] if words[-1].startswith("--") else [[]]  # what an option may want
+    for ending in endings:
+        done = CliRunner().invoke(app, [*words[1:], *ending, "--help"], env=_TERMINAL)
+        if done.exit_code == 0:
+            return
+    raise AssertionError(f"{' '.join(words)}\n{done.output}")

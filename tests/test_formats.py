@@ -1,0 +1,95 @@
+"""The page of file formats says what the code does: numbers, arrays, columns, tables, keys."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+from page_blocks import DOCS
+from rotting import Arm, Audience, Bernoulli, Scenario, compare, models, policies, simulate
+from rotting.catalogue import experiment_file
+from rotting.experiments import results
+from rotting.experiments.archive import FORMS
+from rotting.logs.diagnosis.codes import PARTS
+from rotting.logs.diagnosis.diagnosis import Part
+from rotting.logs.tables import sources
+from rotting.logs.tables.columns import ROLES
+from rotting.online import saving
+from rotting.papers.levine2017.reproduction import MANY
+from rotting.serve import events, exporting, schema
+from rotting.serve.events import Kind
+
+PAGE = (DOCS / "reference" / "formats.md").read_text()
+PLAYING = (DOCS / "guides" / "playing.md").read_text()
+
+
+def section(title: str) -> str:
+    """The text of a section of the page."""
+    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def rows(text: str) -> dict[str, str]:
+    """The tables of a text: what each first cell is about, and the row."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return {line.split("|")[1].strip(): line for line in lines}
+
+
+def test_the_numbers_are_those_of_the_code() -> None:
+    told = {name: line.split("|")[3].strip() for name, line in rows(PAGE).items()}
+    assert told["saved player"] == str(saving.FORMAT)
+    assert told["result, `.npz`"] == str(results._FORMAT)
+    assert told["database of the service"] == str(schema.VERSION)
+    read = sorted(saving._READERS)
+    assert f"| {', '.join(map(str, read[:-1]))} and {read[-1]} are read" in PAGE
+    assert all(f"; {refused} is refused" in PAGE for refused in saving._REFUSED)
+    assert f"Format {saving.FORMAT} is today's. Players of format {read[-1]} load" in PLAYING
+    assert f"{schema.APPLICATION:#x}"[2:].upper() in PAGE
+    assert f"Above {MANY:,} runs" in PAGE
+
+
+def test_tables_and_events_of_the_database() -> None:
+    """Each table with its columns, each kind of event with its number and what is in its body."""
+    told = rows(section("The service"))
+    for sql in (sql for step in schema.MIGRATIONS for sql in step if "CREATE TABLE" in sql):
+        for column in re.findall(r"(\w+) (?:INTEGER|TEXT|REAL|BLOB)", sql):
+            assert column == "beat" or f"`{column}`" in told[f"`{sql.split()[2]}`"], sql
+    kinds = {number: line for name, line in told.items() for number in name.split(", ")}
+    for kind in Kind:
+        line = kinds[str(int(kind))]
+        assert f"`{kind.name.lower()}`" in line
+        for field in events.BODIES[kind].__struct_fields__:
+            assert f"`{field}`" in line, f"{kind.name} has {field}"
+
+
+def provenance() -> set[str]:
+    """The keys of a result's, with all that may be there."""
+    fixed = [Arm(models.Constant(0.5)), Arm(models.Constant(0.2))]
+    crowd = Scenario(fixed, Bernoulli(), 5, openings={1: (1, 3)}, audience=Audience(2))
+    found = simulate(policies.UCB1(), crowd, runs=1, engine="reference").provenance
+    return {"gpu_seconds", *found}
+
+
+def comparison() -> set[str]:
+    """The keys of comparison.json."""
+    scenario = Scenario([Arm(models.Constant(0.5))], Bernoulli(), 2)
+    return {"files", *compare([policies.UCB1()], scenario, runs=1, engine="reference").summary()}
+
+
+KEYS = re.findall(r'keys.only\(("\w+".*)\)', inspect.getsource(experiment_file))
+NAMED: dict[str, set[str]] = {
+    "Saved players": {"checksum", "format", "rotting", *saving.Saved._fields, *saving.DESK},
+    "Results": {"about", *FORMS, *provenance()},
+    "Folders": {*comparison(), *PARTS, *Part.__dataclass_fields__, ".rotting.json"},
+    "Experiment files": {name for line in KEYS for name in re.findall(r'"(\w+)"', line)},
+    "Logs": {*sources._SUFFIXES, *(f"--{role}" for role in ROLES)},
+    "The service": {*exporting.COLUMNS},
+}
+
+
+@pytest.mark.parametrize("title", NAMED)
+def test_what_there_is_stands_on_the_page(title: str) -> None:
+    text = section(title)
+    missing = [name for name in NAMED[title] if not re.search(rf"`\[*{re.escape(name)}\]*`", text)]
+    assert not missing
