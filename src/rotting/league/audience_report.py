@@ -102,7 +102,7 @@ def figure(data: Data) -> Axes:
             shown = [cell[1] for cell in cells if cell is not None]
             axes.errorbar(
                 [cell["share"] for cell in shown],
-                [k + 0.12 * (place - (len(names) - 1) / 2.0) for k in rows],
+                [k + 0.8 * ((place + 0.5) / len(names) - 0.5) for k in rows],
                 xerr=[plots.BAND * cell["standard_error"] for cell in shown],
                 fmt=ink.marker,
                 color=ink.colour,
@@ -110,8 +110,12 @@ def figure(data: Data) -> Axes:
                 markersize=4,
                 linewidth=1,
             )
-        axes.set_yticks(range(len(scenarios)), list(scenarios), fontsize=8)
-        axes.set_ylim(len(scenarios) - 0.3, -0.7)
+        named = [name.removeprefix("audience_") for name in scenarios]
+        axes.set_yticks(range(len(scenarios)), named, fontsize=9)
+        axes.set_ylim(len(scenarios) - 0.5, -0.5)
+        for row in range(0, len(scenarios), 2):
+            axes.axhspan(row - 0.5, row + 0.5, color="#F3F3F3", zorder=0)
+        axes.grid(visible=False, axis="y")
         axes.grid(axis="x", color="#dddddd", linewidth=0.6)
         axes.set_xlabel("share of pi_max's reward (bars: 95 % intervals)")
         plots.legend_above(axes)

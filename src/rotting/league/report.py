@@ -54,7 +54,7 @@ def cell_rows(league: League, what: str) -> tuple[list[str], list[list[str]]]:
 def figure(league: League, most: int = 8) -> Any:
     """Mean regret relative to RAW-UCB's on every scenario, for the best policies, on a log axis."""
     names = [name for name in league.standing() if name != REFERENCE][:most]
-    drawn, (axes,) = plots.new_figure(5.6, 0.3 * len(league.cells) + 1.8)
+    drawn, (axes,) = plots.new_figure(height=0.28 * len(league.cells) + 1.8)
     scenarios = list(league.cells)
     axes.axvline(1.0, color="#888888", linewidth=1)
     for name, ink in inks(names).items():
@@ -69,9 +69,14 @@ def figure(league: League, most: int = 8) -> Any:
             markersize=6,
             alpha=0.85,
         )
-    axes.set_yticks(range(len(scenarios)), scenarios, fontsize=8)
-    axes.invert_yaxis()
+    axes.set_yticks(range(len(scenarios)), scenarios, fontsize=9)
+    axes.set_ylim(len(scenarios) - 0.3, -0.7)
     axes.set(xscale="log", xlabel="mean regret / that of RAW-UCB (alpha = 1.4)")
+    ticks = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50]
+    left, right = axes.get_xlim()
+    axes.minorticks_off()
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xlim(left, right)
     plots.legend_above(axes)
     return drawn
 

@@ -61,23 +61,18 @@ def _draw(axes: Axes, advice: Advice, measured: Mapping[str, Result], alpha: flo
         said.append(f"{given.algorithm}: no bound before T = {number(given.useful_from)}")
         if given.useful_from <= horizons[-1]:
             axes.axvline(given.useful_from, color=ink(given.algorithm).colour, linestyle="--")
+    seen = []
     for name, drawn in inks(measured).items():
         shown = measured[name].mean_regret > 0
         rounds, regret = measured[name].checkpoints[shown], measured[name].mean_regret[shown]
         axes.plot(rounds, regret, **drawn.line)
         if shown.any():
-            axes.annotate(
-                f"{name}, measured",
-                (rounds[-1], regret[-1]),
-                (4, 0),
-                textcoords="offset points",
-                color=drawn.text,
-                va="center",
-                fontsize=9,
-            )
+            seen.append(End(float(regret[-1]), f"{name}, measured", drawn.colour))
     axes.axvline(advice.horizon, color=QUIET, linewidth=0.8)
     axes.set(xscale="log", yscale="log", ylabel="regret")
     axes.set_xlabel("\n".join(["horizon T", *said]))
-    axes.set_ylim(bottom=0.1)
+    axes.set_ylim(bottom=1.0)
+    axes.minorticks_off()
     axes.margins(x=0)
     name_ends(axes, ends)
+    name_ends(axes, seen, at=float(advice.horizon))

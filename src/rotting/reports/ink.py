@@ -12,47 +12,65 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-PINK, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#999999"
+PINK, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#6E6E6E"
 COLOURS = (BLUE, ORANGE, GREEN, RED, PINK, SKY, BLACK, GREY)
 QUIET = "#BBBBBB"  # for what is there to compare with, and needs no name
 _SOLID, _DASHED, _DOTTED = "-", (0, (5, 1.5)), (0, (1, 1.2))
 _DASHDOT, _LONG = (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 1, 2, 1, 2))
 DASHES: tuple[Any, ...] = (_SOLID, _DASHED, _DASHDOT, _DOTTED, _LONG)
 MARKERS = ("o", "s", "^", "D", "v")
+_Slot = tuple[str, int]  # a colour and a place among the dashes
+_SLOTS: tuple[_Slot, ...] = tuple(
+    (colour, place)
+    for place in range(len(DASHES))
+    for colour in COLOURS
+    if (colour, place) != (GREY, 0)
+)
 
-# colour and place among the dashes; kin have one colour
-_TABLE = {
+# colour and place among the dashes: kin have one colour, and those drawn together others. Grey is
+# never solid, because pink and green look grey to some.
+_TABLE: dict[str, _Slot] = {
     "ucb1": (RED, 0),
-    "swucb": (ORANGE, 0),
-    "ducb": (ORANGE, 1),
-    "swa": (SKY, 0),
-    "wswa": (BLUE, 0),
-    "cto": (GREEN, 0),
-    "ccto": (GREEN, 2),
-    "dcto": (GREEN, 1),
-    "dctoucb": (GREEN, 3),
-    "lcto": (SKY, 1),
-    "ldcto": (SKY, 2),
-    "posterior": (PINK, 1),
-    "steadyucb": (BLACK, 0),
-    "guarded": (BLACK, 1),
-    "fatigue": (PINK, 0),
-    "mixture": (PINK, 2),
-    "cellucb": (PINK, 3),
     "thompson": (RED, 1),
-    "capped": (ORANGE, 2),
-    "rawucb": (BLUE, 1),
-    "effrawucb": (BLUE, 2),
-    "rawucbpp": (BLUE, 3),
-    "fewa": (ORANGE, 3),
-    "efffewa": (ORANGE, 4),
     "glrucb": (RED, 2),
     "exp3s": (RED, 3),
-    "uniform": (GREY, 0),
+    "swts": (RED, 4),
+    "swucb": (ORANGE, 0),
+    "capped": (ORANGE, 1),
+    "fewa": (ORANGE, 2),
+    "efffewa": (ORANGE, 3),
+    "dts": (ORANGE, 4),
+    "wswa": (BLUE, 0),
+    "lcto": (BLUE, 1),
+    "ldcto": (BLUE, 2),
+    "cellucb": (BLUE, 3),
+    "swa": (SKY, 0),
+    "rawucb": (SKY, 1),
+    "effrawucb": (SKY, 2),
+    "rawucbpp": (SKY, 3),
+    "mixture": (SKY, 4),
+    "cto": (GREEN, 0),
+    "dcto": (GREEN, 1),
+    "ccto": (GREEN, 2),
+    "dctoucb": (GREEN, 3),
+    "fatigue": (PINK, 0),
+    "ducb": (PINK, 1),
+    "guarded": (PINK, 2),
+    "steadyucb": (BLACK, 0),
+    "posterior": (BLACK, 1),
+    "perkey": (BLACK, 2),
     "roundrobin": (GREY, 1),
     "greedy": (GREY, 2),
-    "oracle": (GREY, 3),
-    "pimax": (GREY, 3),
+    "uniform": (GREY, 3),
+    "oracle": (GREY, 4),
+}
+_ALIASES = {
+    "bestcap": "capped",
+    "cap": "capped",
+    "effraw": "effrawucb",
+    "greedylast": "greedy",
+    "pimax": "oracle",
+    "raw": "rawucb",
 }
 
 
@@ -77,11 +95,21 @@ class Ink(NamedTuple):
 def policy_of(name: str) -> str:
     """The policy that a label or a name on the command line begins with, in small letters.
 
+    Words after a known policy, and numbers, say which of its kind it is.
+
     >>> policy_of("wSWA(alpha=0.2)"), policy_of("dcto_ucb:sigma=1"), policy_of("D-CTO, unknown")
     ('wswa', 'dctoucb', 'dcto')
+    >>> policy_of("RAW-UCB 1.4"), policy_of("SteadyUCB None"), policy_of("My own 2")
+    ('rawucb', 'steadyucb', 'myown')
     """
-    first = re.split(r"[(:,;\[]", name, maxsplit=1)[0].replace("+", "p")
-    return re.sub(r"[^a-z0-9]", "", first.lower())
+    first = re.split(r"[(:,;\[]|\s[.\d]", name.strip(), maxsplit=1)[0].replace("+", "p").lower()
+    words = [re.sub(r"[^a-z0-9]", "", word) for word in first.split()]
+    for count in range(len(words), 0, -1):
+        policy = "".join(words[:count])
+        policy = _ALIASES.get(policy, policy)
+        if policy in _TABLE:
+            return policy
+    return "".join(words)
 
 
 def ink(name: str) -> Ink:
@@ -98,20 +126,27 @@ def inks(names: Iterable[str]) -> dict[str, Ink]:
     >>> two["wSWA(alpha=0.2)"].dashes == two["wSWA(alpha=2)"].dashes
     False
     """
-    found: dict[str, Ink] = {}
-    taken: set[tuple[str, int]] = set()
-    for name in names:
-        policy = policy_of(name)
-        digest = zlib.crc32(policy.encode())
-        colour, place = _TABLE.get(
-            policy, (COLOURS[digest % len(COLOURS)], digest // len(COLOURS) % len(DASHES))
-        )
-        slots = [(colour, (place + step) % len(DASHES)) for step in range(len(DASHES))]
-        slots += [(other, each) for each in range(len(DASHES)) for other in COLOURS]
-        colour, place = next((slot for slot in slots if slot not in taken), slots[0])
-        taken.add((colour, place))
-        found[name] = Ink(colour, DASHES[place], MARKERS[place])
-    return found
+    wanted = {name: _slot(policy_of(name)) for name in names}
+    known_first = sorted(wanted, key=lambda name: policy_of(name) not in _TABLE)
+    given: dict[str, _Slot] = {}
+    for name in known_first:
+        if wanted[name] not in given.values():
+            given[name] = wanted[name]
+    for name in known_first:
+        if name not in given:
+            colour, place = wanted[name]
+            kin = [(colour, (place + step) % len(DASHES)) for step in range(1, len(DASHES))]
+            free = (slot for slot in (*kin, *_SLOTS) if slot not in given.values())
+            given[name] = next((slot for slot in free if slot in _SLOTS), wanted[name])
+    return {
+        name: Ink(colour, DASHES[place], MARKERS[place])
+        for name, (colour, place) in ((name, given[name]) for name in wanted)
+    }
+
+
+def _slot(policy: str) -> _Slot:
+    """That of the table; of a policy which is not in it, the one that its name falls on."""
+    return _TABLE.get(policy) or _SLOTS[zlib.crc32(policy.encode()) % len(_SLOTS)]
 
 
 def readable(colour: str, least: float = 4.5) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from rotting.experiments.comparison import Comparison
 from rotting.experiments.results import Result
 from rotting.reports.ink import BLUE, DASHES, GREEN, RED, inks
-from rotting.reports.naming import End, name_ends
+from rotting.reports.naming import End, name_ends, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +27,9 @@ BAND = 1.96  # standard errors either side of a mean: a 95 % interval
 BAND_SAID = "  (bands: 95 % intervals of the mean)"
 WIDTH, HEIGHT = 5.0, 3.4  # inches
 _FRAME = "#888888"
+# without a date and with fixed identifiers the same figure gives the same text
+_SVG: Any = {"svg.hashsalt": "rotting", "svg.fonttype": "path"}
+_LETTERS = 16  # of a parameter's value
 
 
 def picture_file(name: str, path: str | os.PathLike[str]) -> Path:
@@ -62,7 +65,6 @@ def new_figure(
         panel.tick_params(color=_FRAME, labelcolor="#333333", labelsize=9)
         panel.grid(axis="y", color="#E6E6E6", linewidth=0.6)
         panel.set_axisbelow(True)
-        panel.title.set_fontsize(11)
     return figure, figure.axes
 
 
@@ -85,8 +87,17 @@ def draw_regret(axes: Axes, results: Mapping[str, Result], title: str = "") -> A
     axes.set_title(title)
     axes.margins(x=0)
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    few_ticks(axes)
     name_ends(axes, ends)
     return axes
+
+
+def few_ticks(axes: Axes) -> None:
+    """Four or five round numbers below the axes, with commas, so that they do not touch."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10], integer=True))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
 def legend_above(axes: Axes) -> None:
@@ -134,7 +145,8 @@ def draw_grid(
             )
     step = max(1, len(values) // 6)
     places = list(range(0, len(values), step))
-    axes.set_xticks(places, [_shown(values[place]) for place in places], fontsize=8)
+    named = [_shown(values[place]) for place in places]
+    axes.set_xticks(places, named, fontsize=8, parse_math=False)
     axes.set_xlabel(f"{parameter}{BAND_SAID.replace('bands', 'bars')}")
     axes.set_ylabel("mean regret")
     axes.set_title(title)
@@ -144,8 +156,10 @@ def draw_grid(
 
 
 def _shown(value: Any) -> str:
-    """A parameter's value: numbers short, words as they are."""
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+    """A parameter's value: numbers short, words as they are, if they are not very long."""
+    if isinstance(value, (int, float)):
+        return f"{value:g}"
+    return shortened(str(value), _LETTERS)
 
 
 def regret_curves(
@@ -165,7 +179,7 @@ def regret_curves(
         results = results.results
     elif isinstance(results, Result):
         results = {str(results.provenance.get("policy", "regret")): results}
-    with drawing(path, axes, WIDTH, HEIGHT) as panel:
+    with drawing(path, axes, WIDTH, max(HEIGHT, 0.19 * len(results) + 1.0)) as panel:
         return draw_regret(panel, results, title)
 
 
@@ -207,11 +221,15 @@ def drawing(
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure to a .png, .svg or .pdf file, atomically."""
+    """Write a figure to a .png, .svg or .pdf file, atomically; the same figure, the same file."""
+    import matplotlib
+
     target = picture_file("path", path)
     partial = target.with_name(f".{target.stem}.partial{target.suffix}")
+    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(target.suffix)
     try:
-        figure.savefig(partial, dpi=160)
+        with matplotlib.rc_context(_SVG):
+            figure.savefig(partial, dpi=160, metadata=undated)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
@@ -223,8 +241,7 @@ def svg_text(figure: Figure) -> str:
     import matplotlib
 
     buffer = io.StringIO()
-    # without a date and with fixed identifiers the same figure gives the same text
-    with matplotlib.rc_context({"svg.hashsalt": "rotting", "svg.fonttype": "path"}):
+    with matplotlib.rc_context(_SVG):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]

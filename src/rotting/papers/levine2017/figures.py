@@ -21,9 +21,11 @@ TITLES = {
 
 def figure_1(comparisons: dict[str, Comparison]) -> Figure:
     """The paper's Figure 1: three panels of mean regret, with 95 % bands."""
-    figure, panels = plots.new_figure(plots.WIDTH, 8.4, panels=3, rows=3)
+    figure, panels = plots.new_figure(plots.WIDTH, 7.2, panels=3, rows=3)
     for axes, (setup, comparison) in zip(panels, comparisons.items(), strict=True):
         plots.draw_regret(axes, comparison.results, TITLES[setup])
+    for axes in panels[:-1]:
+        axes.set_xlabel("")
     return figure
 
 

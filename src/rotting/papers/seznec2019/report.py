@@ -41,7 +41,7 @@ def figure(found: Reproduction) -> Figure:
     for name, ink in inks(found.family).items():
         cells = found.family[name]
         means = [mean for mean, _ in cells]
-        axes.plot(levels, means, marker=".", **ink.line)
+        axes.plot(levels, means, **ink.line)
         ends.append(End(means[-1], name, ink.colour))
         axes.fill_between(
             levels,
@@ -54,10 +54,11 @@ def figure(found: Reproduction) -> Figure:
     axes.set(
         xscale="log",
         yscale="log",
-        xlabel=f"L, the size of the fall{plots.BAND_SAID}",
+        xlabel="L, the size of the fall  (bands: 95 % intervals)",
         ylabel="mean regret at T = 10,000",
     )
-    name_ends(axes, ends)
+    axes.minorticks_off()
+    name_ends(axes, ends, at=levels[-1])
     return drawn
 
 
