@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+SITE = [page for page in sorted(DOCS.rglob("*.md")) if DOCS / "making" not in page.parents]
+PAGES = [*sorted(ROOT.glob("*.md")), *SITE]
 SERVING = [DOCS / "guides" / f"serving{part}.md" for part in ("", "-operation", "-security")]
 
 _FENCE = re.compile(r" *(`{3,}|~{3,})(.*)")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
@@ -66,13 +68,19 @@ def is_run(words: Words) -> bool:
     line = " ".join(words)
     if any(re.fullmatch(left.pattern, line) for left in NOT_RUN):
         return False
-    assert words[0] == "rotting", f"nobody knows whether this is true: {line}"
+    known = words[0] == "rotting" or words[:2] == ["python", "-c"]
+    assert known, f"nobody knows whether this is true: {line}"
     return True
 
 
 def run(words: Words, folder: Path) -> str:
-    """What a command of ours prints, to the file it names if any; what it is to write is there."""
-    words, target = (words[:-2], words[-1]) if words[-2] == ">" else (words, "")
+    """What a command prints, to the file it names if any; what it is to write is there."""
+    if words[0] == "python":  # it may import what the page has written
+        program = [sys.executable, *words[1:]]
+        return subprocess.run(
+            program, cwd=folder, check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+    words, target = (words[:-2], words[-1]) if words[-2:-1] == [">"] else (words, "")
     if LOG in words and not (folder / LOG).exists():
         shutil.copy(Path(rotting.logs.__file__).with_name("example.csv"), folder / LOG)
     done = CliRunner().invoke(app, words[1:], env=_TERMINAL)

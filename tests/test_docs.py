@@ -15,7 +15,7 @@ import pytest
 
 import page_commands
 from api import CHAPTERS
-from page_blocks import PAGES, ROOT, SERVING, Block, blocks, name_of
+from page_blocks import PAGES, ROOT, SERVING, SITE, Block, blocks, name_of
 from rotting.catalogue.experiment_file import parse_experiment
 from rotting.cli import app
 from rotting.policies import POLICIES
@@ -193,6 +193,17 @@ def test_every_benchmark_has_its_row() -> None:
             assert row in text, f"docs/maintainers/benchmarks.md does not name {file.name}"
     for data in re.findall(r"`(benchmarks/results/[^`]+)`", text):
         assert (ROOT / data).exists(), f"docs/maintainers/benchmarks.md names {data}"
+
+
+# What a reader will be able to do or to know, in the first words of a page.
+OPENING = re.compile(r"\b(?:(?:After|On) this page|Here|In \w+ minutes) you (?:can|know|will)\b")
+
+
+@pytest.mark.parametrize("page", SITE, ids=name_of)
+def test_a_page_begins_with_what_it_is_good_for(page: Path) -> None:
+    title, first, *_ = [*page.read_text().split("\n\n", 2), ""]
+    assert re.fullmatch(r"# .+", title), f"{page.name} must begin with its title"
+    assert OPENING.search(" ".join(first.split())), f"{page.name} begins: {first}"
 
 
 def test_links_between_pages_lead_somewhere() -> None:
