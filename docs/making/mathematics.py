@@ -11,6 +11,8 @@ import re
 
 from latex2mathml.converter import convert
 
+NAMED = re.compile("<mi>(ln|log|exp)</mi>")  # functions, which TeX sets apart from what follows
+PARENTHESIS = re.compile("(<mrow>)?<mo[^>]*>&#x00028;")
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 
 
@@ -24,6 +26,22 @@ def shown(page: str) -> str:
 
     def made(found: re.Match[str]) -> str:
         latex = html.unescape(found.group(3)).strip()
-        return str(convert(latex, display="block" if found.group(2) == "[" else "inline"))
+        return spaced(convert(latex, display="block" if found.group(2) == "[" else "inline"))
 
     return FORMULA.sub(made, page)
+
+
+def spaced(made: str) -> str:
+    """The formula with room about its functions: "c ln t", where the converter has "clnt".
+
+    >>> spaced("<mi>c</mi><mi>ln</mi><mi>t</mi>")
+    '<mi>c</mi><mo form="prefix" lspace="0.167em" rspace="0.167em">ln</mo><mi>t</mi>'
+    >>> spaced('<mi>exp</mi><mo stretchy="false">&#x00028;</mo>')
+    '<mo form="prefix" lspace="0.167em" rspace="0em">exp</mo><mo stretchy="false">&#x00028;</mo>'
+    """
+
+    def operator(found: re.Match[str]) -> str:
+        after = "0em" if PARENTHESIS.match(made, found.end()) else "0.167em"
+        return f'<mo form="prefix" lspace="0.167em" rspace="{after}">{found.group(1)}</mo>'
+
+    return NAMED.sub(operator, made)
