@@ -6,6 +6,7 @@ it, in whichever chunk or process.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -73,6 +74,10 @@ class RandomArms(Checked):
             f"RandomArms(family={self.family!r}, count={self.count!r}, "
             f"constants={self.constants!r}{scaled})"
         )
+
+    def first(self, count: int) -> RandomArms:
+        """The same draws of so many arms: the first ones of each run, if that is fewer."""
+        return dataclasses.replace(self, count=count)
 
     @property
     def shared(self) -> tuple[Model, ...] | None:
@@ -156,6 +161,10 @@ class DrawnArms(RandomArms):
     def family(self) -> Family | Interval:
         """Refused: a function may draw any models."""
         raise ValueError(f"family must be that of arms drawn from one, got {self!r}")
+
+    def first(self, count: int) -> DrawnArms:
+        """The same draws of so many arms."""
+        return DrawnArms(self.function, count)
 
     @property
     def shared(self) -> tuple[Model, ...] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from rotting.bandits.world import (
 )
 from rotting.models import Family, Interval, Model
 from rotting.parameters import Checked, Rounds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,21 @@ class Scenario(Checked):
         if self.audience is None:
             del shown["audience"]
         return f"Scenario({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+    def plot(self, axes: Axes | None = None, pulls: int | None = None) -> Axes:
+        """Draw the arms' means, into these axes or a new figure's; returns the axes.
+
+        `pulls` is how far, by default until half of the fall is seen, or more.
+        """
+        from rotting.reports.means import mean_curves
+
+        return mean_curves(self, pulls=pulls, axes=axes)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the scenario in words, the arms and their curves."""
+        from rotting.reports.notebook_bandits import scenario_html
+
+        return scenario_html(self)
 
     def check(self) -> None:
         """At least one arm, a known noise, and probabilities where rewards are zeros and ones.

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.policies.base import Policy
 from rotting.progress import Report, in_steps
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,12 @@ class Comparison:
 
     def _off(self, a: str, b: str) -> FloatArray:
         """How far rounding can put the difference of their regrets off, run by run."""
-        return self[a].rounding + self[b].rounding
+        return self._rounding[a] + self._rounding[b]
+
+    @cached_property
+    def _rounding(self) -> dict[str, FloatArray]:
+        """Every result's, worked out once for all pairs."""
+        return {name: result.rounding for name, result in self.results.items()}
 
     @cached_property
     def p_values(self) -> dict[str, dict[str, float]]:
@@ -106,31 +114,40 @@ class Comparison:
     def to_frame(self, curves: bool = False) -> Any:
         """One row a policy, as a pandas data frame (needs pandas).
 
-        Its columns: policy, runs, mean_regret, standard_error, low_95 and high_95 (the interval
-        of the mean), worst_run (the highest final regret), wins (against all others, over all
-        runs), mean_reward, parameters and note ("keys ignored" of a policy that played an audience
-        as one key). With `curves` there is a row for every policy, run and checkpoint instead:
-        policy, run, t, regret.
+        Its columns: policy, those of `Result.summary` (runs, mean_regret, standard_error, low_95
+        and high_95, worst_run, mean_reward, mean_share), wins (against all others, over all runs),
+        parameters and note ("keys ignored" of a policy that played an audience as one key). With
+        `curves` there is a row for every policy, run and checkpoint: policy, run, t, regret.
         """
         if curves:
             return self._curves()
-        intervals = [stats.interval(r.final_regret) for r in self.results.values()]
-        each = list(self.results.values())
-        return data_frame(
+        rows = self.rows()
+        return data_frame({column: [row[column] for row in rows] for column in rows[0]})
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a policy, as plain data; the columns are those of `to_frame`."""
+        return [
             {
-                "policy": list(self.results),
-                "runs": [r.runs for r in each],
-                "mean_regret": [float(r.mean_regret[-1]) for r in each],
-                "standard_error": [float(r.standard_error[-1]) for r in each],
-                "low_95": [low for low, _ in intervals],
-                "high_95": [high for _, high in intervals],
-                "worst_run": [float(r.final_regret.max()) for r in each],
-                "wins": [sum(self.wins[name].values()) for name in self.results],
-                "mean_reward": [float(r.total_reward.mean()) for r in each],
-                "parameters": [r.provenance.get("parameters", "") for r in each],
-                "note": [r.note for r in each],
+                "policy": name,
+                **result.summary(),
+                "wins": sum(self.wins[name].values()),
+                "parameters": result.provenance.get("parameters", ""),
+                "note": result.note,
             }
-        )
+            for name, result in self.results.items()
+        ]
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the regret curves, into these axes or a new figure's; returns the axes."""
+        from rotting.reports.plots import regret_curves
+
+        return regret_curves(self, axes=axes)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a table, the least regret first, and the curves."""
+        from rotting.reports.notebook_results import comparison_html
+
+        return comparison_html(self)
 
     def _curves(self) -> Any:
         frames = {name: result.to_frame() for name, result in self.results.items()}

@@ -8,7 +8,7 @@ import os
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from rotting.experiments import stats
 from rotting.experiments.archive import FORMS, read_archive
 from rotting.experiments.frames import data_frame
 from rotting.models import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _FORMAT = 1
 PI_MAX, GREEDY = "pi_max", "greedy"  # what a regret is measured against
@@ -83,6 +86,11 @@ class Result:
         return "keys ignored" if self.provenance.get("keys") == "ignored" else ""
 
     @property
+    def notes(self) -> list[str]:
+        """All that is to be said beside the figures: also why there is no adversarial regret."""
+        return [note for note in (self._no_single_arm(), self.note) if note]
+
+    @property
     def final_regret(self) -> FloatArray:
         """Each run's policy regret at the horizon."""
         return self.regret[:, -1]
@@ -121,11 +129,41 @@ class Result:
             return np.full(self.checkpoints.size, math.nan)
         return np.asarray(self.regret.std(axis=0, ddof=1) / math.sqrt(self.runs))
 
+    def summary(self) -> dict[str, float]:
+        """The figures at the horizon, as plain data; those that need two runs are NaN for one.
+
+        low_95 and high_95 are the interval of the mean regret, worst_run is the highest regret of a
+        run, mean_share the mean of `share`.
+        """
+        low, high = stats.interval(self.final_regret)
+        return {
+            "runs": self.runs,
+            "mean_regret": float(self.mean_regret[-1]),
+            "standard_error": float(self.standard_error[-1]),
+            "low_95": low,
+            "high_95": high,
+            "worst_run": float(self.final_regret.max()),
+            "mean_reward": float(self.total_reward.mean()),
+            "mean_share": float(self.share.mean()),
+        }
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw the regret curve, into these axes or a new figure's; returns the axes."""
+        from rotting.reports.plots import regret_curves
+
+        return regret_curves(self, axes=axes)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the figures and the curve."""
+        from rotting.reports.notebook_results import result_html
+
+        return result_html(self)
+
     def __repr__(self) -> str:
         runs, error = "1 run", ""
         if self.runs > 1:
             runs, error = f"{self.runs} runs", f" +- {self.standard_error[-1]:.2g}"
-        notes = "".join(f", {note}" for note in (self._no_single_arm(), self.note) if note)
+        notes = "".join(f", {note}" for note in self.notes)
         return (
             f"<Result of {self.provenance.get('policy', '?')}: {runs}, T = "
             f"{int(self.checkpoints[-1])}, {self.measure} {self.mean_regret[-1]:.4g}{error}{notes}>"

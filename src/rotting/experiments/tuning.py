@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from rotting.experiments.frames import data_frame
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import simulate
 from rotting.policies.base import Policy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # The first run of a grid search: no evaluation with the same seed reaches these numbers.
 GRID_RUNS_START = 1 << 40
@@ -73,6 +76,18 @@ class Tuning:
         """The rows as a pandas data frame (needs pandas)."""
         rows = self.rows()
         return data_frame({column: [row[column] for row in rows] for column in rows[0]})
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draw a grid over one parameter, into these axes or a new figure's; returns the axes."""
+        from rotting.reports.plots import grid_curve
+
+        return grid_curve(self, axes=axes)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the grid as a table, and as a curve where it has one parameter."""
+        from rotting.reports.notebook_results import tuning_html
+
+        return tuning_html(self)
 
 
 def tune(

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from rotting.models.grid import Grid
 from rotting.models.interval import Interval
 from rotting.models.tables import check_means
 from rotting.parameters import Checked, NonNegative, Positive
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PROBE = 4096  # how far a Python function is checked when the model is made
 
@@ -111,6 +114,21 @@ class Model(Checked):
         """This model with theta anywhere between two numbers, as an `Interval`."""
         self._check_has_theta("an interval")
         return Interval(self, low, high, nodes)
+
+    def plot(self, axes: Axes | None = None, pulls: int | None = None) -> Axes:
+        """Draw mu(n), into these axes or a new figure's; returns the axes.
+
+        `pulls` is how far, by default until half of the fall is seen, or more.
+        """
+        from rotting.reports.means import mean_curves
+
+        return mean_curves(self, pulls=pulls, axes=axes)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a few means and the curve."""
+        from rotting.reports.notebook_bandits import model_html
+
+        return model_html(self)
 
     @property
     def has_theta(self) -> bool:

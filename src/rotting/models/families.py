@@ -21,6 +21,8 @@ from rotting.models.tables import CACHED, check_positive, ordered_rows, rows_by_
 from rotting.parameters import Checked
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from rotting.models.base import Model
 else:
     Model = Any  # models make families of themselves, so their module imports this one
@@ -124,6 +126,21 @@ class Family(Checked):
         prior = np.ones(count) if self.weights is None else count * np.array(self.weights)
         prior.flags.writeable = False
         return prior
+
+    def plot(self, axes: Axes | None = None, pulls: int | None = None) -> Axes:
+        """Draw the members' mu(n), into these axes or a new figure's; returns the axes.
+
+        `pulls` is how far, by default until half of the fall is seen, or more.
+        """
+        from rotting.reports.means import mean_curves
+
+        return mean_curves(self, pulls=pulls, axes=axes)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the members, a few of their means and their curves."""
+        from rotting.reports.notebook_bandits import family_html
+
+        return family_html(self)
 
     def table(self, length: int) -> FloatArray:
         """mu(n; theta) for n = 1..length, of shape [theta, n]."""

@@ -17,6 +17,8 @@ from rotting.models.families import Family
 from rotting.parameters import Checked, Real, Whole
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from rotting.models.base import Model
 else:
     Model = Any  # models make intervals of themselves, so their module imports this one
@@ -57,3 +59,18 @@ class Interval(Checked):
     def table(self, length: int) -> FloatArray:
         """mu(n; theta) for n = 1..length at the nodes, of shape [node, n]."""
         return self.family.table(length)
+
+    def plot(self, axes: Axes | None = None, pulls: int | None = None) -> Axes:
+        """Draw mu(n) of some of its thetas, into these axes or a new figure's; returns the axes.
+
+        `pulls` is how far, by default until half of the fall is seen, or more.
+        """
+        from rotting.reports.means import mean_curves
+
+        return mean_curves(self, pulls=pulls, axes=axes)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a few thetas with their means and curves."""
+        from rotting.reports.notebook_bandits import interval_html
+
+        return interval_html(self)

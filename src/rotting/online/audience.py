@@ -20,6 +20,7 @@ from rotting.online import saving
 from rotting.online.answering import some
 from rotting.online.attendance import why_no_rest
 from rotting.online.batching import MOST
+from rotting.online.believing import Believed, believed
 from rotting.online.columns import columns_of
 from rotting.online.columns import listed as as_list
 from rotting.online.curves import LONGEST, USUAL, Curves, curves_of, keeps_curves
@@ -301,8 +302,7 @@ class AudiencePlayer(Keyed):
             )
         kept = self._snapshot()
         if most is None:
-            shown = exposure_of(kept["_state"], kept["_desk"]).shown
-            most = min(max(1, int(shown.max(initial=0))), USUAL)
+            most = self._usual(kept)
         furthest = kept["_reach"] if self.policy.tables else LONGEST
         most = checks.integer("most", most, 1, furthest)
         asked = self._asked_of(kept, NOBODY)
@@ -312,6 +312,19 @@ class AudiencePlayer(Keyed):
             for number in numbers
         ]
         return curves_of(self.policy.short_label, [self.arms[n] for n in numbers], beliefs)
+
+    @staticmethod
+    def _usual(kept: dict[str, Any]) -> int:
+        """How many showings are looked at: as often as any key was shown any arm, at most 60."""
+        shown = exposure_of(kept["_state"], kept["_desk"]).shown
+        return min(max(1, int(shown.max(initial=0))), USUAL)
+
+    def _believed(self) -> Believed | None:
+        """What the policy believes of showings to a new key; None if it does not count by key."""
+        if not keeps_curves(self.policy):
+            return None
+        kept = self._snapshot()
+        return believed(self._asked_of(kept, NOBODY), self._usual(kept), upcoming=False)
 
     @classmethod
     def _check_kind(cls, saved: saving.Saved) -> None:

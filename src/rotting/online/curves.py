@@ -7,7 +7,6 @@ is worth more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,14 +128,17 @@ class Curves:
             columns[name] = getattr(self, name).reshape(-1).tolist()
         return frame_of(columns, ("estimate", "low", "high"), library)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the curves with their bands, caps marked, into these axes or a new figure's."""
+    def plot(self, axes: Axes | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the curves with their bands, caps marked, into these axes or a new figure's.
+
+        `ax` is an older name of `axes`.
+        """
         from rotting.reports.curves import draw_curves
 
-        return draw_curves(self, ax)
+        return draw_curves(self, ax if axes is None else axes)
 
-    def _cells(self) -> list[list[str]]:
-        """A heading, and a row an arm."""
+    def cells(self) -> list[list[str]]:
+        """The table as texts: headings, and a row an arm."""
         shown = [n for n in _SHOWN if n <= self.most]
         rows = [["arm", "cap", *(f"#{n}" for n in shown)]]
         for place, (arm, cap) in enumerate(self.cap.items()):
@@ -145,7 +147,7 @@ class Curves:
         return rows
 
     def __str__(self) -> str:
-        cells = self._cells()
+        cells = self.cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [
             "  ".join(
@@ -154,40 +156,34 @@ class Curves:
             )
             for row in cells
         ]
-        return "\n".join([printable(self._heading()), *lines])
+        return "\n".join([printable(self.heading), *lines])
 
     __repr__ = __str__
 
-    def _heading(self) -> str:
+    @property
+    def heading(self) -> str:
+        """What the table is of."""
         return f"{self.title}: worth of the n-th showing to a key, estimated"
 
     def _repr_html_(self) -> str:
-        """For notebooks: their own colours, light or dark."""
-        head, *rows = self._cells()
-        lines = [
-            f"<p>{escape(printable(self._heading()))}</p>",
-            '<div style="overflow-x: auto"><table style="font-variant-numeric: tabular-nums">',
-            f"<thead>{_html(head, 'th')}</thead>",
-            "<tbody>",
-            *(_html(row, "td") for row in rows),
-            "</tbody></table></div>",
-        ]
-        return "\n".join(lines)
+        """For notebooks: the table, and the curves."""
+        from rotting.reports.notebook_players import curves_html
 
-
-def _html(cells: Sequence[str], tag: str) -> str:
-    sides = ["left", *["right"] * (len(cells) - 1)]
-    shown = (
-        f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
-        for side, cell in zip(sides, cells, strict=True)
-    )
-    return f"<tr>{''.join(shown)}</tr>"
+        return curves_html(self)
 
 
 def curves_of(
     title: str, arms: Sequence[Any], beliefs: Sequence[Sequence[Belief | None]]
 ) -> Curves:
     """Curves from what a policy believes of each showing of each arm."""
+
+    if not arms:
+        raise ValueError("arms must not all be retired for curves to be shown, but all are")
+    return Curves(title, arms, *bands(beliefs))
+
+
+def bands(beliefs: Sequence[Sequence[Belief | None]]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Estimates and the ends of their bands as arrays; NaN where there are none."""
 
     def numbers(name: str) -> FloatArray:
         values = [
@@ -196,6 +192,4 @@ def curves_of(
         ]
         return np.array(values, dtype=np.float64)
 
-    if not arms:
-        raise ValueError("arms must not all be retired for curves to be shown, but all are")
-    return Curves(title, arms, numbers("estimate"), numbers("low"), numbers("high"))
+    return numbers("estimate"), numbers("low"), numbers("high")

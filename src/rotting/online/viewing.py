@@ -7,10 +7,15 @@ from typing import Any
 from rotting.engines import desk as at
 from rotting.engines.waiting import listed
 from rotting.online import explaining
+from rotting.online.believing import Believed, believed
+from rotting.online.curves import LONGEST
 from rotting.online.roster import Roster
 from rotting.online.table import Row, Table
 from rotting.online.watching import Hook, Watched, watched
 from rotting.verbs import Opinion, look
+
+_FEWEST = 10  # pulls that are looked at, at least
+_BEYOND = 1.25  # times those that were made
 
 
 class Viewing(Roster):
@@ -83,13 +88,28 @@ class Viewing(Roster):
         self.__class__ = usual if hook is None else watched(usual)
 
     def _asked(self) -> explaining.Asked:
+        return _asked_in(self._snapshot())
+
+    def _believed(self) -> Believed | None:
+        """What the policy believes of pulls up to some more than were made; None if nothing."""
+        if not (self.policy.verbs.judge or self.policy.verbs.believe):
+            return None
         kept = self._snapshot()
-        names = ("policy", "arms", "_params", "_state", "_desk")
-        return explaining.Asked(*(kept[name] for name in names))
+        asked = _asked_in(kept)
+        most = max(_FEWEST, int(_BEYOND * asked.desk.pulls.max(initial=0)))
+        furthest = kept["_reach"] if self.policy.tables else LONGEST
+        return believed(asked, min(most, furthest), upcoming=True)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the table."""
-        return self.table()._repr_html_()
+        """For notebooks: the table, and curves where the policy believes in some."""
+        from rotting.reports.notebook_players import player_html
+
+        return player_html(self.table(), self._believed())
+
+
+def _asked_in(kept: dict[str, Any]) -> explaining.Asked:
+    names = ("policy", "arms", "_params", "_state", "_desk")
+    return explaining.Asked(*(kept[name] for name in names))
 
 
 def _known(value: Any) -> float | None:

@@ -45,7 +45,7 @@ def share_dots(
                 linestyle="none",
             )
         panel.axvline(found[reference].share, color=BLUE, linewidth=0.8, alpha=0.5)
-        panel.set_yticks(range(len(found)), list(found))
+        panel.set_yticks(range(len(found)), list(found), parse_math=False)
         panel.set_ylim(len(found) - 0.5, -0.5)
         panel.set_xlabel("share of pi_max's reward, 95 % intervals (hollow: keys ignored)")
         panel.grid(axis="x", color="#dddddd", linewidth=0.6)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rotting.logs.fits.rows import known_rows
 from rotting.logs.fits.shapes import FORMULAS
+from rotting.online.curves import USUAL
 from rotting.online.table import figure
 from rotting.printable import printable
+from rotting.reports import notebook
+from rotting.reports.curves import draw_curves
 
 if TYPE_CHECKING:
     from rotting.logs.fits.fitted import Fit
 
+_LETTERS = 400  # of a cell, in which an arm's numbers may stand
 _SHOWN = 20  # arms of a longer list that are shown
 
 
@@ -169,19 +172,11 @@ def text_of(fit: Fit) -> str:
 
 
 def html_of(fit: Fit) -> str:
-    """For notebooks."""
-    lines = [f"<p>{escape(_heading(fit))}</p>", f"<p>{escape(why(fit))}</p>"]
-    for rows in (_families(fit), _arms(fit)):
-        head, *body = rows
-        lines.append(
-            '<div style="overflow-x: auto"><table style="font-variant-numeric: tabular-nums">'
-        )
-        lines.append(f"<thead>{_html(head, 'th')}</thead><tbody>")
-        lines += [_html(row, "td") for row in body]
-        lines.append("</tbody></table></div>")
-    return "\n".join([*lines, *(f"<p>{escape(note)}</p>" for note in _below(fit))])
-
-
-def _html(cells: list[str], tag: str) -> str:
-    shown = (f'<{tag} style="text-align: left">{escape(cell)}</{tag}>' for cell in cells)
-    return f"<tr>{''.join(shown)}</tr>"
+    """For notebooks: the families, the arms, and their curves."""
+    tables = []
+    for head, *body in (_families(fit), _arms(fit)):
+        rows = [dict(zip(head, row, strict=True)) for row in body]
+        tables.append(notebook.table(rows, words=len(head), letters=_LETTERS))
+    curves = fit.curves(min(fit.longest, USUAL))
+    drawn = notebook.picture(lambda axes: draw_curves(curves, axes), "Fitted curves of the arms")
+    return notebook.fragment(_heading(fit), [*tables, drawn], [why(fit), *_below(fit)])

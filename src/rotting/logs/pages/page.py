@@ -11,9 +11,10 @@ from rotting.logs.diagnosis import codes
 from rotting.logs.diagnosis.phrases import p_text, sentence
 from rotting.logs.pages.drawing import Picture
 from rotting.logs.pages.next_steps import next_steps
-from rotting.logs.pages.pictures import pictures
+from rotting.logs.pages.pictures import first_pictures, pictures
 from rotting.logs.pages.short_answers import short
 from rotting.printable import printable
+from rotting.reports import notebook
 from rotting.reports import pages as html
 from rotting.reports.data import json_text
 
@@ -30,7 +31,7 @@ BADGES = {  # the verdict on the whole in plain words, and its colour
     codes.UNKNOWN: ("This log cannot tell", "open"),
 }
 _ASKED = ("exposure", "selection", "calendar", "recovery", "shape", "cost")
-_BESIDE = ("exposure", "shape", "calendar", "cost")  # pictures of a notebook, in this order
+_BESIDE = ("exposure", "calendar", "cost", "shape")  # pictures of a notebook, in this order
 STYLE = """
 .badge { display: inline-block; border-radius: 999px; padding: .15rem .9rem; margin: .4rem 0;
   font-weight: 700; color: var(--paper); background: var(--ink); }
@@ -59,23 +60,19 @@ li { margin: .2rem 0; overflow-wrap: anywhere; }
 
 def fragment(diagnosis: Diagnosis) -> str:
     """For a notebook: the verdict, a table of the answers, and two pictures."""
-    drawn = pictures(diagnosis)
-    beside = [drawn[name][0] for name in _BESIDE if name in drawn][:2]
     cell = 'style="text-align: left; vertical-align: top; white-space: normal"'
     rows = "".join(
-        f"<tr><td {cell}>{escape(part.title)}</td><td {cell}>{escape(part.verdict)}</td></tr>"
+        f"<tr><td {cell}>{escape(part.title)}</td>"
+        f"<td {cell}>{escape(printable(part.verdict))}</td></tr>"
         for part in diagnosis.parts.values()
     )
-    figures = "".join(
-        '<figure style="flex: 1 1 18rem; max-width: 27rem; margin: 0; background: #fff" '
-        f'role="img" aria-label="{escape(each.about)}">{each.svg}</figure>'
-        for each in beside
-    )
+    drawn = first_pictures(diagnosis, _BESIDE, 2)
+    figures = notebook.beside(notebook.on_paper(each.svg, each.about) for each in drawn)
     return (
         f"<p><strong>{escape(BADGES[diagnosis.overall][0])}.</strong> "
-        f"{escape(diagnosis.headline)}</p>"
+        f"{escape(printable(diagnosis.headline))}</p>"
         f'<div style="overflow-x: auto"><table><tbody>{rows}</tbody></table></div>'
-        f'<div style="display: flex; flex-wrap: wrap; gap: 1rem">{figures}</div>'
+        f"{figures}"
     )
 
 

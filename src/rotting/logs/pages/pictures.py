@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rotting.logs.pages.drawing import (
@@ -34,16 +35,14 @@ _LETTERS, _SMALL_LETTERS = 34, 20  # of the names of groups of showings, that ha
 def pictures(diagnosis: Diagnosis) -> dict[str, list[Picture]]:
     """The pictures of each part, by its name; none where there is nothing to draw."""
     data = diagnosis.as_data()
-    found = {
-        "contents": _contents(data),
-        "exposure": _exposure(data),
-        "selection": _selection(data),
-        "calendar": _calendar(data),
-        "recovery": _recovery(data),
-        "shape": _shapes(data),
-        "cost": _cost(data),
-    }
+    found = {name: list(draw(data)) for name, draw in _DRAWN.items()}
     return {name: drawn for name, drawn in found.items() if drawn}
+
+
+def first_pictures(diagnosis: Diagnosis, parts: Iterable[str], most: int) -> list[Picture]:
+    """The first pictures of these parts, at most so many; no others are drawn."""
+    data = diagnosis.as_data()
+    return list(islice((each for name in parts for each in islice(_DRAWN[name](data), 1)), most))
 
 
 def _contents(data: Mapping[str, Any]) -> list[Picture]:
@@ -194,15 +193,14 @@ def _recovery(data: Mapping[str, Any]) -> list[Picture]:
     )
 
 
-def _shapes(data: Mapping[str, Any]) -> list[Picture]:
+def _shapes(data: Mapping[str, Any]) -> Iterator[Picture]:
     curves = [
         curve for curve in evidence(data, "shape").get("curves", ()) if len(curve["numbers"]) > 1
     ]
     if not curves:
-        return []
+        return
     top = max(1.0, *(min(1.5, value) for curve in curves for value in curve["high"]))
     several = len(curves) > 1
-    found = []
     for place, curve in enumerate(curves):
         axes = new_axes(*(_SMALL if several else (WIDTH, HEIGHT)))
         places = range(len(curve["numbers"]))
@@ -214,10 +212,9 @@ def _shapes(data: Mapping[str, Any]) -> list[Picture]:
         showing_groups(axes, curve["numbers"], _SMALL_LETTERS if several else _LETTERS)
         axes.set_ylabel("of the first")
         axes.grid(axis="y", color="#e4e4e4", linewidth=0.6)
-        found += picture(
+        yield from picture(
             axes, f"What each showing is worth of the first: {curve['name']}", "", curve["name"]
         )
-    return found
 
 
 def _cost(data: Mapping[str, Any]) -> list[Picture]:
@@ -245,3 +242,14 @@ def _cost(data: Mapping[str, Any]) -> list[Picture]:
         "Blue: what was paid. Hatched: what first showings would have paid on top of it; the black "
         "line is its 95 % interval.",
     )
+
+
+_DRAWN: dict[str, Callable[[Mapping[str, Any]], Iterable[Picture]]] = {
+    "contents": _contents,
+    "exposure": _exposure,
+    "selection": _selection,
+    "calendar": _calendar,
+    "recovery": _recovery,
+    "shape": _shapes,
+    "cost": _cost,
+}

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rotting.arrays import FloatArray
 from rotting.logs.diagnosis.phrases import sentence
+from rotting.logs.pages.replay_picture import ABOUT, dots
 from rotting.logs.tapes.replayed import LOGGED, Earned, Replay
 from rotting.printable import printable
 from rotting.reports import pages as html
 from rotting.reports.data import json_text
-from rotting.reports.ink import BLUE, RED, readable
-from rotting.reports.plots import new_figure, svg_text
+from rotting.reports.plots import svg_text
 
 if TYPE_CHECKING:
     from rotting.logs.diagnosis.diagnosis import Diagnosis
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _DRAWS = 40  # of the fitted curves, for their uncertainty
 _NUMBERS = 4_000_000  # of all draws together, at most
-_ROW, _LEAST = 0.42, 1.9  # inches of height a policy, and of the whole
-_WIDEST = 26  # letters of a name in a picture
 _ARMS = 12  # whose shares are listed: those shown most
 _KINDS = {
     "exact": "By exposure: the n-th time a policy shows an arm (to a key, if there are keys) it "
@@ -131,12 +129,13 @@ def whole(replay: Replay, said: Diagnosis, source: str, command: str) -> str:
     """The page."""
     title = f"What would it have earned? {printable(Path(source).name or 'a log')}"
     bounds = any(each.bounds is not None for each in replay)
+    drawn = svg_text(dots(replay).figure.canvas.figure)
     also = " The thin grey line is what is possible without a model of it." if bounds else ""
     body = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="verdict">{escape(sentence(replay.recommendation))}</p>',
-        f'<div class="picture"><figure role="img" aria-label="Mean reward by policy">{dots(replay)}'
-        f'</figure><p class="note">Mean reward a decision, with {_level(replay)}s.{also} The '
+        f'<div class="picture"><figure role="img" aria-label="{ABOUT}">{drawn}</figure>'
+        f'<p class="note">Mean reward a decision, with {_level(replay)}s.{also} The '
         "dashed line is what the log's own play has earned on the same rows.</p></div>",
         html.table(*table(replay)),
         "<h2>What may be claimed</h2>",
@@ -184,49 +183,3 @@ def _shares(replay: Replay) -> list[str]:
     fewer = "" if len(totals) <= _ARMS else f" (the {_ARMS} shown most)"
     heads = ["policy", *(printable(arm) for arm in arms)]
     return [f"<h2>What they would have shown{fewer}</h2>", html.table(heads, rows)]
-
-
-def dots(replay: Replay) -> str:
-    """A dot a policy with its interval, bounds behind it, and the log's own play as a line: SVG."""
-    found = list(replay)
-    axes = new_figure(4.8, max(_LEAST, _ROW * len(found) + 1.0))[1][0]
-    for place, each in enumerate(found):
-        if each.bounds is not None:
-            axes.plot(each.bounds, (place, place), color="#bbbbbb", linewidth=5, zorder=1)
-        axes.errorbar(each.reward.mean, place, xerr=_around(each.reward), **_dot())
-    axes.axvline(replay.logged.mean, color=RED, linestyle="--", linewidth=1.2, zorder=2)
-    names = [
-        each.name if len(each.name) <= _WIDEST else f"{each.name[:_WIDEST]}..." for each in found
-    ]
-    axes.set_yticks(range(len(found)), names)
-    axes.set_ylim(len(found) - 0.4, -0.7)
-    axes.annotate(
-        "the log's own play",
-        (replay.logged.mean, -0.7),
-        (4, -3),
-        textcoords="offset points",
-        va="top",
-        color=readable(RED),
-        fontsize=9,
-    )
-    axes.set_xlabel("mean reward a decision")
-    axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
-    axes.set_axisbelow(True)
-    return svg_text(axes.figure.canvas.figure)
-
-
-def _around(value: Estimate) -> Any:
-    if not math.isfinite(value.low):
-        return None
-    return [[max(0.0, value.mean - value.low)], [max(0.0, value.high - value.mean)]]
-
-
-def _dot() -> dict[str, Any]:
-    return {
-        "color": BLUE,
-        "marker": "o",
-        "markersize": 6,
-        "capsize": 3,
-        "linestyle": "none",
-        "zorder": 3,
-    }

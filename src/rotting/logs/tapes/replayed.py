@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from rotting.arrays import FloatArray
+from rotting.logs.diagnosis.phrases import sentence
 from rotting.logs.tapes.estimates import Estimate
 from rotting.logs.tapes.propensities import Weighed
+from rotting.reports import notebook
 
 _COLUMNS = ("policy", "mean reward", "interval", "bounds", "from the log", "IPS", "doubly robust")
 
@@ -171,16 +172,19 @@ class Replay:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """For notebooks: their own colours, light or dark."""
+        """For notebooks: the table, a picture of it, and what may be claimed."""
+        from rotting.logs.pages.replay_picture import ABOUT, dots, height_of
+
         heads, rows = self._rows()
-        head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-        )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes() if note)
-        return (
-            '<div style="overflow-x: auto"><table style="font-variant-numeric: tabular-nums">'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{notes}"
+        height = height_of(len(self.policies))
+        return notebook.fragment(
+            "What policies would have earned on the log",
+            [
+                notebook.table([dict(zip(heads, row, strict=True)) for row in rows]),
+                notebook.picture(lambda axes: dots(self, axes), ABOUT, height=height),
+            ],
+            self._notes()[1:],
+            lead=sentence(self.recommendation),
         )
 
 

@@ -1,0 +1,70 @@
+"""What each policy would have earned, drawn: a dot with its interval, and the log's own play."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from rotting.printable import printable
+from rotting.reports.ink import BLUE, QUIET, RED, readable
+from rotting.reports.naming import shortened
+from rotting.reports.plots import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from rotting.logs.tapes.estimates import Estimate
+    from rotting.logs.tapes.replayed import Replay
+
+ABOUT = "Mean reward by policy"
+_ROW, _LEAST = 0.42, 1.9  # inches of height a policy, and of the whole
+_WIDEST = 29  # letters of a name
+
+
+def height_of(rows: int) -> float:
+    """How high a picture of so many policies is, in inches."""
+    return max(_LEAST, _ROW * rows + 1.0)
+
+
+def dots(replay: Replay, axes: Axes | None = None) -> Axes:
+    """A dot a policy with its interval, bounds behind it, and the log's own play as a line."""
+    found = list(replay)
+    if axes is None:
+        axes = new_figure(4.8, height_of(len(found)))[1][0]
+    for place, each in enumerate(found):
+        if each.bounds is not None:
+            axes.plot(each.bounds, (place, place), color=QUIET, linewidth=5, zorder=1)
+        axes.errorbar(
+            each.reward.mean,
+            place,
+            xerr=_around(each.reward),
+            color=BLUE,
+            marker="o",
+            markersize=6,
+            capsize=3,
+            linestyle="none",
+            zorder=3,
+        )
+    axes.axvline(replay.logged.mean, color=RED, linestyle="--", linewidth=1.2, zorder=2)
+    names = [shortened(printable(each.name), _WIDEST) for each in found]
+    axes.set_yticks(range(len(found)), names, parse_math=False)
+    axes.set_ylim(len(found) - 0.4, -0.7)
+    axes.annotate(
+        "the log's own play",
+        (replay.logged.mean, -0.7),
+        (4, -3),
+        textcoords="offset points",
+        va="top",
+        color=readable(RED),
+        fontsize=9,
+    )
+    axes.set_xlabel("mean reward a decision")
+    axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return axes
+
+
+def _around(value: Estimate) -> Any:
+    if not math.isfinite(value.low):
+        return None
+    return [[max(0.0, value.mean - value.low)], [max(0.0, value.high - value.mean)]]
