@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import importlib.util
 import inspect
 import json
 import re
@@ -46,8 +45,6 @@ class Reader:
             (self.folder / named[1]).write_text(block.text)
         elif block.language == "python":
             self.executes(block.text)
-        elif block.language == "py":
-            self.may_execute(block.text)
         elif block.language == "sh":
             self.enters(block.text)
         elif block.language == "console":
@@ -59,14 +56,6 @@ class Reader:
         self.capsys.readouterr()
         exec(compile(code, str(self.page), "exec"), self.scope)
         self.printed = self.capsys.readouterr().out
-
-    def may_execute(self, code: str) -> None:
-        """Code of another library, which its first line names and few have."""
-        needs = re.match(r"# needs (\w+)\n", code)
-        assert needs, f"{self.page.name}: what does this need?\n{code}"
-        compile(code, str(self.page), "exec")
-        if importlib.util.find_spec(needs[1]):
-            exec(code, {"__name__": "page"})
 
     def enters(self, text: str) -> None:
         """Commands, a line each."""

@@ -19,17 +19,21 @@ from page_blocks import PAGES, SERVING, Block, blocks, lines_without_fence, name
 from rotting.serve.config import PREFIX, Config
 
 # Who looks after code in which language.
-RUN = {"python", "py", "sh", "console", "toml", "text"}  # test_docs.py, in the order of the page
+RUN = {"python", "sh", "console", "toml", "text"}  # test_docs.py, in the order of the page
 SERVED = {"bash", "json", "python", "toml"}  # tests/serve/test_serving_docs.py, on its own pages
 READ = {"yaml", "ini", "dockerfile", "nginx", "caddyfile"}  # this file, as far as it can be
-ELSEWHERE = {"bibtex"}  # tests/test_metadata.py
+ELSEWHERE = {
+    "docs/paper/citing.md": {"bibtex"},  # tests/test_metadata.py
+    "docs/guides/coming-from.md": {"py"},  # code of others: tests/test_coming_from.py
+}
 SHOWN = {"mermaid"}  # a picture
 COMMAND = re.compile(r"`((?:rotting|make|python|pip install) [^`]*)`")  # within a sentence
 
 
 def unknown_languages(page: Path, text: str) -> list[str]:
     """Fences whose code nobody would look at."""
-    known = RUN | READ | ELSEWHERE | SHOWN | (SERVED if page in SERVING else set())
+    own = SERVED if page in SERVING else ELSEWHERE.get(name_of(page), set())
+    known = RUN | READ | SHOWN | own
     return [f"{name_of(page)}:{b.line}" for b in blocks(text) if b.language not in known]
 
 
