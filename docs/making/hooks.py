@@ -42,6 +42,11 @@ LINK = re.compile(r"(!?)\[((?:[^]\[]|\[[^]]*\])*)\]\((?!\w+:|#)([^)# ]+)(#[^) ]*
 
 
 SOURCE = re.compile(r'(src|srcset|href)="(?!\w+:|#)([^"]+)"')
+# Two pictures, for dark and for light, of which a browser takes one.
+PICTURE = re.compile(
+    r'<picture>\s*<source [^>]*dark[^>]*srcset="([^"]+)">\s*'
+    r'<img(.*?)src="([^"]+)"(.*?)>\s*</picture>'
+)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -119,7 +124,15 @@ def led(text: str, written_in: str, shown_in: str) -> str:
     def moved(found: re.Match[str]) -> str:
         return f'{found.group(1)}="{there(found.group(2)) or found.group(2)}"'
 
-    return SOURCE.sub(moved, LINK.sub(new, text))
+    return PICTURE.sub(_both, SOURCE.sub(moved, LINK.sub(new, text)))
+
+
+def _both(found: re.Match[str]) -> str:
+    """Both pictures, of which the theme shows the one that fits its colours, not the system's."""
+    dark, before, light, after = found.groups()
+    return (
+        f'<img{before}src="{light}#only-light"{after}>\n<img{before}src="{dark}#only-dark"{after}>'
+    )
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
