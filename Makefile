@@ -12,7 +12,7 @@ STAMP := .venv/.installed
 .DEFAULT_GOAL := help
 .PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
   league readings mutate slow log-study serve-study browser lockstep fuzz site gallery lock test-lowest \
-  matrix release-check clean
+  test-peers matrix release-check clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -133,6 +133,14 @@ test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allo
 	  --resolution lowest-direct -e ".[frames,logs,serve]" --group dev
 	.venv-lowest/$(SCRIPTS)/python -m pytest -n 2
 
+# SMPyBandits needs an older scipy than river does.
+test-peers:  ## what docs/guides/coming-from.md says of other libraries, seen in theirs
+	for theirs in "river==0.26.1 mabwiser==2.7.4" "SMPyBandits==0.9.7 scipy<1.14"; do \
+	  rm -rf .venv-peers && $(PYTHON) -m venv .venv-peers && \
+	  .venv-peers/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check -e . pytest $$theirs && \
+	  .venv-peers/$(SCRIPTS)/python -m pytest -rs tests/test_coming_from.py || exit 1; \
+	done
+
 clean:  ## remove what was built
-	rm -rf .venv .venv-lowest .venv-wheel out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf .venv .venv-lowest .venv-peers .venv-wheel out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -name __pycache__ -prune -exec rm -rf {} +
