@@ -1,11 +1,11 @@
 """Online play for an audience: speed, beside a dictionary of players; memory; growth over keys.
 
     python benchmarks/audience.py [--policy NAME] [--decisions 50000]
+    python benchmarks/audience.py --draw         docs/images/audience_growth.svg from the latest
 
 Ten arms, keys that come at random, every decision with its reward. The dictionary has one player of
 the same policy for each key, made when the key is first seen, and gets the same keys. Least of
-several rounds; memory is that of a fresh process (RSS) with a million keys and forty arms. Draws
-docs/images/audience_growth.svg.
+several rounds; memory is that of a fresh process (RSS) with a million keys and forty arms.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from record import record
 from rotting import Arm, Gaussian, Scenario, models, policies
 from rotting.catalogue.names import parse_policy
 from rotting.reports import plots
-from rotting.reports.ink import BLUE, RED
+from rotting.reports.ink import BLUE, DASHES, RED
+from rotting.reports.naming import End, name_ends
 
 ARMS, MANY_ARMS = 10, 40
 MILLION = 1_000_000
@@ -38,7 +39,8 @@ FEW = 5_000  # decisions of the dictionary
 ROUNDS = 5
 FAMILY = models.Polynomial().over([0.1, 0.2, 0.3, 0.5, 0.7, 1.0])
 SIGMA = 0.3
-PICTURE = Path(__file__).parents[1] / "docs" / "images" / "audience_growth.svg"
+HERE = Path(__file__).parent
+PICTURE = HERE.parent / "docs" / "images" / "audience_growth.svg"
 
 
 def usual() -> policies.Policy:
@@ -191,25 +193,24 @@ def growth(policy: policies.Policy, decisions: int) -> list[dict[str, Any]]:
     return rows
 
 
-def draw(rows: list[dict[str, Any]], policy: policies.Policy) -> None:
-    """The growth as a picture."""
+def draw() -> None:
+    """The latest growth as a picture."""
+    latest = json.loads((HERE / "results" / "audience.json").read_text())
+    rows = latest["growth"]
     figure, (axes,) = plots.new_figure()
-    keys = [row["keys"] for row in rows]
-    for name, colour in (("single", BLUE), ("batched", RED)):
-        times = [row[f"{name}_nanoseconds"] / 1e3 for row in rows]
-        axes.plot(keys, times, "o-", color=colour)
-        axes.annotate(
-            "one by one" if name == "single" else f"in batches of {BATCH:,}",
-            (keys[0], times[0]),
-            xytext=(0, 8),
-            textcoords="offset points",
-            color=colour,
-        )
+    keys, ends = [row["keys"] for row in rows], []
+    ways = {"single": ("one by one", BLUE), "batched": (f"in batches\nof {BATCH:,}", RED)}
+    for dashes, (way, (said, colour)) in zip(DASHES, ways.items(), strict=False):
+        times = [row[f"{way}_nanoseconds"] / 1e3 for row in rows]
+        axes.plot(keys, times, marker="o", color=colour, linestyle=dashes)
+        ends.append(End(times[-1], said, colour))
     axes.set_xscale("log")
-    axes.set_ylim(bottom=0.0, top=1.25 * max(row["single_nanoseconds"] for row in rows) / 1e3)
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0.0)
     axes.set_xlabel("keys")
     axes.set_ylabel("microseconds a decision and its reward")
-    axes.set_title(f"{policy.short_label}, {ARMS} arms")
+    axes.set_title(f"{latest['policy']}, {ARMS} arms", loc="left")
+    name_ends(axes, ends, at=keys[-1])
     plots.save_figure(figure, PICTURE)
 
 
@@ -226,7 +227,11 @@ def main() -> None:
     parser.add_argument("--policy", default=None, help="by name, as on the command line")
     parser.add_argument("--decisions", type=int, default=50_000)
     parser.add_argument("--memory", action="store_true", help="print the memory and nothing else")
+    parser.add_argument("--draw", action="store_true", help="only draw the latest figures")
     args = parser.parse_args()
+    if args.draw:
+        draw()
+        return
     policy = usual() if args.policy is None else named(args.policy)
     if args.memory:
         print(json.dumps(memory(policy)))
@@ -238,8 +243,8 @@ def main() -> None:
     show(policy.label, rows)
     show("a million keys, a fresh process", [taken])
     show("growth", growing)
-    draw(growing, policy)
     record("audience", rows, policy=policy.label, memory=taken, growth=growing)
+    draw()
 
 
 if __name__ == "__main__":

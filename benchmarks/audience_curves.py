@@ -1,6 +1,7 @@
 """Four creatives for 2,000 users: what frequency caps earn, what was learnt, and the learnt caps.
 
-    python benchmarks/audience_curves.py      also draws docs/images/audience_curves.svg
+    python benchmarks/audience_curves.py
+    python benchmarks/audience_curves.py --draw      only docs/images/audience_curves.svg
 
 The player is the recommended one for clicks, online, in batches of 100, for 100,000 showings; the
 picture is of seed 0, and the learnt caps are also those of players with the five seeds after it.
@@ -9,6 +10,7 @@ Fixed caps are simulated, 20 runs, beside the recommended policy and on the same
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ CREATIVES = {
     "winter": Arm(models.Exponential(0.5).times(0.07)),
 }
 USERS, SHOWINGS, BATCH, SEED = 2_000, 100_000, 100, 0
-RUNS, PLAYERS = 20, 6
+RUNS, PLAYERS, MOST = 20, 6, 30
 CAPS = (1, 2, 3, 5, 8, 13)
 
 
@@ -55,13 +57,30 @@ def learnt(seed: int) -> Any:
         batch = player.select_many(rng.integers(USERS, size=BATCH).tolist())
         rates = means[batch.numbers, batch.pulls - 1]
         player.update_many(batch, (rng.random(BATCH) < rates).astype(float))
-    return player.curves(most=30)
+    return player.curves(most=MOST)
+
+
+def draw(curves: Any, truth: Any) -> None:
+    """What was learnt, and the truth."""
+    figure, (axes,) = plots.new_figure(height=3.8)
+    curves.plot(axes)
+    for row in truth:
+        axes.plot(np.arange(1, MOST + 1), row, lw=1.2, ls=":", color="#333333", zorder=5)
+    axes.set_xlabel("showing to the same user\n(bands: 95 %; dots: caps; dotted: truth)")
+    axes.set_ylabel("click rate")
+    axes.set_title("")
+    plots.save_figure(figure, Path(__file__).parents[1] / "docs" / "images" / "audience_curves.svg")
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draw", action="store_true", help="only learn seed 0's curves, and draw")
+    truth = np.stack([arm.mean(np.arange(1, MOST + 1)) for arm in CREATIVES.values()])
+    if parser.parse_args().draw:
+        draw(learnt(SEED), truth)
+        return
     players = [learnt(seed) for seed in range(SEED, SEED + PLAYERS)]
     curves = players[0]
-    truth = np.stack([arm.mean(np.arange(1, 31)) for arm in CREATIVES.values()])
     true_caps = [cap.showings for cap in caps_of(truth)]
     print(curves)
     caps = {
@@ -72,11 +91,7 @@ def main() -> None:
         print(arm, found_caps)
     found = shares()
     print({name: round(share, 4) for name, share in found.items()})
-    figure, (axes,) = plots.new_figure()
-    curves.plot(axes)
-    for row in truth:
-        axes.plot(np.arange(1, 31), row, lw=0.8, ls=":", color="#777777")
-    plots.save_figure(figure, Path(__file__).parents[1] / "docs" / "images" / "audience_curves.svg")
+    draw(curves, truth)
     rows = [{"policy": name, "share": round(share, 4)} for name, share in found.items()]
     more: dict[str, Any] = {"runs": RUNS, "seed": SEED, "players": PLAYERS, "caps": caps}
     record("audience_curves", rows, users=USERS, showings=SHOWINGS, **more)

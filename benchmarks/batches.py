@@ -81,7 +81,7 @@ def regret(policy: Policy, arms: list[Arm], sigma: float | None, size: int, run:
 def draw() -> None:
     """Regret in batches over that one by one, for the recommended policies."""
     rows = json.loads((HERE / "results" / "batches.json").read_text())["rows"]
-    figure, (axes,) = plots.new_figure(5.6, 3.6)
+    figure, (axes,) = plots.new_figure(height=3.7)
     lines: dict[str, dict[int, float]] = {}
     for row in rows:
         if row["policy"] != "SW-TS":
@@ -90,14 +90,15 @@ def draw() -> None:
     ends = []
     for name, ink in inks(lines).items():
         ratios = [lines[name][size] / lines[name][1] for size in SIZES]
-        axes.plot(SIZES, ratios, marker="o", lw=1.5, **ink.line)
-        ends.append(End(ratios[-1], name, ink.colour))
+        axes.plot(SIZES, ratios, marker="o", ms=4, lw=1.5, **ink.line)
+        ends.append(End(ratios[-1], name.removeprefix("SteadyUCB: "), ink.colour))
     axes.set(xscale="log", yscale="log")
     axes.set(xlabel="decisions before their rewards come", ylabel="regret; one by one: 1")
+    axes.set_title("SteadyUCB, and Guarded where a family is known", loc="left")
     axes.set_xticks(SIZES, [f"{size:,}" for size in SIZES])
     axes.set_yticks([1, 2, 4, 8], ["1", "2", "4", "8"])
     axes.minorticks_off()
-    name_ends(axes, ends)
+    name_ends(axes, ends, at=SIZES[-1])
     plots.save_figure(figure, HERE.parent / "docs" / "images" / "batches.svg")
 
 

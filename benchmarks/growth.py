@@ -1,15 +1,19 @@
 """What one decision costs as K, T and Theta grow, as a multiple of one NumPy standard normal.
 
     python benchmarks/growth.py          (make growth)
+    python benchmarks/growth.py --draw   docs/images/growth.svg from the latest figures
 
 Each point is the least of three rounds of simulate(threads=1) with oracle and tables, after a
-warm-up, over the time NumPy takes for as many normals, measured in turn. Draws
-docs/images/growth.svg. The nanoseconds are of the machine at hand.
+warm-up, over the time NumPy takes for as many normals, measured in turn. The nanoseconds are of the
+machine at hand.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +24,7 @@ from rotting.reports import plots
 from rotting.reports.ink import inks
 from rotting.reports.naming import End, name_ends
 
+HERE = Path(__file__).parent
 SIGMA = 0.2**0.5
 PLATEAU = models.Plateau(length=100)
 FAMILY = PLATEAU.over([0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4])
@@ -42,6 +47,15 @@ def cost(policy: Any, scenario: Scenario, runs: int) -> dict[str, float]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draw", action="store_true", help="only draw the latest figures")
+    if not parser.parse_args().draw:
+        measure()
+    draw()
+
+
+def measure() -> None:
+    """Play, and keep the figures."""
     rows: list[dict[str, Any]] = []
     known = {
         "UCB1": policies.UCB1(),
@@ -89,15 +103,16 @@ def main() -> None:
             )
             print(rows[-1], flush=True)
     record("growth", rows)
-    draw(rows)
 
 
-def draw(rows: list[dict[str, Any]]) -> None:
+def draw() -> None:
     """The latest figures."""
-    figure, axes = plots.new_figure(plots.WIDTH, 9.0, panels=3, rows=3)
+    rows = json.loads((HERE / "results" / "growth.json").read_text())["rows"]
+    figure, axes = plots.new_figure(height=7.4, panels=3, rows=3)
     drawn = inks(dict.fromkeys(row["policy"] for row in rows))
-    for panel, what in zip(axes, ("K", "T", "Theta"), strict=True):
-        ends = []
+    grows = {"K": "arms, K", "T": "rounds, T", "Theta": "models of the family, |Theta|"}
+    for panel, (what, said) in zip(axes, grows.items(), strict=True):
+        ends: dict[int, list[End]] = {}  # by where lines end
         for name, ink in drawn.items():
             points = [
                 (row["value"], row["nanoseconds"])
@@ -106,10 +121,13 @@ def draw(rows: list[dict[str, Any]]) -> None:
             ]
             if points:
                 panel.plot(*zip(*points, strict=True), marker=".", **ink.line)
-                ends.append(End(points[-1][1], name, ink.colour))
-        panel.set(xscale="log", yscale="log", xlabel=what, ylabel="nanoseconds a decision")
-        name_ends(panel, ends)
-    plots.save_figure(figure, "docs/images/growth.svg")
+                ends.setdefault(points[-1][0], []).append(End(points[-1][1], name, ink.colour))
+        panel.set(xscale="log", yscale="log", xlabel=said)
+        panel.minorticks_off()
+        for at, some in ends.items():
+            name_ends(panel, some, at=at)
+    figure.supylabel("nanoseconds a decision", fontsize=10)
+    plots.save_figure(figure, HERE.parent / "docs" / "images" / "growth.svg")
 
 
 if __name__ == "__main__":

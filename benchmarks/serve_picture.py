@@ -4,8 +4,8 @@
 
 Starts `rotting serve --demo` on a free port with a database that is thrown away, waits until the
 past was played and visitors come, and takes the page of the demo's experiment with Playwright and
-the system's Chromium: light, 1,280 wide, down to the end of the curves. It fails if the page says
-anything on its console.
+the system's Chromium: light, as on a tablet, down to the end of the curves. It fails if the page
+says anything on its console.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-WIDTH, PAST = 1280, 4000  # pixels; decisions of the day that the demo plays at once
+WIDTH, PAST = 860, 4000  # pixels; decisions of the day that the demo plays at once
 LAST = "curves"  # the id of the last heading whose section is in the picture
 
 
@@ -45,7 +45,8 @@ def decisions(url: str) -> int:
 
 
 def take(url: str, out: Path) -> None:
-    """The page as a file."""
+    """The page as a file, of few colours, so that it is small."""
+    from PIL import Image
     from playwright.sync_api import sync_playwright
 
     place = next((found for name in BROWSERS if (found := shutil.which(name))), None)
@@ -69,6 +70,9 @@ def take(url: str, out: Path) -> None:
         clip = {"x": 0.0, "y": 0.0, "width": float(WIDTH), "height": height}
         page.screenshot(path=out, full_page=True, clip=clip)
         browser.close()
+    Image.open(out).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, 2).save(
+        out, optimize=True
+    )
     if said:
         raise SystemExit(f"the page says on its console: {said}")
 

@@ -18,6 +18,7 @@ from rotting import policies
 from rotting.league.candy import FAMILY, candy_cane
 from rotting.reports import plots
 from rotting.reports.ink import ink
+from rotting.reports.naming import End, name_ends
 
 scenario = candy_cane()
 contestants = {
@@ -39,7 +40,7 @@ for name, policy in contestants.items():
 
 # %%
 figure, (above, below) = plots.new_figure(height=5.4, panels=2, rows=2)
-names = [name for name in reversed(contestants) if name != "Oracle"]
+names, ends = [name for name in reversed(contestants) if name != "Oracle"], []
 for row, name in enumerate(names):
     share = 100 * results[name].share
     half = 1.96 * share.std(ddof=1) / share.size**0.5
@@ -50,8 +51,9 @@ above.set_title("Guarded is ahead, SteadyUCB close behind", loc="left")
 for name in ("Oracle", "Guarded", "UCB1", "RoundRobin"):
     # each run's machines, the most pulled first; then the mean over runs
     most = np.sort(results[name].pulls, axis=1)[:, ::-1].mean(axis=0)
-    below.plot(range(1, 101), most, label=name, **ink(name).line)
+    below.plot(range(1, 101), most, **ink(name).line)
+    ends.append(End(most[-1], name, ink(name).colour))
 below.set(xlim=(1, 100), ylim=(0, None), ylabel="pulls")
 below.set_xlabel("machines, the most pulled first")
-below.legend(frameon=False, fontsize=9)
+name_ends(below, ends)
 plots.save_figure(figure, "candy_cane.png")

@@ -40,7 +40,7 @@ def play(policy, run):
     return shown, clicks
 
 
-figure, panels = plots.new_figure(height=4.4, panels=2, rows=2)
+figure, panels = plots.new_figure(height=5.6, panels=2, rows=2)
 for axes, policy in zip(panels, (policies.UCB1(), policies.SteadyUCB(None)), strict=True):
     name = type(policy).__name__
     runs = [play(policy, run) for run in range(5)]
@@ -52,7 +52,7 @@ for axes, policy in zip(panels, (policies.UCB1(), policies.SteadyUCB(None)), str
         alive = np.arange(period, period + LIVE)
         share[alive, period] = np.bincount(visits, minlength=CREATIVES)[alive] / LENGTH
     colours = LinearSegmentedColormap.from_list(name, ["#E8E8E8", ink(name).colour])
-    axes.imshow(share, cmap=colours, vmin=0, vmax=0.4, aspect="auto", origin="lower")
+    axes.pcolormesh(share, cmap=colours, vmin=0, vmax=0.4)
     axes.set_title(f"{name}: {clicks[0]:,} clicks", loc="left")
     axes.set_ylabel("creative")
 panels[1].set_xlabel(f"time, in periods of {LENGTH} visits  (darker: shown more often)")

@@ -9,7 +9,6 @@
 # arm, which it pulls most, is right in all. Others are pulled seldom, and theta 0.3 is wrong in
 # most runs to the end. (0.4 is the last of the list: all that pays too little is taken for it.)
 # Below, mean regret goes nearly flat all the same. wSWA, which knows no curves, pays far more.
-
 # %%
 import numpy as np
 
@@ -51,8 +50,9 @@ figure, (above, below) = plots.new_figure(height=5.2, panels=2, rows=2)
 right = (believed == thetas).sum(axis=0)  # in how many runs, at each moment, for each arm
 for k, theta in enumerate(thetas):
     print(f"theta {theta}: right in {right[-1, k]} of {RUNS} runs, {pulls[:, k].mean():.0f} pulls")
-    above.plot(20 * np.arange(1, T // 20 + 1), right[:, k], color=colours[k])
+    above.plot(range(20, T + 1, 20), right[:, k], color=colours[k])
 above.set(xlim=(0, T), ylim=(0, 31), ylabel="runs of 30 that are right")
+plots.few_ticks(above)
 above.set_title("Regret goes flat before all curves are found", loc="left")
 name_ends(above, [End(right[-1, k], f"theta {thetas[k]}", colours[k]) for k in range(4)])
 plots.regret_curves(found, axes=below)

@@ -14,7 +14,7 @@ import rotting
 from rotting import policies, theory
 from rotting.papers import levine2017
 from rotting.reports import plots
-from rotting.reports.ink import BLUE, ORANGE, RED
+from rotting.reports.ink import BLUE, ORANGE, RED, readable
 
 scenario = levine2017.non_parametric()
 careful = round(theory.best_alpha(max_mean=1.0), 2)
@@ -41,7 +41,7 @@ halves = [1.96 * result.standard_error[-1] for result in again]
 axes.errorbar(alphas, new, yerr=halves, fmt="o", color=ORANGE, capsize=3)
 for alpha, name in ((tuning.chosen["alpha"], "chosen"), (careful, "least bound")):
     axes.axvline(alpha, color=RED, linewidth=0.8, linestyle=":")
-    axes.text(alpha / 1.05, 350, name, color=RED, fontsize=9, ha="right")
+    axes.text(alpha / 1.05, 350, name, color=readable(RED), fontsize=9, ha="right")
 axes.set(xscale="log", ylim=(0, None), ylabel="mean regret")
 axes.set_xticks(alphas, [f"{alpha:g}" for alpha in alphas], minor=False)
 axes.set_xlabel("alpha  (line: tuning; dots: another seed, 95 % intervals)")

@@ -7,7 +7,7 @@
 #
 # **What to see.** Above, one run: UCB1 believes in the mean of *all* rewards of "falls". The old
 # ones hold it up, so the belief sinks slowly while the truth lies far below. Below, it pays for
-# that in every later round. wSWA looks at recent rewards only, and turns away at once.
+# that in every later round. wSWA looks at recent rewards only, and soon turns away.
 
 # %%
 import numpy as np
@@ -51,6 +51,7 @@ rounds = range(100, scenario.horizon + 1, 100)
 above.plot(rounds, belief, **ink("UCB1").line)
 above.plot(rounds, truth, color=BLACK)
 above.set(xlim=(0, scenario.horizon), ylim=(0.3, 1.1), ylabel="mean reward of 'falls'")
+plots.few_ticks(above)
 above.set_title("UCB1 never forgets that an arm was good", loc="left")
 name_ends(above, [End(belief[-1], "UCB1 believes", ink("UCB1").colour), End(0.4, "truth", BLACK)])
 plots.regret_curves(found, axes=below)

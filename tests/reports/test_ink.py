@@ -63,7 +63,8 @@ def test_every_registered_policy_has_an_ink_of_its_own() -> None:
     assert [ink.policy_of(name) for name in names] == [ink.policy_of(name) for name in classes]
     alone = [ink.ink(name) for name in names]
     assert len(set(alone)) == len(alone)
-    assert list(ink.inks(names).values()) == alone  # nobody gives way, even if all are drawn
+    lines = [each.line for each in ink.inks(names).values()]
+    assert lines == [each.line for each in alone]  # nobody gives way, even if all are drawn
     assert not set(ink._ALIASES) & set(ink._TABLE)
     assert set(ink._ALIASES.values()) <= set(ink._TABLE)
 
@@ -90,13 +91,14 @@ def test_two_of_one_policy_have_its_colour_and_nobody_is_drawn_twice_the_same() 
     names = ["mine", "Guarded", *(f"SteadyUCB: {k}" for k in range(5)), "SteadyUCB", "mine 2"]
     drawn = ink.inks(names)
     assert list(drawn) == names
-    assert len(set(drawn.values())) == len(names)
-    assert drawn["Guarded"] == ink.ink("Guarded")
-    assert drawn["SteadyUCB: 0"] == ink.ink("SteadyUCB")
+    assert len({(each.colour, each.dashes) for each in drawn.values()}) == len(names)
+    assert len({each.marker for each in drawn.values()}) == len(names)
+    assert drawn["Guarded"].line == ink.ink("Guarded").line
+    assert drawn["SteadyUCB: 0"].line == ink.ink("SteadyUCB").line
     assert all(drawn[f"SteadyUCB: {k}"].colour == ink.BLACK for k in range(4))
     assert drawn["mine"].colour == drawn["mine 2"].colour
     more = ink.inks(f"own {letter * 3}" for letter in "abcdefghijklmnopqrstuvwxyz")
-    assert len(set(more.values())) == len(more)
+    assert len({(each.colour, each.dashes) for each in more.values()}) == len(more)
     assert len(ink.inks(f"SteadyUCB {k}" for k in range(60))) == 60  # more than there are inks
 
 

@@ -18,7 +18,7 @@ QUIET = "#BBBBBB"  # for what is there to compare with, and needs no name
 _SOLID, _DASHED, _DOTTED = "-", (0, (5, 1.5)), (0, (1, 1.2))
 _DASHDOT, _LONG = (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 1, 2, 1, 2))
 DASHES: tuple[Any, ...] = (_SOLID, _DASHED, _DASHDOT, _DOTTED, _LONG)
-MARKERS = ("o", "s", "^", "D", "v")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 _Slot = tuple[str, int]  # a colour and a place among the dashes
 _SLOTS: tuple[_Slot, ...] = tuple(
     (colour, place)
@@ -120,6 +120,8 @@ def ink(name: str) -> Ink:
 def inks(names: Iterable[str]) -> dict[str, Ink]:
     """An ink for each name of a figure: the policy's own, other dashes where it is there twice.
 
+    Markers are all different while there are enough, for points in print.
+
     >>> two = inks(["wSWA(alpha=0.2)", "wSWA(alpha=2)", "UCB1"])
     >>> two["wSWA(alpha=0.2)"].colour == two["wSWA(alpha=2)"].colour
     True
@@ -138,10 +140,14 @@ def inks(names: Iterable[str]) -> dict[str, Ink]:
             kin = [(colour, (place + step) % len(DASHES)) for step in range(1, len(DASHES))]
             free = (slot for slot in (*kin, *_SLOTS) if slot not in given.values())
             given[name] = next((slot for slot in free if slot in _SLOTS), wanted[name])
-    return {
-        name: Ink(colour, DASHES[place], MARKERS[place])
-        for name, (colour, place) in ((name, given[name]) for name in wanted)
-    }
+    found: dict[str, Ink] = {}
+    for name in wanted:
+        colour, place = given[name]
+        taken = {each.marker for each in found.values()}
+        shapes = (MARKERS[place], *MARKERS)
+        marker = next((each for each in shapes if each not in taken), MARKERS[place])
+        found[name] = Ink(colour, DASHES[place], marker)
+    return found
 
 
 def _slot(policy: str) -> _Slot:
