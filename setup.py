@@ -14,6 +14,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent
 LINK = re.compile(r"(!?)\[([^]]*)\]\((?!https?://|#|mailto:)([^) ]+)\)")
+# Two pictures, for dark and for light: a package index shows the light one.
+PICTURE = re.compile(
+    r'<picture>.*?<img[^>]* src="([^"]+)" alt="([^"]+)"[^>]*>\s*</picture>', re.DOTALL
+)
 
 
 def index_page(readme: str, repository: str, version: str) -> str:
@@ -27,7 +31,7 @@ def index_page(readme: str, repository: str, version: str) -> str:
             return f"{picture}[{text}]({base}/{kind}/v{version}/{path})"
         return f"*{text} ({path})*" if picture else text
 
-    return LINK.sub(absolute, readme)
+    return LINK.sub(absolute, PICTURE.sub(r"![\2](\1)", readme))
 
 
 if __name__ == "__main__":

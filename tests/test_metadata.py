@@ -148,3 +148,4 @@ def test_links_of_the_readme_work_on_a_package_index() -> None:
         assert not re.search(r"\]\((?!https?://|#)", shown)
         assert shown.count("```") == ours.count("```")
         assert ("![" in shown) == bool(repository)
+        assert "<picture" not in shown
