@@ -26,8 +26,9 @@ for name, policy in (("UCB1", policies.UCB1()), ("wSWA", policies.WSWA(0.2, levi
         player.update((arm, pull), arms[arm].mean(pull) + levine2017.SIGMA * noise.normal())
         if t % EVERY == 0:
             pulls[name].append([player.pulls[0], player.pulls[1]])
+print("pulls of the steady arm and of the other")
 for t in MOMENTS:
-    print(f"pulls of both after {t:6,}:", {name: at[t // EVERY - 1] for name, at in pulls.items()})
+    print(f"after {t:6,} rounds ", {name: at[t // EVERY - 1] for name, at in pulls.items()})
 
 
 def draw(axes, t):
@@ -42,18 +43,17 @@ def draw(axes, t):
     axes.set(xlim=(-900, T), ylim=(0.25, 1.15))
     axes.set_xticks([0, 10_000, 20_000], ["0", "10,000", "20,000"])
     axes.set_title(f"round {t:,}", fontsize=10, loc="left")
+    if t in (EVERY, MOMENTS[0]):  # the first frame, and the first panel
+        axes.legend(frameon=False, fontsize=9, loc="upper right")
 
 
 moving, (axes,) = plots.new_figure(height=3.0)
 axes.set(xlabel="pulls of the arm so far", ylabel="mean of its next reward")
-draw(axes, EVERY)  # so that there is something to name
-axes.legend(frameon=False, fontsize=9, loc="upper right")
 frames = FuncAnimation(moving, lambda k: draw(axes, EVERY * (k + 1)), T // EVERY)
 frames.save("two_arms.gif", PillowWriter(fps=8), dpi=100)
 figure, panels = plots.new_figure(height=4.4, panels=4, rows=2)
 for axes, t in zip(panels, MOMENTS, strict=True):
     draw(axes, t)
-panels[0].legend(frameon=False, fontsize=9, loc="upper right")
 figure.supxlabel("pulls of the arm so far", fontsize=10)
 figure.supylabel("mean of its next reward", fontsize=10)
 plots.save_figure(figure, "two_arms.png")
