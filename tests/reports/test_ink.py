@@ -58,8 +58,10 @@ def contrast(colour: str) -> float:
 
 
 def test_every_registered_policy_has_an_ink_of_its_own() -> None:
-    names = list(POLICIES)
-    classes = [made.__name__ for made in POLICIES.values()]
+    # other tests register policies of their own
+    ours = {key: kind for key, kind in POLICIES.items() if kind.__module__.startswith("rotting.")}
+    names = list(ours)
+    classes = [made.__name__ for made in ours.values()]
     assert [ink.policy_of(name) for name in names] == [ink.policy_of(name) for name in classes]
     alone = [ink.ink(name) for name in names]
     assert len(set(alone)) == len(alone)
