@@ -75,8 +75,7 @@ def test_a_backup_while_running_comes_back(tmp_path: Path) -> None:
     assert verify(copy).problems == []
     with pytest.raises(ValueError, match="exists"):
         restore(copy, path)
-    last, again = restore(copy, path, force=True)
-    assert (last, again) == (61, 0)
+    assert restore(copy, path, force=True)[:2] == (61, 0)
     assert verify(path).problems == []
     with serving(path, inside.time) as inside:
         assert content_of(inside.live()) == state
@@ -297,8 +296,7 @@ def test_whoever_is_erased_is_nowhere(tmp_path: Path) -> None:
     for lost in (False, True):
         if lost:
             path.unlink()  # then the list beside it says who they were
-        _, again = restore(copy, path, force=True)
-        assert again == 1
+        assert restore(copy, path, force=True).again == 1
         assert files_with(tmp_path, WHO) == []
         assert verify(path).problems == []
     with serving(path, time) as inside:

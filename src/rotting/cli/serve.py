@@ -162,19 +162,35 @@ def backup_command(
 def restore_command(
     data: Needed,
     backup: Annotated[Path, typer.Option("--from", help="The backup to take.")],
+    erased: Annotated[
+        list[Path] | None,
+        typer.Option(help="The list of who was erased since; may be given again."),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Put a backup in the place of a database, which no server may be using, and verify it.
 
-    Keys that were erased since the backup was made are erased again.
+    Keys that were erased since the backup was made are erased again, if it is known who they are:
+    from the database that is replaced, from lists (service.db.erased) in its folder and in that of
+    the backup, and from those that --erased names.
 
-    Example: rotting serve restore --from monday.db --data service.db
+    Example: rotting serve restore --from monday.db --data new.db --erased service.db.erased
     """
     need_libraries()
     from rotting.serve.backup import restore
 
-    last, again = restore(backup, data, force=force)
-    console.out.print(f"{data}: all events up to {last}; {again} keys erased again", markup=False)
+    done = restore(backup, data, force=force, erased=erased or ())
+    keys = "key" if done.again == 1 else "keys"
+    line = f"{data}: all events up to {done.last}; {done.again} {keys} erased again"
+    console.out.print(line, markup=False)
+    if done.archives:
+        console.out.print(f"archives: {', '.join(done.archives)}", markup=False)
+    if not done.lists:
+        text = (
+            "no list of erased keys was found: who was erased after the backup was made is back, "
+            "unless it is restored again with --force and --erased FILE (service.db.erased)"
+        )
+        console.note([f"rotting: {text}"])
     _verify(data)
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from rotting.serve.connection import Connection, connect
+from rotting.serve.connection import Connection, connect, touch_private
 from rotting.serve.events import Event, Kind
 from rotting.serve.schema import EVENT
 from rotting.serve.store import Audit, Store, id_digest, note
@@ -100,6 +100,7 @@ def _register(writer: Connection, name: str) -> None:
 
 
 def _shelf(target: Path) -> Connection:
+    touch_private(target)
     made = connect(target)
     made.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
     made.execute("PRAGMA synchronous = FULL")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from rotting.serve.erasing import list_of, marks_of
+from rotting.serve.connection import touch_private
+from rotting.serve.erasing import lists_beside, marks_of, read_list, write_list
 from rotting.serve.loading import load
 from rotting.serve.locking import only_one
 from rotting.serve.store import Group, Store
@@ -29,8 +33,13 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
                 raise ValueError(f"archive {name} must lie beside {path}, but does not")
             if copy.resolve() != there.resolve():
                 shelf = copy.with_name(copy.name + ".partial")
-                _copied(there, shelf)
-                shelf.replace(copy)
+                try:
+                    _copied(there, shelf)
+                    if copy.exists():
+                        _check_contained(copy, shelf)
+                    shelf.replace(copy)
+                finally:
+                    shelf.unlink(missing_ok=True)
         made = Store(partial, create=False)
         try:
             health = made._read("PRAGMA integrity_check")
@@ -51,45 +60,87 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
     return last
 
 
-def restore(source: Path, path: Path, *, force: bool = False) -> tuple[int, int]:
-    """Put a backup in the place of a database; returns its last event, and who was erased again.
+class Restored(NamedTuple):
+    """What a restore did."""
+
+    last: int  # event
+    again: int  # keys that were erased again
+    lists: bool  # whether anything was there that says who was erased after the backup
+    archives: list[str]  # names of its archives, as they are now
+
+
+def restore(
+    source: Path, path: Path, *, force: bool = False, erased: Sequence[Path] = ()
+) -> Restored:
+    """Put a backup in the place of a database; `erased` are lists of who was erased since.
 
     The server must not run. What was acknowledged after the backup is gone with the old database.
+    An archive that is there may be another database's: none is changed, each is copied.
     """
     if not source.exists():
         raise ValueError(f"backup must be a file, but {source} is not there")
     _check_target(path, force)
     _check_other(source, path)
+    given = [read_list(one) for one in erased]
     with only_one(path):
-        marks = marks_of(path) | marks_of(source)
+        given += lists_beside(path, source)
+        known = marks_of(path)
+        marks = set().union(*given, known or (), marks_of(source) or ())
         partial = path.with_name(path.name + ".partial")
         _remove_companions(partial)
+        partial.unlink(missing_ok=True)
+        touch_private(partial)
         shutil.copyfile(source, partial)
-        partial.chmod(0o600)
+        copies: list[Path] = []
         try:
+            _copy_archives(source, path, partial, copies)
             last, again = _erase_again(partial, marks)
-            for name in _archives(partial):
-                copy = path.with_name(name)
-                if not copy.exists():
-                    if not source.with_name(name).exists():
-                        raise ValueError(f"archive {name} must lie beside {source}, but does not")
-                    shutil.copyfile(source.with_name(name), copy)
-                _cut(copy, last)
             _synced(partial)
+            write_list(path, marks)
             _remove_companions(path)
             partial.replace(path)
-            _synced(path.parent)
+            _synced(path.absolute().parent)
+        except BaseException:
+            for copy in copies:
+                copy.unlink(missing_ok=True)
+            raise
         finally:
             partial.unlink(missing_ok=True)
             _remove_companions(partial)
-        with list_of(path).open("w", encoding="ascii") as file:
-            file.writelines(f"{mark}\n" for mark in sorted(marks))
-    return last, again
+    lists = bool(given) or known is not None
+    return Restored(last, again, lists, [copy.name for copy in copies])
+
+
+def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) -> None:
+    """Copies of the archives of a backup, without what was archived after it."""
+    store = Store(partial, create=False)
+    try:
+        last = store.last()
+        for name, *_ in store.archives():
+            found = [one for one in (source, path) if one.with_name(name).is_file()]
+            if not found:
+                raise ValueError(f"archive {name} must lie beside {source}, but does not")
+            copy = _free(path, name)
+            copies.append(copy)
+            _copied(found[0].with_name(name), copy)
+            _cut(copy, last)
+            store.writer().execute("UPDATE archive SET file = ? WHERE file = ?", (copy.name, name))
+    finally:
+        store.close()
+
+
+def _free(path: Path, name: str) -> Path:
+    """A name for an archive beside a database: its own, or one that nobody has."""
+    own = Path(name)
+    names = (f"{path.stem}-{own.stem}-{n}{own.suffix}" for n in itertools.count(2))
+    every = itertools.chain([name, f"{path.stem}-{name}"], names)
+    return next(one for each in every if not (one := path.with_name(each)).exists())
 
 
 def _copied(path: Path, copy: Path) -> None:
     """A copy of a database as it is at one moment, on the disk."""
     copy.unlink(missing_ok=True)
+    touch_private(copy)
     source = sqlite3.connect(path)
     try:
         source.execute("VACUUM INTO ?", (str(copy),))  # one reading: one moment
@@ -106,6 +157,24 @@ def _cut(archive: Path, last: int) -> None:
         made.commit()
     finally:
         made.close()
+
+
+def _check_contained(old: Path, new: Path) -> None:
+    """Refuse to replace an archive that has events of another database."""
+    made = sqlite3.connect(new)
+    try:
+        made.execute("ATTACH ? AS old", (str(old),))
+        more = made.execute("SELECT * FROM old.event EXCEPT SELECT * FROM main.event LIMIT 1")
+        other = bool(more.fetchall())
+    except sqlite3.Error:  # no archive at all
+        other = True
+    finally:
+        made.close()
+    if other:
+        raise ValueError(
+            f"the backup must go to a folder without a {old.name} of another database, "
+            f"but {old} is one"
+        )
 
 
 def _check_other(path: Path, target: Path) -> None:

@@ -5,6 +5,7 @@ Tests put a connection there whose disk forgets what was not synced.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -60,6 +61,11 @@ class Sqlite:
 def connect(path: Path) -> Connection:
     """The usual connection; the file is made if it is not there."""
     return Sqlite(path)
+
+
+def touch_private(path: Path) -> None:
+    """Make a file if it is not there, for what people's keys may be in: nobody else reads it."""
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def why(error: Exception) -> str | None:

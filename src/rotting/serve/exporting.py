@@ -15,7 +15,7 @@ from typing import Any
 
 from rotting.serve import events
 from rotting.serve.archive import all_events
-from rotting.serve.connection import connect
+from rotting.serve.connection import Connection, connect
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Experiment
 from rotting.serve.loading import load_one
@@ -31,34 +31,74 @@ _EVENT = "SELECT seq, experiment, kind, id, at, body FROM event"
 
 
 def rows_of(store: Store, experiment: Experiment) -> Iterator[list[Any]]:
-    """The rows, archived decisions first."""
+    """The rows, archived decisions first: all that there are now, or a refusal at the end."""
+    # said now, and not when the first row is asked for: the experiment goes on meanwhile
+    return _rows(store, experiment, experiment.seq, experiment.counts.decisions)
+
+
+def _rows(store: Store, experiment: Experiment, until: int, count: int) -> Iterator[list[Any]]:
     names = store.persons(experiment.number)
     try:
         played, erased = _policies(store, experiment)
     except ValueError as error:  # an archive that is not there
         raise Refusal("unavailable", str(error)) from None
-    files = [store.path.with_name(name) for name, *_ in store.archives()]
-    for path in (*files, store.path):
-        if not path.exists():
-            raise Refusal("unavailable", f"archive {path.name} is not there")
-        made = connect(path)  # of its own: the export may take long
-        after = 0
-        try:
-            while True:
-                sql = f"{_EVENT} WHERE experiment = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?"
-                page = made.execute(sql, (experiment.number, int(Kind.DECIDED), after, _PAGE))
-                if not page:
-                    break
-                after = page[-1][0]
-                slots = ", ".join("?" * len(page))
-                sql = f"{_EVENT} WHERE experiment = ? AND id IN ({slots}) ORDER BY seq"
-                about: dict[str, list[Event]] = {}
-                for row in made.execute(sql, (experiment.number, *(row[3] for row in page))):
-                    about.setdefault(row[3], []).append(Event(*row))
-                for row in page:
-                    yield _row(experiment, Event(*row), about[row[3]], names, played, erased)
-        finally:
-            made.close()
+    found = 0
+    for event, about in _decisions(store, experiment.number, until):
+        found += 1
+        yield _row(experiment, event, about, names, played, erased)
+    if found != count:
+        raise Refusal(
+            "unavailable",
+            f"the export must have {count} decisions, but {found} were found: if nobody archives "
+            "meanwhile, archives are damaged or another database's (rotting serve verify)",
+        )
+
+
+def _decisions(store: Store, number: int, until: int) -> Iterator[tuple[Event, list[Event]]]:
+    """Decisions up to an event, each with all events of it."""
+    own = connect(store.path)  # a connection for this alone: it may take long
+    try:
+        for name, *_ in store.archives():
+            path = store.path.with_name(name)
+            if not path.exists():
+                raise Refusal("unavailable", f"archive {path.name} is not there")
+            made = connect(path)
+            try:
+                for page in _pages(made, number, until):
+                    # what is here and there was being moved, or is archived since a backup
+                    sql = f"SELECT seq FROM event WHERE seq IN ({', '.join('?' * len(page))})"
+                    both = {seq for (seq,) in own.execute(sql, [event.seq for event in page])}
+                    yield from _with_others(made, [one for one in page if one.seq not in both])
+            finally:
+                made.close()
+        for page in _pages(own, number, until):
+            yield from _with_others(own, page)
+    finally:
+        own.close()
+
+
+def _pages(made: Connection, number: int, until: int) -> Iterator[list[Event]]:
+    after = 0
+    sql = f"{_EVENT} WHERE experiment = ? AND kind = ? AND seq > ? AND seq <= ? ORDER BY seq"
+    while True:
+        rows = made.execute(f"{sql} LIMIT {_PAGE}", (number, int(Kind.DECIDED), after, until))
+        if not rows:
+            return
+        yield [Event(*row) for row in rows]
+        after = rows[-1][0]
+
+
+def _with_others(made: Connection, page: list[Event]) -> Iterator[tuple[Event, list[Event]]]:
+    """Decisions, each with all events of it."""
+    if not page:
+        return
+    sql = f"{_EVENT} WHERE experiment = ? AND id IN ({', '.join('?' * len(page))}) ORDER BY seq"
+    about: dict[str | None, list[Event]] = {}
+    for row in made.execute(sql, (page[0].experiment, *(event.id for event in page))):
+        about.setdefault(row[3], []).append(Event(*row))
+    for event in page:
+        if event.id in about:  # else it was moved just now, and is missed at the end
+            yield event, about[event.id]
 
 
 def _policies(
@@ -116,10 +156,14 @@ def _row(
 
 def csv_of(store: Store, experiment: Experiment) -> Iterator[bytes]:
     """The table as CSV, in pieces."""
+    return _csv(rows_of(store, experiment))
+
+
+def _csv(rows: Iterator[list[Any]]) -> Iterator[bytes]:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for number, row in enumerate(rows_of(store, experiment), 1):
+    for number, row in enumerate(rows, 1):
         writer.writerow(row)
         if number % _PAGE == 0:
             yield text.getvalue().encode()
@@ -136,6 +180,10 @@ def parquet_of(store: Store, experiment: Experiment) -> Iterator[bytes]:
         raise bad(
             "format", "format must be csv here: parquet needs pip install 'rotting[logs]'"
         ) from None
+    return _parquet(polars, csv_of(store, experiment))
+
+
+def _parquet(polars: Any, lines: Iterator[bytes]) -> Iterator[bytes]:
     whole, number, text = polars.Int64, polars.Float64, polars.String
     types = {
         **dict.fromkeys(COLUMNS, number),
@@ -145,7 +193,7 @@ def parquet_of(store: Store, experiment: Experiment) -> Iterator[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         table, target = Path(folder) / "table.csv", Path(folder) / "table.parquet"
         with table.open("wb") as file:
-            file.writelines(csv_of(store, experiment))
+            file.writelines(lines)
         polars.scan_csv(table, schema=types).sink_parquet(target)
         with target.open("rb") as file:
             while piece := file.read(1 << 18):

@@ -83,8 +83,8 @@ class Store:
         self.path = path
         if not create and not path.exists():
             raise Unusable(f"{path.name} is gone")
-        if not path.exists():  # it will hold people's keys: nobody else reads it
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        if not path.exists():
+            at.touch_private(path)
         self._synchronous = synchronous
         self._writer = self._reader = self._keeper = None
         try:

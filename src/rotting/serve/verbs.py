@@ -218,6 +218,7 @@ async def export(service: Service, asked: Asked, who: Who) -> Stream:
     one = service.experiment(service.journal.usable(), asked, who)
     make, kind = FORMATS[form]
     pieces = make(service.journal.usable().store, one)
+    await service.journal.settle()  # what it is to have is on the disk
     loop = asyncio.get_running_loop()
     # the first piece here: what cannot be is refused before anything is sent
     first = await loop.run_in_executor(None, next, pieces, b"")
