@@ -73,6 +73,14 @@ def test_drawn_scenarios_follow_from_the_seed_alone() -> None:
             assert max(float(arm.mean(1)) for arm in arms_of(scenario)) * highest <= 1.0
 
 
+def test_ones_own_plays_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = dataclasses.replace(SETTINGS["flat_2k_10"].scenario, horizon=300)
+    monkeypatch.setitem(AUDIENCES, "short", {"flat": Entry("short", small)})
+    monkeypatch.setattr(playing, "contestants", lambda entry: {"Uniform": policies.Uniform()})
+    found = playing.play(2, group="short", extra={"mine": policies.RoundRobin()})
+    assert set(found.as_data("x")["scenarios"]["flat"]["policies"]) == {"Uniform", "mine"}
+
+
 def test_who_plays() -> None:
     entry = SETTINGS["power_2k_10"]
     named = contestants(entry)

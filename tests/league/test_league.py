@@ -37,6 +37,62 @@ def test_the_league_on_two_scenarios(tmp_path: Path) -> None:
     assert "unknown scenario 'nowhere'" in refused.stderr
 
 
+def test_ones_own_policy_plays_beside_the_others(tmp_path: Path) -> None:
+    """By words, filled in from each scenario, or as objects and functions of an entry."""
+    words = ["--with", "wswa:alpha=0.4", "--with", "posterior:rule=thompson"]
+    line = "league --runs 2 --json --scenario stationary_1 --scenario av"
+    found = CliRunner().invoke(app, [*line.split(), *words, "--out", str(tmp_path / "x")])
+    assert found.exit_code == 0, found.stderr
+    data = json.loads(found.stdout)
+    assert data["command"].endswith("--with wswa:alpha=0.4 --with posterior:rule=thompson")
+    assert {"UCB1", "wSWA(alpha=0.4)", "Posterior(rule=thompson)"} <= set(data["scenarios"]["av"])
+    assert "wSWA(alpha=0.4)" in data["scenarios"]["stationary_1"]
+    assert "Posterior(rule=thompson)" not in data["scenarios"]["stationary_1"]  # no family there
+    assert "wSWA(alpha=0.4)" in (tmp_path / "x" / "league.html").read_text()
+    extra = {
+        "mine": policies.UCB1(c=0.3),
+        "made": lambda entry: policies.CTO(entry.family) if entry.family else None,
+    }
+    played = league.play(2, scenarios=["stationary_1", "av"], extra=extra)
+    assert {"mine", "made"} <= set(played.cells["av"]) & set(played.ranks())
+    assert "made" not in played.cells["stationary_1"]
+    assert played.cells["av"]["made"]["mean"] == played.cells["av"]["CTO"]["mean"]
+    shown = report.figure(played, most=1).axes[0].get_legend_handles_labels()[1]
+    assert {"mine", "made"} <= set(shown)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("ucb1", "names of its own, got 'UCB1', which plays already"),
+        ("wswa", "alpha of wswa must be given"),
+        ("cto:familie=1", "unknown parameter of cto 'familie'"),
+        ("dcto_ucb", "family of dcto_ucb must be given"),
+        ("nobody", "unknown policy 'nobody'"),
+        ("ucb1:c=3 --with ucb1:c=3", "policies must differ, got ucb1:c=3 twice"),
+    ],
+)
+def test_ones_own_that_cannot_play(words: str, told: str, tmp_path: Path) -> None:
+    line = f"league --runs 2 --scenario stationary_1 --out {tmp_path / 'x'} --with {words}"
+    refused = CliRunner().invoke(app, line.split())
+    assert refused.exit_code == 2
+    assert told in refused.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_one_that_can_play_nowhere() -> None:
+    with pytest.raises(ValueError, match="at least one scenario, but 'mine' can play none"):
+        league.play(2, scenarios=["stationary_1"], extra={"mine": lambda entry: None})
+
+
+def test_who_plays_is_known_in_every_group() -> None:
+    """Also where each run draws its arms, so that there are no first rates to be told."""
+    from rotting.league.playing import entries_of, matches
+
+    for group in league.GROUPS:
+        assert matches(entries_of(group)) >= 20
+
+
 def test_every_policy_is_in_the_league() -> None:
     """All but the oracle, and D-CTO_UCB, whose exploration fits no horizon here.
 

@@ -90,6 +90,10 @@ def _held(key: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]] |
     return name, own
 
 
+class NoFamilyError(ValueError):
+    """A policy needs a family, and neither the user nor the scenario gives one."""
+
+
 class _Found(NamedTuple):
     """What a scenario says of a parameter, and the words for it."""
 
@@ -138,7 +142,7 @@ def _found(key: str, settings: Mapping[str, Any], scenario: Scenario) -> dict[st
         else:
             from_scenario = _family(scenario) if name == "family" else None
         if from_scenario is None and name == "family":
-            raise ValueError(
+            raise NoFamilyError(
                 f"family of {key} must be given, in Python or an experiment file; scenarios with "
                 "random arms (av, anv) have one"
             )

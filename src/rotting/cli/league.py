@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shlex
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rotting import checks
-from rotting.cli import console
+from rotting.bandits import Scenario
+from rotting.catalogue import names as catalogue
+from rotting.cli import completion, console
 from rotting.cli.base import AsJson, Force, Seed, command
+from rotting.policies.base import Policy
 from rotting.reports.folders import output_folder
+
+if TYPE_CHECKING:
+    from rotting.league import Entry
 
 
 @command("league")
@@ -32,6 +41,14 @@ def league_command(
     scenario: Annotated[
         list[str] | None, typer.Option("--scenario", "-s", help="Only these of its scenarios.")
     ] = None,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            help="A policy that plays beside the others, as wswa:alpha=0.4.",
+            autocompletion=completion.policies,
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="The folder to write.")] = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -45,13 +62,52 @@ def league_command(
     checks.known("group", group, [*GROUPS, *AUDIENCES])
     folder = out or Path("out/league" if group == "league" else f"out/league-{group}")
     play = _audiences if group in AUDIENCES else _bandits
-    play(runs, seed, group, scenario, folder, force, as_json)
+    play(runs, seed, group, scenario, own or [], folder, force, as_json)
 
 
-def _words(runs: int, seed: int, group: str, scenario: list[str] | None) -> str:
+def _extra(own: list[str], entries: Mapping[str, Entry]) -> dict[str, Any]:
+    """Policies by words, each filled in from every scenario; none where it needs a family more.
+
+    Names show what was given. What is wrong with a policy is said before anything is played.
+    """
+
+    def scenario_of(entry: Entry) -> Scenario:
+        return dataclasses.replace(entry.scenario, belief=entry.family)
+
+    def maker(text: str) -> Callable[[Entry], Policy | None]:
+        def make(entry: Entry) -> Policy | None:
+            try:
+                return catalogue.parse_policy(text, scenario_of(entry))
+            except catalogue.NoFamilyError:
+                return None
+
+        return make
+
+    found: dict[str, Any] = {}
+    for text in own:
+        name = _named(text, [scenario_of(entry) for entry in entries.values()])
+        if name in found:
+            raise ValueError(f"policies must differ, got {text} twice")
+        found[name] = maker(text)
+    return found
+
+
+def _named(text: str, scenarios: list[Scenario]) -> str:
+    """What a policy is called, by the first scenario that it can play."""
+    for place, scenario in enumerate(scenarios, start=1):
+        try:
+            return next(iter(catalogue.parse_policies([text], scenario)))
+        except catalogue.NoFamilyError:
+            if place == len(scenarios):
+                raise
+    raise AssertionError("a group has scenarios")
+
+
+def _words(runs: int, seed: int, group: str, scenario: list[str] | None, own: list[str]) -> str:
     words = f"rotting league --runs {runs} --seed {seed}"
     words += "" if group == "league" else f" --group {group}"
-    return words + "".join(f" --scenario {name}" for name in scenario or [])
+    words += "".join(f" --scenario {name}" for name in scenario or [])
+    return words + "".join(f" --with {shlex.quote(text)}" for text in own)
 
 
 def _bandits(
@@ -59,6 +115,7 @@ def _bandits(
     seed: int,
     group: str,
     scenario: list[str] | None,
+    own: list[str],
     folder: Path,
     force: bool,
     as_json: bool,
@@ -66,10 +123,14 @@ def _bandits(
     from rotting.league import playing, report
 
     runs = playing.RUNS if runs is None else runs
-    words = _words(runs, seed, group, scenario)
-    total = playing.matches(playing.entries_of(group, scenario))
+    words = _words(runs, seed, group, scenario, own)
+    entries = playing.entries_of(group, scenario)
+    extra = _extra(own, entries)
+    total = playing.matches(entries, extra)
     with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
-        found = playing.play(runs, seed, group=group, scenarios=scenario, progress=advance)
+        found = playing.play(
+            runs, seed, group=group, scenarios=scenario, extra=extra, progress=advance
+        )
         report.write(found, work, words)
     if as_json:
         console.print_json(report.as_data(found, words))
@@ -83,6 +144,7 @@ def _audiences(
     seed: int,
     group: str,
     scenario: list[str] | None,
+    own: list[str],
     folder: Path,
     force: bool,
     as_json: bool,
@@ -91,10 +153,14 @@ def _audiences(
     from rotting.league import audience_report as report
 
     runs = playing.RUNS if runs is None else runs
-    total = playing.matches(playing.entries_of(group, scenario))
+    entries = playing.entries_of(group, scenario)
+    extra = _extra(own, entries)
+    total = playing.matches(entries, extra)
     with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
-        found = playing.play(runs, seed, group=group, scenarios=scenario, progress=advance)
-        data = found.as_data(_words(runs, seed, group, scenario))
+        found = playing.play(
+            runs, seed, group=group, scenarios=scenario, extra=extra, progress=advance
+        )
+        data = found.as_data(_words(runs, seed, group, scenario, own))
         report.write(data, work)
     if as_json:
         console.print_json(data)

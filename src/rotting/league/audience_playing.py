@@ -14,8 +14,8 @@ from rotting.experiments.shares import Standing
 from rotting.experiments.simulation import simulate
 from rotting.league.audience_contestants import capped_names, contestants
 from rotting.league.audience_scenarios import AUDIENCES
+from rotting.league.contestants import Extra, check_extra, joined
 from rotting.league.entry import Entry
-from rotting.policies import Policy
 from rotting.progress import Report, silent
 
 RUNS = 20  # shares scatter little, and runs are long
@@ -91,15 +91,18 @@ def play(
     *,
     group: str = "audience",
     scenarios: list[str] | None = None,
+    extra: Extra | None = None,
     progress: Report = silent,
 ) -> AudienceLeague:
     """Play the contestants on every scenario of a group of `AUDIENCES`, or on the named ones.
 
-    All policies see the same rewards. `progress` is called with (what, cells done).
+    `extra` are policies of your own beside them, as in the league without audiences. All policies
+    see the same rewards. `progress` is called with (what, cells done).
     """
     runs = checks.integer("runs", runs, least=2)
     entries = entries_of(group, scenarios)
-    playing = {name: contestants(entry) for name, entry in entries.items()}
+    playing = {name: joined(contestants(e), extra or {}, e) for name, e in entries.items()}
+    check_extra(extra or {}, playing)
     for name, entry in entries.items():
         sizes.check(playing[name].values(), entry.scenario, runs, 1, summed_up=True)
     started = time.perf_counter()
@@ -126,12 +129,12 @@ def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entr
     return {name: entry for name, entry in chosen.items() if not scenarios or name in scenarios}
 
 
-def matches(entries: Mapping[str, Entry]) -> int:
+def matches(entries: Mapping[str, Entry], extra: Extra | None = None) -> int:
     """How many cells `play` fills: pairs of a policy and a scenario."""
-    return sum(len(contestants(entry)) for entry in entries.values())
+    return sum(len(joined(contestants(e), extra or {}, e)) for e in entries.values())
 
 
-def _timed(policy: Policy, entry: Entry, runs: int, seed: int) -> tuple[Result, float]:
+def _timed(policy: Any, entry: Entry, runs: int, seed: int) -> tuple[Result, float]:
     """The result, and nanoseconds of processor time a decision, pi_max's for the regret included.
 
     The first run is played twice, so that compiling is not timed.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rotting import policies
 from rotting.bandits import Bernoulli, Gaussian
@@ -11,6 +12,7 @@ from rotting.league.entry import Entry
 from rotting.policies import Policy
 
 Maker = Callable[[Entry], Policy]
+Extra = Mapping[str, Any]  # a user's own by name: a player, or a function that makes it of an Entry
 
 
 def sigma_of(entry: Entry) -> float:
@@ -87,8 +89,32 @@ PARAMETRIC: dict[str, Maker] = {
 def makers(entry: Entry) -> dict[str, Maker]:
     """Who can play a scenario."""
     found = dict(NON_PARAMETRIC)
-    if isinstance(entry.scenario.noise, Bernoulli):
-        found |= BERNOULLI
+    if isinstance(entry.scenario.noise, Bernoulli) and entry.scenario.shared_tables:
+        found |= BERNOULLI  # there are first rates to tell
     if entry.family is not None:
         found |= PARAMETRIC
     return found
+
+
+def joined(known: Mapping[str, Policy], extra: Extra, entry: Entry) -> dict[str, Any]:
+    """Who plays a scenario, and a user's own beside them, who must have other names.
+
+    A user's own is what `simulate` plays, or a function of the entry that makes that; None if it
+    cannot play there.
+    """
+    found: dict[str, Any] = dict(known)
+    for name, given in extra.items():
+        if name in found:
+            raise ValueError(f"extra must have names of its own, got {name!r}, which plays already")
+        makes = not isinstance(given, type) and callable(given) and not hasattr(given, "select")
+        made = given(entry) if makes else given
+        if made is not None:
+            found[name] = made
+    return found
+
+
+def check_extra(extra: Extra, playing: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse a user's own that can play nowhere."""
+    for name in extra:
+        if not any(name in row for row in playing.values()):
+            raise ValueError(f"extra must play at least one scenario, but {name!r} can play none")

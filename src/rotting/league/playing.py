@@ -13,7 +13,7 @@ import numpy as np
 from rotting import checks
 from rotting.engines import sizes
 from rotting.experiments.simulation import simulate
-from rotting.league.contestants import makers
+from rotting.league.contestants import Extra, check_extra, joined, makers
 from rotting.league.entry import Entry
 from rotting.league.scenarios import GROUPS
 from rotting.policies import Policy, RoundRobin
@@ -33,6 +33,7 @@ class League:
     runs: int
     seed: int
     seconds: float
+    extra: tuple[str, ...] = ()  # a user's own among the policies
 
     def relative(self, policy: str) -> dict[str, float]:
         """Mean regret relative to the best of each scenario."""
@@ -101,28 +102,35 @@ def play(
     *,
     group: str = "league",
     scenarios: list[str] | None = None,
+    extra: Extra | None = None,
     progress: Report = silent,
 ) -> League:
     """Play every policy on every scenario of a group of `GROUPS`, or on the named ones of it.
 
+    `extra` are policies of your own that play beside them, by name: each is what `simulate` plays,
+    or a function that makes it of an `Entry` (its `scenario`, and the `family` that policies are
+    told), or says None where it cannot play.
     `progress` is called with (what, cells done). Policies are simulated one by one and not with
     `compare`, because the processor time of each is measured.
     """
     runs = checks.integer("runs", runs, least=2)
     entries = entries_of(group, scenarios)
-    for entry in entries.values():
-        sizes.check([RoundRobin()], entry.scenario, runs, 1, summed_up=True)
+    playing = {name: joined(contestants(e), extra or {}, e) for name, e in entries.items()}
+    check_extra(extra or {}, playing)
+    for name, entry in entries.items():
+        own = [playing[name][title] for title in extra or {} if title in playing[name]]
+        sizes.check([RoundRobin(), *own], entry.scenario, runs, 1, summed_up=True)
     started = time.perf_counter()
     cells: dict[str, dict[str, Cell]] = {}
     for name, entry in entries.items():
         cells[name] = {}
         # fills the cache of what pi_max collects, so that no policy's time includes it
         simulate(RoundRobin(), entry.scenario, runs=runs, seed=seed, checkpoints=1)
-        for title, policy in contestants(entry).items():
+        for title, policy in playing[name].items():
             progress(f"{name}: {title}", 0)
             cells[name][title] = _cell(policy, entry, runs, seed)
             progress(f"{name}: {title}", 1)
-    return League(cells, entries, runs, seed, time.perf_counter() - started)
+    return League(cells, entries, runs, seed, time.perf_counter() - started, tuple(extra or ()))
 
 
 def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entry]:
@@ -137,12 +145,12 @@ def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entr
     return {name: entry for name, entry in chosen.items() if not scenarios or name in scenarios}
 
 
-def matches(entries: Mapping[str, Entry]) -> int:
+def matches(entries: Mapping[str, Entry], extra: Extra | None = None) -> int:
     """How many cells `play` fills: pairs of a policy and a scenario."""
-    return sum(len(makers(entry)) for entry in entries.values())
+    return sum(len(joined(contestants(e), extra or {}, e)) for e in entries.values())
 
 
-def _cell(policy: Policy, entry: Entry, runs: int, seed: int) -> Cell:
+def _cell(policy: Any, entry: Entry, runs: int, seed: int) -> Cell:
     # one short run first, so that compiling is not timed
     simulate(policy, entry.scenario, runs=1, seed=seed, checkpoints=1)
     cpu = time.process_time()

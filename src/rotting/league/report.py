@@ -53,7 +53,8 @@ def cell_rows(league: League, what: str) -> tuple[list[str], list[list[str]]]:
 
 def figure(league: League, most: int = 8) -> Any:
     """Mean regret relative to RAW-UCB's on every scenario, for the best policies, on a log axis."""
-    names = [name for name in league.standing() if name != REFERENCE][:most]
+    names = [name for name in league.standing() if name != REFERENCE]
+    names = [*names[:most], *(name for name in names[most:] if name in league.extra)]
     drawn, (axes,) = plots.new_figure(height=0.28 * len(league.cells) + 1.8)
     scenarios = list(league.cells)
     axes.axvline(1.0, color="#888888", linewidth=1)
