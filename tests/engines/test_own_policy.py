@@ -245,3 +245,26 @@ def test_what_cannot_be_compiled_is_explained_wherever_it_is_compiled() -> None:
             simulate(mine(2), scenario, runs=1)
     finally:
         policies.POLICIES.pop("mine", None)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("helpre(t)", r"compiled: NameError: name 'helpre' is not defined, in choose\(\)"),
+        ("state.arms + 1", r"function add>\) found for signature: >>> add\(Arms.*, at .*line \d+"),
+        ("state.amrs", r"compiled: Unknown attribute 'amrs' of type State.*, at .*line \d+"),
+        ("helper()", r"missing a required argument: 't'.*, at .*line \d+"),
+    ],
+)
+def test_the_reason_is_the_innermost_that_the_compiler_says(line: str, told: str) -> None:
+    wrong = NOTEBOOK.replace("return STEP", f"wrong = {line}\n    return STEP")
+    assert wrong != NOTEBOOK
+    mine = notebook(wrong)["Mine"]
+    scenario = Scenario([Arm(models.Constant(float(i))) for i in range(3)], NoNoise(), 4)
+    try:
+        with pytest.raises(ValueError, match=told) as refused:
+            simulate(mine(), scenario, runs=1)
+        assert "\n" not in str(refused.value)
+        assert "\x1b" not in str(refused.value)
+    finally:
+        policies.POLICIES.pop("mine", None)

@@ -7,6 +7,7 @@ import functools
 import hashlib
 import logging
 import os
+import re
 import sys
 import threading
 import types
@@ -195,9 +196,7 @@ def explained(params: Any) -> Iterator[None]:
     except Exception as error:
         if not type(error).__module__.startswith("numba."):
             raise
-        lines = [line.strip() for line in str(error).splitlines()]
-        telling = [line for line in lines if any(word in line for word in _TELLING)]
-        reason = telling[-1] if telling else (lines[0] if lines else type(error).__name__)
+        reason = _reason(str(error)) or type(error).__name__
         raise ValueError(
             f"{title_of(params)} cannot be compiled: {reason} "
             "(CONTRIBUTING.md has the rules of compiled code; engine='reference', or "
@@ -205,12 +204,47 @@ def explained(params: Any) -> Iterator[None]:
         ) from error
 
 
+# In what numba says: a line that holds one of these names a reason. The last is the innermost.
 _TELLING = (
+    "NameError",
     "Untyped global name",
     "NRT required",
+    "Cannot bind",
     "Cannot unify",
-    "No implementation of function",
     "Unknown attribute",
-    "Use of unsupported",
+    "No implementation of function",
     "Invalid use of",
 )
+_LONGEST = 300  # types of nested states take lines
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_PLACE = re.compile(r"^During: .* at (\S.*) \((\d+)\)$")
+
+
+def _reason(text: str) -> str:
+    """What stands in the way, in a line, from the pages that numba says; and where that is."""
+    lines = [line.strip() for line in _COLOUR.sub("", text).splitlines()]
+    telling = [k for k, line in enumerate(lines) if any(word in line for word in _TELLING)]
+    if not telling:
+        return next(filter(None, lines), "")
+    last = telling[-1]
+    reason = lines[last]
+    calls = [(k, line) for k, line in enumerate(lines) if line.startswith(">>>")]
+    if reason.endswith("signature:"):  # what was called stands below it
+        reason = " ".join([reason, *(line for k, line in calls if k > last)][:2])
+    elif "NameError" in reason and calls:  # numba says in which function, and no line
+        reason += f", in {calls[-1][1].removeprefix('>>>').partition('(')[0].strip()}()"
+    elif "NRT required" in reason:
+        reason += ": it allocates memory"
+    return reason[:_LONGEST] + _where(lines[last:])
+
+
+def _where(lines: list[str]) -> str:
+    """The first place that numba names outside of itself and the loops; the user's, if it can."""
+    import numba
+
+    places = [found.groups() for line in lines if (found := _PLACE.match(line))]
+    ours = str(Path(__file__).parents[2])
+    others = (str(Path(numba.__file__).parent), str(Path(__file__).parents[1]))
+    near = [place for place in places if not place[0].startswith(others)]
+    outside = [place for place in near if not place[0].startswith(ours)]
+    return "".join(f", at {file}, line {line}" for file, line in (outside or near)[:1])
