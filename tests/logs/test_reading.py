@@ -313,6 +313,8 @@ REFUSALS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"time": [1_700_000_000, 1_700_000_000_000, 1_700_000_000, 1_700_000_000, 1_700_000_000]}, {},
      "the time (column 'time') has mixed units of time, as 1700000000 in row 1 and 1700000000000 "
      "in row 2: write all in one"),
+    ({"n": [1, 2, None, 1, None]}, {"exposure": "n"}, "the exposure (column 'n') is missing in 2 "
+     "of 5 rows, first in row 3; leave those rows out: what was not shown has none"),
     ({"n": [1, 2, 0, 1, 1]}, {"exposure": "n"}, "the exposure (column 'n') is no whole number from "
      "1 in 1 of 5 rows, first in row 3: 0"),
     ({"n": [1, 2, 1.5, -1, 1]}, {"exposure": "n"}, "the exposure (column 'n') is no whole number "

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
 from rotting.logs import read, synthetic
+from rotting.logs.diagnosis import words
 from rotting.logs.diagnosis.shape import _falling, _family, cells_of, only_arm, shapes
 from rotting.logs.diagnosis.stories import stories_of
 from rotting.reports.data import json_text
@@ -54,6 +57,17 @@ def test_the_curve_of_a_log_that_rots_lies_in_its_band() -> None:
         assert abs(whole.worth[place] - float(number) ** -0.4) <= 3.5 * error
     assert whole.family == "power"
     assert "n^-0.4" in whole.about or "n^-0.3" in whole.about
+
+
+def test_arms_that_fall_alike_are_not_compared() -> None:
+    """None falls most: the same one would also be the one that falls least."""
+    frame = synthetic("rested", theta=0.4, exposures=8, keys=2500, arms=2, seed=0)
+    whole, one, other = shapes(stories_of(read(frame)), calendar=True, seed=0)
+    found = SimpleNamespace(falls=True)
+    said = words.shape(found, [whole, one, other])  # type: ignore[arg-type]
+    assert f"{one.name!r} falls most" in said or f"{other.name!r} falls most" in said
+    said = words.shape(found, [whole, one, other._replace(worth=one.worth)])  # type: ignore[arg-type]
+    assert said.endswith(f"The arms fall alike, to {words.percent(float(one.worth[-1]))}.")
 
 
 def test_raw_means_are_those_of_the_log() -> None:

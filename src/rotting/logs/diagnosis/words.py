@@ -173,6 +173,8 @@ def shape(found: Findings, drawn: Sequence[Shape]) -> str:
     if len(others) > 1:
         steep = min(others, key=lambda one: float(one.worth[-1]))
         flat = max(others, key=lambda one: float(one.worth[-1]))
+        if percent(float(steep.worth[-1])) == percent(float(flat.worth[-1])):
+            return f"{text} The arms fall alike, to {percent(float(flat.worth[-1]))}."
         text += (
             f" Of the arms {steep.name!r} falls most, to {percent(float(steep.worth[-1]))}, and "
             f"{flat.name!r} least, to {percent(float(flat.worth[-1]))}."

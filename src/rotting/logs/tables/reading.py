@@ -189,7 +189,9 @@ def _ordered(
 def _exposures(column: cells.Column) -> Any:
     pl = polars()
     found = cells.numbers(column)
-    column.refuse(found.is_null(), "is missing")
+    column.refuse(
+        found.is_null(), "is missing", "leave those rows out: what was not shown has none"
+    )
     whole = (found >= 1.0) & (found == found.round()) & (found <= _LARGEST_NUMBER)
     column.refuse(~whole, "is no whole number from 1")
     return found.cast(pl.Int32)
