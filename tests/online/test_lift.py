@@ -252,7 +252,7 @@ def test_the_sentence() -> None:
     found = Lift(0.047, 0.035, 0.012, 0.004, 0.021, 0.95, 20_000, 1_012)
     assert str(found) == (
         "the policy earns 0.012 (34 %) more a decision than equal shares (95 % interval 0.004 to "
-        "0.021, whenever you look); 20,000 rewards, 1,012 decisions in the control group"
+        "0.021, whenever you look); 20,000 decisions, 1,012 in the control group"
     )
     assert "0.012 less" in str(found._replace(equal=-1.0, lift=-0.012))
 

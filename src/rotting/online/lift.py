@@ -62,7 +62,7 @@ class Lift(NamedTuple):
     low: float  # the interval of the lift; infinite if there is none yet
     high: float
     level: float  # the probability that no such interval, at any time, misses
-    decisions: int  # rewards compared; with a default reward, also those that may still come
+    decisions: int  # with a reward; with a default reward, also those that may still have one
     control: int  # decisions of the control group among these, and those that still wait
 
     @property
@@ -82,7 +82,7 @@ class Lift(NamedTuple):
         else:
             ends = f"{self.low:.3g} to {self.high:.3g}"
             interval = f"{100 * self.level:g} % interval {ends}, whenever you look"
-        counts = f"{self.decisions:,} rewards, {self.control:,} decisions in the control group"
+        counts = f"{self.decisions:,} decisions, {self.control:,} in the control group"
         return f"the policy earns {size} ({interval}); {counts}"
 
 

@@ -90,14 +90,16 @@ function pulls(experiment) {
   return made === experiment.decisions ? `${among}.` : `${several(made, "showing")}. ${among}.`;
 }
 
-function liftWords({ lift, control }) {
+function liftWords({ lift, control, default_reward: silence }) {
   if (!lift && !control) return "No control group: nothing to compare with.";
   if (!lift)
     return `${percent(control)} of the decisions are left to chance, to compare with: not enough of them yet.`;
   const means = `${rate(lift.policy)} against ${rate(lift.equal)}. ${between(lift.low, lift.high, lift.level)}`;
   const said = lift.sentence ? String(lift.sentence) : "";
   const sentence = said && said[0].toUpperCase() + said.slice(1);
-  return `${means} ${sentence}${/[.!?]$/.test(sentence) || !sentence ? "" : "."}`;
+  const waiting =
+    typeof silence === "number" ? ` Decisions that wait count as ${rate(silence)} so far.` : "";
+  return `${means} ${sentence}${/[.!?]$/.test(sentence) || !sentence ? "" : "."}${waiting}`;
 }
 
 const SVG = "http://www.w3.org/2000/svg";
