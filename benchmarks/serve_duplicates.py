@@ -60,6 +60,7 @@ class Sender(threading.Thread):
         if verb == "rewards" and "error" not in answer:
             answer = dict(answer)
             self.applied[body["decision"]] += bool(answer.pop("applied"))
+            answer.pop("why", None)  # it goes with a repetition
         name = (verb, body["id"] if verb == "decisions" else body["decision"])
         if "error" in answer or self.answers.setdefault(name, answer) != answer:
             self.wrong.append(f"{verb} {body}: {answer}, before {self.answers.get(name)}")

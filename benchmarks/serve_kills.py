@@ -155,7 +155,8 @@ def repeat(client: Client, workers: Sequence[Worker], draw: random.Random, size:
         if answers:
             name, verb, body, before = draw.choice(answers)
             status, answer = client.post(f"/v1/experiments/{name}/{verb}", body)
-            wanted = before if verb == "decisions" else {**before, "applied": False}
+            again = {"applied": False, "why": "repeated"}
+            wanted = before if verb == "decisions" else {**before, **again}
             if status != 200 or answer != wanted:
                 wrong.append(f"{verb} {body} was {before}, is now {status} {answer}")
     return wrong

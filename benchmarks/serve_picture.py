@@ -23,6 +23,8 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from rotting.serve.demo import NAME
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 WIDTH, PAST = 860, 4000  # pixels; decisions of the day that the demo plays at once
 LAST = "curves"  # the id of the last heading whose section is in the picture
@@ -61,7 +63,7 @@ def take(url: str, out: Path) -> None:
             viewport={"width": WIDTH, "height": 1000}, color_scheme="light", locale="en-GB"
         )
         page.on("console", lambda message: said.append(message.text))
-        page.goto(f"{url}/#/experiments/banner")
+        page.goto(f"{url}/#/experiments/{NAME}")
         page.wait_for_selector(".panel canvas, .panel svg", timeout=30_000)
         page.wait_for_timeout(3000)  # one more answer, and everything is drawn
         section = page.locator(f"section[aria-labelledby={LAST}]").bounding_box()

@@ -279,17 +279,17 @@ class Model:
         if found.state == "rewarded":
             if found.reward != value and (name is None or name != found.reward_id):
                 raise Refused("conflict")
-            return answer
+            return answer | {"why": "repeated"}
         if found.state == "timed out":
             if found.late is not None:
                 first = found.late["id"]
                 if found.late["reward"] != value and (name is None or name != first):
                     raise Refused("conflict")
-                return answer | {"seq": found.late["seq"]}
+                return answer | {"why": "late", "seq": found.late["seq"]}
             seq = self._next(experiment, "late", id=body["decision"], reward=value)
             found.late = {"id": name, "reward": value, "seq": seq}
             experiment.late += 1
-            return answer | {"seq": found.late["seq"]}
+            return answer | {"why": "late", "seq": found.late["seq"]}
         about = {"id": body["decision"], "reward": value}
         found.reward_seq = self._next(experiment, "rewarded", **about)
         self._known(experiment, found.arm, value)

@@ -372,8 +372,10 @@ def test_names_that_are_remembered_have_an_end(
             real(seq)
 
         monkeypatch.setattr(book, "note_commit", never_alone)
-        for number in range(100):
+        for number in range(500):
             inside.post("decisions", {"id": f"d{number}", "key": f"key {number}"})
+            if number >= 100 and inside.live().counts.decisions > 405:  # a slow disk commits less
+                break
         assert len(book._names) <= 60
         assert len(book._marks) <= 10
         monkeypatch.setattr(book, "note_commit", real)
@@ -474,7 +476,7 @@ def test_tables_of_tomorrow_and_of_others_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="written by a newer rotting"):
         Store(path)
     with pytest.raises(ValueError, match="written by a newer rotting"):
-        check(config.Config(data=str(path)))
+        check(config.Config(data=str(path), port=0))
     other = tmp_path / "other.db"
     database = sqlite3.connect(other)
     database.execute("CREATE TABLE mine (x)")
@@ -539,6 +541,7 @@ def test_one_server_for_each_database(tmp_path: Path) -> None:
     [
         ({}, {}, "", 8100, "default"),
         ({}, {}, "port = 1", 1, "file"),
+        ({}, {}, "rate-limit = 5\nport = 1", 1, "file"),  # as the flag is written
         ({}, {"ROTTING_SERVE_PORT": "2"}, "port = 1", 2, "environment"),
         ({"port": 3}, {"ROTTING_SERVE_PORT": "2"}, "port = 1", 3, "flag"),
         ({"port": None}, {"ROTTING_SERVE_PORT": "2"}, "", 2, "environment"),
@@ -590,10 +593,10 @@ def test_without_keys_it_listens_here_only(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     for host in ("0.0.0.0", "::", "192.168.0.1", "example.org", ""):
         with pytest.raises(ValueError, match="unless there are API keys"):
-            check(config.Config(data=str(path), host=host))
-    for host in ("127.0.0.1", "::1", "localhost"):
-        assert check(config.Config(data=str(path), host=host))
-    assert not path.exists()  # a look does not make it
+            check(config.Config(data=str(path), host=host, port=0))
+    for host in ("127.0.0.1", "localhost"):
+        assert check(config.Config(data=str(path), host=host, port=0))
+    assert list(tmp_path.iterdir()) == []  # a look makes nothing
 
 
 def test_the_demo_leaves_others_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

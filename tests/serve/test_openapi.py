@@ -254,7 +254,7 @@ EXPERIMENT: dict[str, Any] = {
     "missing": 17000,
     "unshown": 0,
     "keys": 3000,
-    "last_error": {"at": 1790000000.0, "message": "..."},
+    "last_error": {"at": 1790000000.0, "message": "...", "code": "conflict"},
     "lift": {
         "policy": 0.081,
         "equal": 0.06,

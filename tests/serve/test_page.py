@@ -114,6 +114,7 @@ def test_the_figures_and_the_words(chrome: Browser, service: FakeService) -> Non
         lift = tile(page, "Lift over the control group")
         assert f"+{one['lift']['lift']:.3f}" in lift
         assert one["lift"]["sentence"][1:] in lift
+        assert "Decisions that wait count as 0 so far." in lift
         assert page.inner_text(".panel figcaption") == one["arms"][0]["cap"]["sentence"]
         drawn = page.inner_text("section:has(#reward) figcaption")
         # 90 minutes, the last one not over, rewards due for 10: 79 can be drawn.
@@ -123,6 +124,19 @@ def test_the_figures_and_the_words(chrome: Browser, service: FakeService) -> Non
         page.reload()
         says(page, "#status", LIVE)
         assert page.inner_text("h1") == "banner"
+
+
+def test_a_client_s_mistake_is_no_trouble_of_the_service(
+    chrome: Browser, service: FakeService
+) -> None:
+    one = service.experiments["banner"]
+    for code, kind, words in (("conflict", "warn", "refusal"), ("unavailable", "bad", "error")):
+        one["last_error"] = {"at": one["now"], "message": "said", "code": code}
+        with opened(chrome, service, "banner") as seen:
+            page = seen.page
+            assert page.locator(f".health .dot.{kind}").count() == 1
+            assert page.locator(".said.refused").count() == int(kind == "warn")
+            assert f"Last {words}, " in page.inner_text(".said")
 
 
 def test_it_goes_on_without_reloading(chrome: Browser, service: FakeService) -> None:

@@ -213,8 +213,8 @@ def archive_command(
     console.out.print(f"{to}: {moved} events moved there", markup=False)
     if not moved:
         console.out.print(
-            "only closed decisions move that a snapshot holds: one is taken every few thousand "
-            "events, and when the server stops"
+            "only closed decisions move that the last two snapshots hold, or the only one: a "
+            "snapshot is taken every 5,000 events or more, and by a stop after new events"
         )
 
 

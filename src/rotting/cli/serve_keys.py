@@ -42,14 +42,23 @@ def add_command(
 
     Example: rotting serve keys add --data service.db --name shop --role decide --role reward
     """
-    store = _open(data, create=True)
-    from rotting.serve.access import add_token
+    need_libraries()
+    from rotting.serve.access import add_token, check_token
 
+    check_token(name, role, experiment or [])
+    new = not data.exists()
+    store = _open(data, create=True)
     try:
+        known = {one for _, one in store.experiments()}
         made = add_token(store.writer(), name, role, experiment or [])
     finally:
         store.close()
     print(made)
+    missing = [one for one in experiment or [] if one not in known]
+    if new:  # a server that has never run may be given its keys
+        console.note([f"rotting: {data} was not there, and was made"])
+    elif missing:
+        console.note([f"rotting: {data} has no experiment {', '.join(missing)} yet"])
 
 
 @command("list", keys)

@@ -97,8 +97,8 @@ def hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def add_token(write: Connection, name: str, roles: list[str], experiments: list[str]) -> str:
-    """A new API key; this is the only time that it is seen."""
+def check_token(name: str, roles: list[str], experiments: list[str]) -> None:
+    """Refuse what no API key can be."""
     if not name.strip() or len(name) > 100:
         raise ValueError(f"name must have 1 to 100 characters, got {name!r}")
     if not roles or not set(roles) <= set(ROLES):
@@ -106,6 +106,11 @@ def add_token(write: Connection, name: str, roles: list[str], experiments: list[
     for one in experiments:  # an empty one would be a key to all
         if not re.match(NAME, one):
             raise ValueError(f"experiment must be a name of letters, digits, . _ -, got {one!r}")
+
+
+def add_token(write: Connection, name: str, roles: list[str], experiments: list[str]) -> str:
+    """A new API key; this is the only time that it is seen."""
+    check_token(name, roles, experiments)
     id_, secret = secrets.token_hex(5), secrets.token_urlsafe(32)
     row = (id_, name, hash_of(secret), ",".join(roles), ",".join(experiments), time.time())
     write.execute("BEGIN IMMEDIATE")

@@ -149,7 +149,7 @@ class App:
                 and who.sees(asked.name)
                 and why.status not in (403, 404)
             ):
-                service.errors[asked.name] = (time.time(), why.message)
+                service.errors[asked.name] = (time.time(), why.message, why.code)
             return refusal(why)
         except Exception as error:
             reason = database_error(error)

@@ -6,6 +6,8 @@ names the sequence number that must be on the disk before it may go out.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from rotting.serve import bodies, events
@@ -30,9 +32,7 @@ class Book(Deciding, Managing):
         if known is not None:
             if known.asked["request"] == wanted:
                 return Answer(known, known.since, 200)
-            raise Refusal(
-                "conflict", f"experiment {asked.name} exists, with other settings", "name"
-            )
+            raise _other_settings(asked.name, known.asked["request"], wanted)
         settings = settled(asked)
         number = 1 + max((one.number for one in self.experiments.values()), default=0)
         kept = msgspec.to_builtins(settings)
@@ -50,3 +50,16 @@ class Book(Deciding, Managing):
         self.experiments[settings.name] = made
         self._audit(by, "created", settings.name)
         return Answer(made, event.seq, 201)
+
+
+def _other_settings(name: str, known: dict[str, Any], wanted: dict[str, Any]) -> Refusal:
+    """Which settings differ, and what changes those that can be changed."""
+    other = [field for field, value in wanted.items() if known.get(field) != value]
+    ways = {"arms": "arms are added and retired", "policy": "another policy is set"}
+    hints = [
+        f"; {ways[field]} by POST /v1/experiments/{name}/{field}"
+        for field in other
+        if field in ways
+    ]
+    text = f"experiment {name} exists, with another {' and another '.join(other)}{''.join(hints)}"
+    return Refusal("conflict", text, other[0] if other else "name")

@@ -48,9 +48,12 @@ def resolve(
     if file is not None:
         try:
             written = tomllib.loads(file.read_text("utf-8"))
+        except FileNotFoundError:
+            raise ValueError(f"config must be a TOML file, but {file} is not there") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"config must be TOML, but {file} is not: {error}") from None
-        _take(found, origin, written, str(file))
+        # as the flag is written, too: rate-limit is rate_limit
+        _take(found, origin, {k.replace("-", "_"): v for k, v in written.items()}, str(file))
     wanted = {
         name.removeprefix(PREFIX).lower(): value
         for name, value in environ.items()

@@ -173,13 +173,13 @@ class Deciding(Ledger):
             same_id = asked.id is not None and asked.id == first.id
             if not same_id and first.reward != value:
                 raise Refusal("conflict", f"decision {id_!r} has another reward", "reward")
-            return Answer({"decision": id_, "applied": False, "seq": before.seq}, before.seq)
+            why = "late" if before.kind == Kind.LATE else "repeated"
+            return _not_applied(id_, why, before.seq)
         if id_ in experiment.unshown:
             raise Refusal("not_shown", f"decision {id_!r} was not shown", "decision")
         if experiment.settings.require_shown and Kind.SHOWN not in known:
             raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
-        event = self._happens(experiment, Kind.LATE, id_, body)
-        return Answer({"decision": id_, "applied": False, "seq": event.seq}, event.seq)
+        return _not_applied(id_, "late", self._happens(experiment, Kind.LATE, id_, body).seq)
 
     def _overdue(self, entry: Open, window: float) -> bool:
         return self.now() - entry.since > window
@@ -206,3 +206,8 @@ class Deciding(Ledger):
                 self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
                 left -= 1
         return not left
+
+
+def _not_applied(id_: str, why: str, seq: int) -> Answer:
+    """A late reward that is sent again is late as it was: an answer that was lost comes again."""
+    return Answer({"decision": id_, "applied": False, "why": why, "seq": seq}, seq)

@@ -21,7 +21,7 @@ from rotting.serve.book import Answer, Book
 from rotting.serve.refusals import Refusal
 
 _LOG = logging.getLogger("rotting.serve")
-NAME = "banner"
+NAME = "demo-banner"  # not banner, which the guide makes
 _DAY, _VISITS = 86_400.0, 4000
 _AT_ONCE = 40  # visits between two looks at who else wants something
 _LIVE = 12.0  # visits a second

@@ -128,7 +128,7 @@ def refusal(why: Refusal) -> Reply:
         more = ((b"retry-after", b"1"),)
     elif why.status == 401:
         more = ((b"www-authenticate", b"Bearer"),)
-    return Reply(why.status, _encode(why.as_data()), (_JSON, *more))
+    return Reply(why.status, _encode(why.as_data()) + b"\n", (_JSON, *more))
 
 
 async def send_reply(send: Any, made: Reply) -> None:

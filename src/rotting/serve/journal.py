@@ -51,7 +51,7 @@ class Journal:
         self._clock, self._patience = clock, patience
         self.book: Book | None = None
         self.reason: str | None = "starting"
-        self.last_error: tuple[float, str] | None = None
+        self.last_error: tuple[float, str, str] | None = None
         self.commits = self.failures = 0
         self._acknowledged = 0  # events that were on the disk
         self._thread = ThreadPoolExecutor(1, "commit")
@@ -217,7 +217,7 @@ class Journal:
             return
         _LOG.error("cannot write: %s", reason)
         self.reason, self.failures = reason, self.failures + 1
-        self.last_error = (time.time(), reason)
+        self.last_error = (time.time(), reason, "unavailable")
         waiting = self._gathering + (self._flying[1] if self._flying else [])
         self._gathering, self._flying = [], None
         for done in waiting:

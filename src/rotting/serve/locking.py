@@ -8,6 +8,25 @@ from pathlib import Path
 from typing import IO
 
 
+def served(path: Path) -> ValueError:
+    """The refusal of a second server."""
+    return ValueError(f"data must not be served already, but {path} is")
+
+
+def is_held(path: Path) -> bool:
+    """Whether a database is served now; nothing is made to find out."""
+    try:
+        import fcntl
+
+        with path.with_name(path.name + ".lock").open("r") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (ImportError, OSError):
+        pass
+    return False
+
+
 @contextlib.contextmanager
 def only_one(path: Path) -> Iterator[None]:
     """Refuse a second server on the same database."""
@@ -23,7 +42,7 @@ def only_one(path: Path) -> Iterator[None]:
     except BlockingIOError:
         assert file is not None
         file.close()
-        raise ValueError(f"data must not be served already, but {path} is") from None
+        raise served(path) from None
     except OSError as error:
         raise ValueError(f"data must lie in a folder that can be written: {error}") from None
     try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import json
 import logging
+import os
 import signal
 import socket
 import struct
@@ -21,7 +23,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from rotting.serve.app import LOOPBACK, App, Limits, Service
 from rotting.serve.config import Config, is_loopback
 from rotting.serve.connection import Unusable
-from rotting.serve.locking import only_one
+from rotting.serve.locking import is_held, only_one, served
 from rotting.serve.store import Store
 
 _LOG = logging.getLogger("rotting.serve")
@@ -215,7 +217,36 @@ def check(config: Config) -> list[str]:
             f"host must be 127.0.0.1 unless there are API keys, got {config.host}: make one with "
             f"rotting serve keys add --data {path} --name NAME --role admin"
         )
+    if is_held(path):
+        raise served(path)
+    _check_address(config.host, config.port)
     return lines
+
+
+def _check_address(host: str, port: int) -> None:
+    """Refuse an address at which nobody can listen now: it is tried, and let go."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError:
+        raise ValueError(f"host must be an address of this machine, got {host!r}") from None
+    for family, kind, protocol, _, address in dict.fromkeys(found):
+        with socket.socket(family, kind, protocol) as made:
+            if os.name == "posix":
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            try:
+                made.bind(address)
+            except OSError as error:
+                raise ValueError(_cannot_listen(host, port, error)) from None
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port must be free, but {port} is in use on {host}: give another one by --port"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"host must be an address of this machine, got {host!r}"
+    return f"port must be one to listen on, got {port} on {host}: {error.strerror}"
 
 
 def serve(

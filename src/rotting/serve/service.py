@@ -52,7 +52,7 @@ class Service:
         self.refused = Rate(10.0)  # keys that are wrong, by address
         self.hosts, self.views, self.metrics = hosts, Views(), Metrics(self.journal)
         self.started = time.time()
-        self.errors: dict[str, tuple[float, str]] = {}
+        self.errors: dict[str, tuple[float, str, str]] = {}  # when, what, and its code
         self.warming = Warming(self.journal, compiled)
         self.journal.on_load = self.warming.want_all
         self.companions: list[Callable[[], Awaitable[None]]] = []  # what else runs meanwhile

@@ -116,7 +116,7 @@ def _view(service: Service, experiment: Experiment) -> dict[str, Any]:
 def _last_error(service: Service, name: str) -> dict[str, Any] | None:
     known = [service.errors.get(name), service.journal.last_error]
     latest = max((one for one in known if one is not None), default=None)
-    return None if latest is None else {"at": latest[0], "message": latest[1]}
+    return None if latest is None else dict(zip(("at", "message", "code"), latest, strict=True))
 
 
 async def experiments(service: Service, asked: Asked, who: Who) -> Reply:

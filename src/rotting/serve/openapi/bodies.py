@@ -155,8 +155,17 @@ def answered() -> dict[str, Schema]:
             {"decision": "8d0c20", "pull": 3, "seq": 1235},
         ),
         "Reward": example(
-            answer({"decision": ref("Id"), "applied": truth(), "seq": _SEQ}),
+            answer(
+                {
+                    "decision": ref("Id"),
+                    "applied": truth("Whether it was learnt by this answer."),
+                    "why": said(words("late", "repeated"), "Why not, if it was not."),
+                    "seq": _SEQ,
+                },
+                ["decision", "applied", "seq"],
+            ),
             {"decision": "8d0c20", "applied": True, "seq": 1236},
+            {"decision": "8d0c20", "applied": False, "why": "repeated", "seq": 1236},
         ),
         "ArmState": example(
             answer({"arm": ref("Label"), "open": truth(), "applied": truth(), "seq": _SEQ}),

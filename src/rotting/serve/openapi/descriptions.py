@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rotting.serve.openapi.bodies import CODES
 from rotting.serve.openapi.shapes import (
     Schema,
     answer,
@@ -48,7 +49,7 @@ def told() -> dict[str, Schema]:
                 "compiled": truth(),
             }
         ),
-        "LastError": answer({"at": _TIME, "message": _TEXT}),
+        "LastError": answer({"at": _TIME, "message": _TEXT, "code": words(*CODES)}),
         "Summary": _summary(),
         "Summaries": answer({"experiments": rows(ref("Summary"))}),
         "Experiment": _experiment(),

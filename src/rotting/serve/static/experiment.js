@@ -7,7 +7,17 @@ import { each, el, setClass, setText, show } from "./dom.js";
 import { Figures } from "./figures.js";
 import { RewardChart } from "./reward_chart.js";
 import { SharesChart } from "./shares_chart.js";
-import { count, errorText, health, moment, percent, plainly, policyName, span } from "./words.js";
+import {
+  count,
+  errorText,
+  health,
+  isMistake,
+  moment,
+  percent,
+  plainly,
+  policyName,
+  span,
+} from "./words.js";
 
 function section(title, id, ...children) {
   return el("section", { "aria-labelledby": id }, el("h2", { id }, title), ...children);
@@ -71,9 +81,10 @@ export class ExperimentView {
     setText(this.health.lastChild, `${words}; policy ${policyName(experiment.policy)}`);
     const error = experiment.last_error;
     show(this.error, Boolean(error));
+    setClass(this.error, isMistake(error) ? "said refused" : "said");
     setText(
       this.error,
-      error ? `Last error${error.at ? `, ${moment(error.at)}` : ""}: ${errorText(error)}` : "",
+      error ? `${isMistake(error) ? "Last refusal" : "Last error"}${error.at ? `, ${moment(error.at)}` : ""}: ${errorText(error)}` : "",
     );
     show(this.beginning, !experiment.decisions);
     setText(this.start.firstChild, this.#curl(experiment));

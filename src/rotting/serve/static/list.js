@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { each, el, setClass, setText, show } from "./dom.js";
-import { count, health, policyName, rate, several } from "./words.js";
+import { count, health, isMistake, policyName, rate, several } from "./words.js";
 
 export function link(name) {
   return `#/experiments/${encodeURIComponent(name)}`;
@@ -100,5 +100,6 @@ function fillCard(card, one) {
   setText(policy, `Policy ${policyName(one.policy)}`);
   const error = one.last_error;
   show(said, Boolean(error));
+  setClass(said, isMistake(error) ? "said refused" : "said");
   setText(said, error ? String(error.message ?? error) : "");
 }

@@ -118,14 +118,22 @@ export function health(experiment) {
   const openArms = Array.isArray(experiment.arms)
     ? experiment.arms.filter((arm) => arm.open).length
     : experiment.arms;
-  if (experiment.last_error) return ["bad", "error"];
+  if (experiment.last_error && !isMistake(experiment.last_error)) return ["bad", "error"];
   if (openArms === 0) return ["warn", "no open arm"];
   if (!experiment.decisions) return ["idle", "no decisions yet"];
   if (!experiment.observed) return ["warn", "no rewards yet"];
   if (experiment.late > 20 && experiment.late > 0.05 * experiment.rewards) {
     return ["warn", "many late rewards"];
   }
+  if (experiment.last_error) return ["warn", "a request was refused"];
   return ["good", "no trouble"];
+}
+
+const OURS = ["internal", "unavailable"];
+
+/** Whether an error is a client's mistake, and not trouble of the service. */
+export function isMistake(error) {
+  return Boolean(error?.code) && !OURS.includes(error.code);
 }
 
 export function policyName(policy) {
