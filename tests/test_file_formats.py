@@ -74,7 +74,9 @@ def provenance() -> set[str]:
 def comparison() -> set[str]:
     """The keys of comparison.json."""
     scenario = Scenario([Arm(models.Constant(0.5))], Bernoulli(), 2)
-    return {"files", *compare([policies.UCB1()], scenario, runs=1, engine="reference").summary()}
+    played = [policies.UCB1(), policies.Uniform()]
+    found = compare(played, scenario, runs=1, engine="reference", against="UCB1")
+    return {"files", *found.summary(), *found.provenance, *found.rows()[0]}
 
 
 KEYS = re.findall(r'keys.only\(("\w+".*)\)', inspect.getsource(experiment_file))

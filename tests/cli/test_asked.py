@@ -55,6 +55,20 @@ def test_compare_takes_policies_too(file: str) -> None:
     assert found["policies"] == ["Uniform", "UCB1, bold"]
 
 
+def test_against_one_policy_by_name_word_or_kind(file: str) -> None:
+    for named, wanted in (("UCB1, bold", "UCB1, bold"), ("ucb1", "UCB1, bold"), ("dcto", "D-CTO")):
+        found = printed("compare", "--file", file, "--against", named, *ENGINE)
+        assert found["compared_with"].startswith(wanted)
+        assert len(found["difference"]) == 2
+    words = ("compare", "wswa:alpha=0.2", "wswa:alpha=0.4", "uniform", "--file", file, *ENGINE)
+    found = printed(*words, "--against", "wswa:alpha=0.2")
+    assert found["compared_with"] == "wSWA(alpha=0.2)"
+    done = CliRunner().invoke(app, [*words, "--against", "uniform"], env={"COLUMNS": "100"})
+    assert "Regret less that of Uniform, paired by run" in done.output
+    assert "wSWA(alpha=0.2) against" not in done.output
+    assert "unknown policy to compare with 'wswa'" in refused(*words, "--against", "wswa")
+
+
 def test_tune_takes_its_grid_from_the_file_or_from_words(file: str) -> None:
     found = printed("tune", "--file", file)
     assert [row["alpha"] for row in found["rows"]] == [0.1, 0.2, 0.4]

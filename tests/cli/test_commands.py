@@ -67,7 +67,9 @@ def test_compare_writes_a_folder(tmp_path: Path) -> None:
     names = sorted(path.name for path in (tmp_path / "found").glob("[!.]*"))
     kept = "result-wSWA-alpha=0.2"
     results = ["result-UCB1.npz", f"{kept}-restart=keep.npz", f"{kept}.npz"]
-    assert names == ["comparison.json", "regret.png", *results]
+    tables = [f"comparison.{ending}" for ending in ("csv", "json", "tex")]
+    pictures = [f"regret.{ending}" for ending in ("pdf", "png", "svg")]
+    assert names == [*tables, *pictures, *results]
     again = rotting(*words, cwd=tmp_path)
     assert again.returncode == 2
     assert "use --force" in again.stderr

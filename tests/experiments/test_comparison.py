@@ -47,6 +47,57 @@ def test_names() -> None:
             compare(wrong, SCENARIO, runs=2)  # type: ignore[arg-type]
 
 
+def test_against_one_policy() -> None:
+    """Holm over K - 1 pairs, the others left out, and the difference with a paired interval."""
+    played = [policies.UCB1(), policies.Uniform(), policies.RoundRobin()]
+    found = compare(played, SCENARIO, runs=12, engine="reference", against="Uniform")
+    everyone = compare(played, SCENARIO, runs=12, engine="reference")
+    a, b = found["UCB1"].final_regret, found["Uniform"].final_regret
+    interval = scipy_stats.ttest_rel(a, b).confidence_interval()
+    assert found.differences["UCB1"] == pytest.approx((np.mean(a - b), *interval))
+    assert set(found.differences) == {"UCB1", "RoundRobin"}
+    assert set(found.p_values["UCB1"]) == {"Uniform"}
+    p_values = {name: everyone.p_values[name]["Uniform"] for name in found.differences}
+    least = min(p_values, key=p_values.__getitem__)
+    assert found.p_values["Uniform"] == p_values
+    assert found.holm[least]["Uniform"] == pytest.approx(min(1.0, 2 * p_values[least]))
+    assert everyone.holm[least]["Uniform"] >= found.holm[least]["Uniform"]
+    assert found.wins == everyone.wins
+    summary = found.summary()
+    assert summary["compared_with"] == "Uniform"
+    assert summary["difference"]["UCB1"] == found.differences["UCB1"].mean
+    assert not {"compared_with", "difference"} & everyone.summary().keys()
+    rows = {row["policy"]: row for row in found.rows()}
+    assert rows["UCB1"]["difference"] == found.differences["UCB1"].mean
+    assert np.isnan(rows["Uniform"]["p_value_holm"])
+    assert "difference" not in everyone.rows()[0]
+
+
+def test_against_a_policy_that_does_not_play() -> None:
+    with pytest.raises(ValueError, match="unknown policy to compare with 'UBC1'; did you mean"):
+        compare([policies.UCB1(), policies.Uniform()], SCENARIO, runs=2, against="UBC1")
+    with pytest.raises(ValueError, match="another one to compare with UCB1, got none"):
+        compare([policies.UCB1()], SCENARIO, runs=2, against="UCB1")
+
+
+def test_a_summary_says_what_was_played() -> None:
+    class First:
+        def select(self) -> int:
+            return 0
+
+        def update(self, arm: int, reward: float) -> None:
+            pass
+
+    played: Any = {"UCB1": policies.UCB1(), "mine": First()}
+    found = compare(played, SCENARIO, runs=3, seed=4, noise="common")
+    summary = found.summary()
+    told = summary["provenance"]
+    assert (told["seed"], told["noise"], told["horizon"]) == (4, "common", SCENARIO.horizon)
+    assert told["engine"] == "cpu, reference"  # one's own object is not compiled
+    assert {"scenario", "rotting", "python", "numpy"} <= told.keys()
+    assert summary["worst_run"]["mine"] == found["mine"].final_regret.max()
+
+
 def test_tune_keeps_the_least_regret_on_runs_of_its_own() -> None:
     found = tune(policies.UCB1(), {"c": [0.05, 0.5, 5.0]}, SCENARIO, runs=20, seed=1)
     means = [row["mean_regret"] for row in found.rows()]

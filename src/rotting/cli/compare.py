@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
+from rotting import checks
 from rotting.cli import completion, show
 from rotting.cli.asked import File, NoiseKind, Runs, ScenarioName, Seed, asked
 from rotting.cli.base import Address, AsJson, Backend, Engine, Force, OutFolder, command
+from rotting.policies.base import Policy
 
 
 @command("compare")
@@ -26,6 +29,10 @@ def compare_command(
     runs: Runs = None,
     seed: Seed = None,
     noise: NoiseKind = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="One of the policies: the others are compared with it alone."),
+    ] = None,
     engine: Engine = "cpu",
     backend: Backend = "threads",
     address: Address = None,
@@ -38,8 +45,9 @@ def compare_command(
     Example: rotting compare ucb1 wswa:alpha=0.2 cto --scenario av --runs 100 --out out/av
     """
     wanted = asked(scenario, file, runs, seed, noise)
+    named = wanted.policies(policies)
     show.play_and_show(
-        wanted.policies(policies),
+        named,
         wanted.scenario,
         as_json,
         out,
@@ -47,7 +55,19 @@ def compare_command(
         runs=wanted.runs,
         seed=wanted.seed,
         noise=wanted.noise,
+        against=_one_of(named, policies or [], against),
         engine=engine,
         backend=backend,
         address=address,
     )
+
+
+def _one_of(named: Mapping[str, Policy], words: list[str], wanted: str | None) -> str | None:
+    """The policy meant: by its name in the table, its word on the command line, or its kind."""
+    if wanted is None or wanted in named:
+        return wanted
+    typed = dict(zip(words, named, strict=True)) if words else {}
+    if wanted in typed:
+        return typed[wanted]
+    kin = [name for name, policy in named.items() if policy.key == wanted]
+    return kin[0] if len(kin) == 1 else checks.known("policy to compare with", wanted, named)

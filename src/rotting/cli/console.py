@@ -198,20 +198,35 @@ def comparison(found: Comparison, title: str = "") -> None:
         say("One run has no standard error, interval or p-value.")
     if len(names) < 2:
         return
-    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+    if found.reference is not None:
+        _against(found, found.reference)
+        return
     table(
         ["pair", "wins of the first", "p-value", "corrected (Holm)"],
-        [
-            [
-                f"{a} against {b}",
-                f"{found.wins[a][b]} of {found[a].runs}{_ties(found.ties(a, b))}",
-                show_p(found.p_values[a][b]),
-                show_p(found.holm[a][b]),
-            ]
-            for a, b in pairs
-        ],
+        [[f"{a} against {b}", *_tested(found, a, b)] for a, b in found.pairs],
         "Paired by run",
     )
+
+
+def _against(found: Comparison, reference: str) -> None:
+    """Print what the others are compared with one of the policies."""
+    table(
+        ["policy", "difference", "95 % interval", "wins", "p-value", "corrected (Holm)"],
+        [[a, *_difference(*found.differences[a]), *_tested(found, a, b)] for a, b in found.pairs],
+        f"Regret less that of {reference}, paired by run",
+    )
+
+
+def _tested(found: Comparison, a: str, b: str) -> list[str]:
+    return [
+        f"{found.wins[a][b]} of {found[a].runs}{_ties(found.ties(a, b))}",
+        show_p(found.p_values[a][b]),
+        show_p(found.holm[a][b]),
+    ]
+
+
+def _difference(mean: float, low: float, high: float) -> list[str]:
+    return [figure(mean, "+.2f"), _interval(low, high)]
 
 
 def _interval(low: float, high: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rotting import checks
 from rotting.arrays import FloatArray
 from rotting.bandits import Scenario
 from rotting.engines import sizes
@@ -23,6 +25,12 @@ from rotting.progress import Report, in_steps
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# what the results of a comparison have in common, of their provenance
+_COMMON = (
+    *("scenario", "horizon", "runs", "first_run", "seed", "noise", "engine", "backend"),
+    *("rotting", "python", "numpy"),
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -31,9 +39,31 @@ class Comparison:
     `wins[a][b]` counts the runs in which a has the lesser final regret, `p_values[a][b]` is the
     paired t-test between the two, `holm[a][b]` the same corrected for all pairs. Regrets that
     differ by no more than rounding explains are ties, in all three.
+
+    With a `reference`, one of the policies, only the pairs with it are tested: `p_values` and
+    `holm` have no others, and `differences[a]` is how much more regret a has than the reference,
+    with its 95 % interval, paired by run.
     """
 
     results: dict[str, Result]
+    reference: str | None = None
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs that are tested: all, or each other policy with the reference."""
+        if self.reference is None:
+            return list(itertools.combinations(self.results, 2))
+        return [(name, self.reference) for name in self.results if name != self.reference]
+
+    @cached_property
+    def differences(self) -> dict[str, stats.Difference]:
+        """How much more final regret each other policy has than the reference; none without."""
+        if self.reference is None:
+            return {}
+        return {
+            a: stats.paired_difference(self[a].final_regret, self[b].final_regret, self._off(a, b))
+            for a, b in self.pairs
+        }
 
     @cached_property
     def wins(self) -> dict[str, dict[str, int]]:
@@ -63,29 +93,27 @@ class Comparison:
     @cached_property
     def p_values(self) -> dict[str, dict[str, float]]:
         """p_values[a][b]: the paired t-test between a and b."""
-        pairs = itertools.combinations(self.results, 2)
         return self._both_ways(
             {
                 (a, b): stats.paired_p_value(
                     self[a].final_regret, self[b].final_regret, self._off(a, b)
                 )
-                for a, b in pairs
+                for a, b in self.pairs
             }
         )
 
     @cached_property
     def holm(self) -> dict[str, dict[str, float]]:
-        """The p-values corrected for all pairs together (Holm)."""
-        pairs = list(itertools.combinations(self.results, 2))
-        corrected = stats.holm([self.p_values[a][b] for a, b in pairs])
-        return self._both_ways(dict(zip(pairs, corrected, strict=True)))
+        """The p-values corrected for all these pairs together (Holm)."""
+        corrected = stats.holm([self.p_values[a][b] for a, b in self.pairs])
+        return self._both_ways(dict(zip(self.pairs, corrected, strict=True)))
 
     def _both_ways(self, values: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
         return {
             a: {
                 b: values[a, b] if (a, b) in values else values[b, a]
                 for b in self.results
-                if b != a
+                if (a, b) in values or (b, a) in values
             }
             for a in self.results
         }
@@ -117,7 +145,9 @@ class Comparison:
         Its columns: policy, those of `Result.summary` (runs, mean_regret, standard_error, low_95
         and high_95, worst_run, mean_reward, mean_share), wins (against all others, over all runs),
         parameters and note ("keys ignored" of a policy that played an audience as one key). With
-        `curves` there is a row for every policy, run and checkpoint: policy, run, t, regret.
+        `curves` there is a row for every policy, run and checkpoint: policy, run, t, regret. With
+        a reference the columns difference, difference_low_95, difference_high_95, p_value and
+        p_value_holm compare with it; they are NaN in its own row.
         """
         if curves:
             return self._curves()
@@ -133,9 +163,37 @@ class Comparison:
                 "wins": sum(self.wins[name].values()),
                 "parameters": result.provenance.get("parameters", ""),
                 "note": result.note,
+                **self._compared(name),
             }
             for name, result in self.results.items()
         ]
+
+    def _compared(self, name: str) -> dict[str, float]:
+        """A policy compared with the reference, if there is one."""
+        if self.reference is None:
+            return {}
+        other = self.reference
+        found = self.differences.get(name, stats.Difference(math.nan, math.nan, math.nan))
+        return {
+            "difference": found.mean,
+            "difference_low_95": found.low,
+            "difference_high_95": found.high,
+            "p_value": self.p_values[name].get(other, math.nan),
+            "p_value_holm": self.holm[name].get(other, math.nan),
+        }
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What was played, and with what: all that the results' provenance has in common.
+
+        Where an object of a user's own was played beside policies there are two engines.
+        """
+        found = [result.provenance for result in self.results.values()]
+        return {
+            key: said[0] if len(said) == 1 else ", ".join(map(str, said))
+            for key in _COMMON
+            if (said := list(dict.fromkeys(each[key] for each in found if key in each)))
+        }
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the regret curves, into these axes or a new figure's; returns the axes."""
@@ -171,9 +229,23 @@ class Comparison:
             "interval_95": {
                 n: list(stats.interval(r.final_regret)) for n, r in self.results.items()
             },
+            "worst_run": {n: float(r.final_regret.max()) for n, r in self.results.items()},
             "wins": self.wins,
             "p_values": self.p_values,
             "p_values_holm": self.holm,
+            **self._with_reference(),
+            "provenance": self.provenance,
+        }
+
+    def _with_reference(self) -> dict[str, Any]:
+        if self.reference is None:
+            return {}
+        return {
+            "compared_with": self.reference,
+            "difference": {name: found.mean for name, found in self.differences.items()},
+            "difference_interval_95": {
+                name: [found.low, found.high] for name, found in self.differences.items()
+            },
         }
 
 
@@ -183,6 +255,7 @@ def compare(
     *,
     runs: int,
     seed: int = 0,
+    against: str | None = None,
     report: Report | None = None,
     played: Mapping[Policy, Result] | None = None,
     **options: Any,
@@ -190,6 +263,8 @@ def compare(
     """Play several policies on the same bandits and test their final regrets pair by pair.
 
     policies  a list, or a dict that names them
+    against   the name of one of them: the others are compared with it alone, and not with each
+              other, with the mean difference and its interval; Holm's correction is for these pairs
     report    a function called with (name, runs) whenever so many more runs of a policy are done
     played    results at hand, of the same scenario, runs, seed and options: the same policy would
               give the same result, so it is not played again
@@ -205,6 +280,7 @@ def compare(
     3
     """
     named = name_policies(policies)
+    _check_against(against, named)
     if report is not None and "progress" in options:
         raise ValueError("progress must not be given together with report")
     sizes.check(named.values(), scenario, runs, options.get("checkpoints", 100))
@@ -218,7 +294,15 @@ def compare(
         elif report is not None:
             report(name, runs)
         results[name] = found
-    return Comparison(results)
+    return Comparison(results, against)
+
+
+def _check_against(against: str | None, named: Mapping[str, Policy]) -> None:
+    if against is None:
+        return
+    checks.known("policy to compare with", against, named)
+    if len(named) < 2:
+        raise ValueError(f"policies must hold another one to compare with {against}, got none")
 
 
 def _at_hand(

@@ -72,16 +72,16 @@ class Standing:
 
 
 def _share(result: Result, other: Result) -> Share:
-    values, differences = result.share, result.share - other.share
+    values = result.share
     error = math.nan
     if result.runs > 1:
         error = float(values.std(ddof=1)) / math.sqrt(result.runs)
-    low, high = stats.interval(differences)
+    mean, low, high = stats.paired_difference(values, other.share)
     return Share(
         share=float(values.mean()),
         standard_error=error,
         reward=float(result.total_reward.mean()),
-        difference=float(differences.mean()),
+        difference=mean,
         low=low,
         high=high,
         keys=str(result.provenance.get("keys", "counted")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -92,6 +93,28 @@ def paired_p_value(first: npt.ArrayLike, second: npt.ArrayLike, off: npt.ArrayLi
     if spread == 0.0:  # the t statistic would be 0/0, or infinite
         return 1.0 if difference[0] == 0.0 else 0.0
     return float(stats.ttest_1samp(difference, 0.0).pvalue)
+
+
+class Difference(NamedTuple):
+    """A mean difference of paired values, and its 95 % interval; NaN for a single run."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def paired_difference(
+    first: npt.ArrayLike, second: npt.ArrayLike, off: npt.ArrayLike = 0.0
+) -> Difference:
+    """The first less the second, run by run: the mean, with Student's interval.
+
+    >>> found = paired_difference([1.0, 2.0, 3.0], [2.0, 3.5, 3.0])
+    >>> round(found.mean, 2), round(found.low, 2), round(found.high, 2)
+    (-0.83, -2.73, 1.06)
+    """
+    a, b = _paired(first, second)
+    difference = settled(a - b, off)
+    return Difference(float(difference.mean()), *interval(difference))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

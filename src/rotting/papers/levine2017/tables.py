@@ -12,6 +12,7 @@ from rotting.experiments.comparison import Comparison
 from rotting.papers.levine2017 import published
 from rotting.papers.levine2017.reproduction import Reproduction
 from rotting.papers.paper import Shown, Table
+from rotting.reports.tex import tabular
 
 # Wins of SWUCB with the paper's parameters, as shares of a million trajectories (see the notes,
 # docs/paper/readings.md). A hundred are too few to contradict the paper's 15 and 22; these are not.
@@ -200,19 +201,17 @@ def show(reproduction: Reproduction) -> Shown:
 def as_tex(reproduction: Reproduction) -> str:
     """Table 1 in LaTeX: wins under the diagonal, p-values above, the paper's in parentheses."""
     names = ["UCB1", "DUCB", "SWUCB", "wSWA", "(D-)CTO"]
-    lines = [
-        "% Wins (of the row against the column) under the diagonal, p-values above;",
-        "% in parentheses the figures of Levine, Crammer & Mannor (2017), Table 1.",
-        r"\begin{tabular}{ll" + "c" * len(names) + "}",
-        r"\hline",
-        " &  & " + " & ".join(names) + r" \\ \hline",
+    about = [
+        "Wins (of the row against the column) under the diagonal, p-values above;",
+        "in parentheses the figures of Levine, Crammer & Mannor (2017), Table 1.",
     ]
+    groups = []
     for setup, comparison in reproduction.reported.items():
+        rows = []
         for place, (name, entries) in enumerate(matrix(setup, comparison).items()):
             shown = [str(entry or "--").replace("<1e-5", "$<10^{-5}$") for entry in entries]
             shown += [""] * (len(names) - len(shown))
             label = published.SETUPS[setup] if place == 0 else ""
-            lines.append(f"{label} & {name} & " + " & ".join(shown) + r" \\")
-        lines.append(r"\hline")
-    lines.append(r"\end{tabular}")
-    return "\n".join(lines) + "\n"
+            rows.append([label, name, *shown])
+        groups.append(rows)
+    return tabular("ll" + "c" * len(names), ["", "", *names], groups, about)
