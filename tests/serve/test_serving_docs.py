@@ -77,7 +77,7 @@ class Running:
 
     def here(self, text: str) -> str:
         """A block with the port of this server."""
-        return text.replace("127.0.0.1:8100", f"127.0.0.1:{self.port}")
+        return re.sub(r"(127\.0\.0\.1:|port = )8100", rf"\g<1>{self.port}", text)
 
     def run(self, text: str) -> str:
         """What the commands of a block print; it must be refused where the page says so."""
@@ -152,7 +152,7 @@ def test_the_page_does_what_it_says(page: Path, running: Running) -> None:
         if block.language == "python":
             exec(compile(running.here(text), page.name, "exec"), scope)
         elif block.language == "toml":
-            (running.folder / text.split()[1]).write_text(text)
+            (running.folder / text.split()[1]).write_text(running.here(text))
         elif block.language == "json":
             shown, came = values(text), values(printed)
             assert shape(shown) == shape(came), f"{text}\nis shown, but this came:\n{printed}"
@@ -164,7 +164,8 @@ def test_the_page_does_what_it_says(page: Path, running: Running) -> None:
             printed = running.run(block.text)
             promised = PROMISED.match(block.after)
             if promised:
-                assert promised[1] in printed, f"{promised[1]!r} is not in\n{printed}"
+                said = running.here(promised[1])
+                assert said in printed, f"{said!r} is not in\n{printed}"
             checked += 1
     running.stop()
     assert checked > 5
