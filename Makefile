@@ -126,11 +126,12 @@ lock: $(STAMP)  ## renew requirements-dev.lock from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
 	  --extra frames --extra logs --extra serve --group dev -o requirements-dev.lock pyproject.toml
 
-test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allows
+test-lowest:  ## the tests with the oldest dependencies that pyproject.toml allows, and new tools
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/$(SCRIPTS)/python -m pip install --quiet uv
 	.venv-lowest/$(SCRIPTS)/uv pip install --quiet --python .venv-lowest/$(SCRIPTS)/python \
-	  --resolution lowest-direct -e ".[frames,logs,serve]" --group dev
+	  --resolution lowest-direct -e ".[frames,logs,serve]"
+	.venv-lowest/$(SCRIPTS)/uv pip install --quiet --python .venv-lowest/$(SCRIPTS)/python --group dev
 	.venv-lowest/$(SCRIPTS)/python -m pytest -n 2
 
 # SMPyBandits needs an older scipy than river does.
