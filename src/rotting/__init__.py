@@ -1,7 +1,7 @@
 """Rotting bandits: choosing among options whose reward falls each time they are used."""
 
 import importlib
-from typing import Any
+from typing import Any, cast
 
 from rotting import bandits, models, policies, provenance
 from rotting.bandits import (
@@ -34,6 +34,16 @@ from rotting.online.lift import Lift
 from rotting.online.player import Player
 
 __version__ = provenance.VERSION
+
+
+def scenario(text: str) -> Scenario:
+    """A named scenario, perhaps with another horizon; `rotting scenarios` lists the names.
+
+    >>> scenario("fall_08:horizon=3000").horizon
+    3000
+    """
+    found = importlib.import_module("rotting.catalogue.scenarios").parse_scenario(text)
+    return cast(Scenario, found)
 
 
 def __getattr__(name: str) -> Any:
@@ -72,6 +82,7 @@ __all__ = [
     "compare",
     "models",
     "policies",
+    "scenario",
     "simulate",
     "stats",
     "tune",

@@ -113,8 +113,10 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def known(what: str, name: Any, names: Iterable[str]) -> str:
-    """The name, if it is one of the known ones; else the nearest is suggested.
+def known(what: str, name: Any, names: Iterable[str], *, most: int = 1, see: str = "") -> str:
+    """The name, if it is one of the known ones; else the nearest `most` are suggested.
+
+    Where none is near all are listed, or `see` says where they are.
 
     >>> known("policy", "wsaw", ["ucb1", "wswa"])
     Traceback (most recent call last):
@@ -125,11 +127,13 @@ def known(what: str, name: Any, names: Iterable[str]) -> str:
         return str(name)
     least = 0.5 if len(str(name)) < 4 else 0.6
     words = [choice.lower() for choice in choices]
-    near = difflib.get_close_matches(str(name).lower(), words, n=1, cutoff=least)
+    near = difflib.get_close_matches(str(name).lower(), words, n=most, cutoff=least)
     if near:
-        nearest = next(c for c in choices if c.lower() == near[0])
-        raise ValueError(f"unknown {what} {name!r}; did you mean {nearest!r}?")
-    raise ValueError(f"unknown {what} {name!r}; known: {', '.join(choices) or 'none'}")
+        meant = [repr(next(c for c in choices if c.lower() == word)) for word in near]
+        said = " or ".join(filter(None, [", ".join(meant[:-1]), meant[-1]]))
+        raise ValueError(f"unknown {what} {name!r}; did you mean {said}?")
+    told = f"see {see}" if see else f"known: {', '.join(choices) or 'none'}"
+    raise ValueError(f"unknown {what} {name!r}; {told}")
 
 
 def reward(value: Any, name: str = "reward") -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import rotting
 from rotting import plain, policies
 from rotting.bandits import (
     Arm,
@@ -16,7 +17,7 @@ from rotting.bandits import (
     Window,
 )
 from rotting.catalogue import names
-from rotting.catalogue.scenarios import scenarios, typeable
+from rotting.catalogue.scenarios import heading, scenarios, typeable
 from rotting.league import AUDIENCES, GROUPS
 from rotting.models import Constant, Exponential
 from rotting.papers import levine2017
@@ -38,6 +39,24 @@ def test_every_scenario_of_the_league_has_a_name() -> None:
     assert set(described) == set(map(typeable, ENTRIES))
     assert all(row["about"] for row in described.values())
     assert described["candy_cane"]["size"] == "K = 100, T = 2000"
+
+
+def test_named_scenarios_from_python() -> None:
+    assert rotting.scenario("av") == names.parse_scenario("av")
+    assert rotting.scenario("np:horizon=7").arms == levine2017.non_parametric().arms
+
+
+def test_an_unknown_scenario_is_told_near_names_or_where_they_are() -> None:
+    with pytest.raises(ValueError, match=r"'fall_0'; did you mean 'fall_0\d', 'fall_0\d' or 'fall"):
+        rotting.scenario("fall_0")
+    with pytest.raises(ValueError, match=r"unknown scenario 'xyzzy'; see `rotting scenarios`$"):
+        rotting.scenario("xyzzy")
+
+
+def test_every_group_has_a_heading() -> None:
+    groups = [row["group"] for row in names.describe_scenarios()]
+    assert all(heading(group) != group for group in groups)
+    assert len(set(groups)) == sum(a != b for a, b in zip(["", *groups], groups, strict=False))
 
 
 def test_two_scenarios_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,20 @@ class Named(NamedTuple):
     source: str
 
 
+ALIASES = {"np": "non_parametric"}  # the paper's own short names
+# groups of scenarios as lists of them are headed
+HEADINGS = {
+    "league": "League",
+    "held_out": "Held out from the league",
+    "adversarial": "Adversarial: made to hurt",
+    "contests": "Contests of others",
+    "openings": "Arms that come and go",
+    "audience_settings": "Audiences: the twelve settings",
+    "audience": "Audiences: the league",
+    "audience_drawn": "Audiences: drawn at random",
+}
+
+
 def scenarios() -> dict[str, Named]:
     """The named scenarios: first those of the papers, then the league's groups, then audiences.
 
@@ -74,10 +88,21 @@ def parse_scenario(text: str) -> Scenario:
 def make_scenario(name: str, settings: Mapping[str, Any]) -> Scenario:
     """A named scenario, perhaps with another horizon."""
     known = scenarios()
-    scenario = known[checks.known("scenario", typeable(name), known)].scenario
+    wanted = ALIASES.get(name, typeable(name))
+    listed = "`rotting scenarios`"
+    scenario = known[checks.known("scenario", wanted, known, most=3, see=listed)].scenario
     for key in settings:
         checks.known("setting of a scenario", key, ["horizon"])
     return dataclasses.replace(scenario, **settings)
+
+
+def heading(group: str) -> str:
+    """What is written above the scenarios of a group.
+
+    >>> heading("levine2017"), heading("held_out")
+    ('Paper: levine2017', 'Held out from the league')
+    """
+    return HEADINGS.get(group, f"Paper: {group}" if group in papers.names() else group)
 
 
 def size_of(scenario: Scenario) -> str:
@@ -91,12 +116,13 @@ def size_of(scenario: Scenario) -> str:
 
 
 def describe_scenarios() -> list[dict[str, str]]:
-    """Every named scenario: its name, size and a line about it."""
+    """Every named scenario: its name, size, a line about it, and its group or paper."""
     return [
         {
             "scenario": name,
             "size": size_of(named.scenario),
             "about": named.about,
+            "group": named.source,
         }
         for name, named in scenarios().items()
     ]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 from rotting.catalogue import names as catalogue
+from rotting.catalogue.scenarios import heading
 from rotting.cli import console
 from rotting.cli.base import AsJson, command
 
@@ -13,4 +16,10 @@ def scenarios_command(as_json: AsJson = False) -> None:
 
     Example: rotting scenarios
     """
-    console.records(catalogue.describe_scenarios(), as_json)
+    rows = catalogue.describe_scenarios()
+    if as_json:
+        console.print_json(rows)
+        return
+    for group, listed in itertools.groupby(rows, lambda row: row["group"]):
+        cells = [[row["scenario"], row["size"], row["about"]] for row in listed]
+        console.table(["scenario", "size", "about"], cells, heading(group))
