@@ -153,7 +153,6 @@ def test_a_restore_without_any_list_says_so(tmp_path: Path) -> None:
     assert (done.again, done.lists) == (0, False)
     (tmp_path / "bad.erased").write_text("no number")  # one that lies there is not read
     path.unlink()
-    list_of(path).unlink()
     assert restore(copy, path).lists is False
 
 

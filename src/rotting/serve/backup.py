@@ -96,7 +96,8 @@ def restore(
             _copy_archives(source, path, partial, copies)
             last, again = _erase_again(partial, marks)
             _synced(partial)
-            write_list(path, marks)
+            if marks:  # an empty list would look as if somebody knew
+                write_list(path, marks)
             _remove_companions(path)
             partial.replace(path)
             _synced(path.absolute().parent)
