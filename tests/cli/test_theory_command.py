@@ -25,6 +25,7 @@ def test_theory_on_the_command_line(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.stderr
     assert "CTO_SIM" in found.stdout
     assert "Measured: mean regret of CTO" in found.stdout
+    assert "sigma = 0.5, T = 2,000, delta = 0.1" in found.stdout
     assert picture.read_bytes()[:4] == b"\x89PNG"
     for wrong, words in (
         (["theory"], "arms must be given"),

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cases import scenarios
-from rotting import compare, policies, tune
+from rotting import compare, models, policies, tune
 from rotting.cli import app
 from rotting.reports import plots
 from rotting.reports.bounds import draw_bounds
@@ -85,6 +85,26 @@ def test_drawn_into_axes_of_ones_own_or_new_ones(tmp_path: Path) -> None:
     plots.grid_curve(grid, tmp_path / "grid.svg")
     draw_bounds(advice, {}, tmp_path / "bounds.svg")
     assert {path.name for path in tmp_path.iterdir()} == {"part.svg", "grid.svg", "bounds.svg"}
+
+
+def test_the_picture_of_bounds_says_what_was_measured() -> None:
+    """Bounds are of a horizon; what was measured is of a round, of runs made for one horizon."""
+    scenario = scenarios()["constants"]
+    family = models.Plateau(length=100).over([0.1, 0.4])
+    advice = advise(arms=3, sigma=0.5, horizon=1000, family=family, constants=True, max_mean=1.5)
+    known: dict[str, policies.Policy] = {
+        "wSWA": policies.WSWA(0.48125, 0.5),
+        "D-CTO": policies.DCTO(family, 0.5),
+    }
+    found = compare(known, scenario, runs=2, engine="reference")
+    said = draw_bounds(advice, found.results).get_xlabel()
+    assert said.splitlines()[:4] == [
+        "bounds: horizon T; measured: round t",
+        f"of runs made for T = {scenario.horizon:,}",
+        "wSWA measured with alpha = 0.481",
+        "D-CTO, measured, is not D-CTO_UCB, which has the theorem",
+    ]
+    assert draw_bounds(advice, {}).get_xlabel().startswith("horizon T")
 
 
 def test_one_run_is_drawn_without_a_band() -> None:

@@ -99,7 +99,8 @@ def theory_command(
     if as_json:
         console.print_json(advice.data())
         return
-    title = f"K = {advice.arms}, T = {advice.horizon:,}, trivial bound {advice.trivial:,.0f}"
+    title = f"K = {advice.arms}, sigma = {advice.sigma:.4g}, T = {advice.horizon:,}, "
+    title += f"delta = {advice.delta:g}, trivial bound {advice.trivial:,.0f}"
     console.table(HEADER[:-1], [row[:-1] for row in advice.rows()], title)
     for guarantee in advice.guarantees:
         console.say(f"{guarantee.algorithm}: {guarantee.note}")
@@ -179,7 +180,7 @@ def _measure(
     }
     if "family" in asked:
         if asked["constants"]:
-            known["DCTO"] = policies.DCTO(asked["family"], advice.sigma)
+            known[policies.DCTO.title] = policies.DCTO(asked["family"], advice.sigma)
         else:
             known["CTO"] = policies.CTO(asked["family"])
     return show.play(known, scenario, quiet, runs=runs, seed=seed).results

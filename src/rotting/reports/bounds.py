@@ -1,9 +1,10 @@
-"""The regret bounds and simulated regret against the horizon, drawn on log axes."""
+"""The regret bounds against the horizon, and simulated regret against rounds, on log axes."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from rotting.theory.bounds import best_alpha, swa_regret_bound, wswa_regret_boun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_ALPHA = re.compile(r"\balpha=([0-9.eE+-]+)")
 
 
 def draw_bounds(
@@ -35,6 +38,27 @@ def draw_bounds(
     with drawing(path, axes, 5.6, 4.2) as panel:
         _draw(panel, advice, measured, alpha)
     return panel
+
+
+def _about_measured(advice: Advice, measured: Mapping[str, Result]) -> list[str]:
+    """What the axis below is: a horizon for bounds, a round of one run for what was measured."""
+    if not measured:
+        return ["horizon T"]
+    horizons = sorted({int(result.checkpoints[-1]) for result in measured.values()})
+    lines = [
+        "bounds: horizon T; measured: round t",
+        f"of runs made for T = {' and '.join(f'{t:,}' for t in horizons)}",
+    ]
+    alphas = {
+        name: f"alpha = {float(found[1]):.3g}"
+        for name, result in measured.items()
+        if (found := _ALPHA.search(str(result.provenance.get("parameters", ""))))
+    }
+    for said in dict.fromkeys(alphas.values()):
+        lines.append(f"{', '.join(n for n in alphas if alphas[n] == said)} measured with {said}")
+    if "D-CTO" in measured and any(g.algorithm == "D-CTO_UCB" for g in advice.guarantees):
+        lines.append("D-CTO, measured, is not D-CTO_UCB, which has the theorem")
+    return lines
 
 
 def _draw(axes: Axes, advice: Advice, measured: Mapping[str, Result], alpha: float | None) -> None:
@@ -70,7 +94,7 @@ def _draw(axes: Axes, advice: Advice, measured: Mapping[str, Result], alpha: flo
             seen.append(End(float(regret[-1]), f"{name}, measured", drawn.colour))
     axes.axvline(advice.horizon, color=QUIET, linewidth=0.8)
     axes.set(xscale="log", yscale="log", ylabel="regret")
-    axes.set_xlabel("\n".join(["horizon T", *said]))
+    axes.set_xlabel("\n".join([*_about_measured(advice, measured), *said]))
     axes.set_ylim(bottom=1.0)
     axes.minorticks_off()
     axes.margins(x=0)
