@@ -201,6 +201,24 @@ def test_what_the_notes_call_different_is_not_ticked() -> None:
             assert int(line["wins"]) / int(line["runs"]) == tables.LONG_RUN[pair]
 
 
+def test_report_and_pages_say_what_the_ticks_say() -> None:
+    """In AV the paper's wins of SWUCB are beyond chance, in ANV they are not."""
+    from rotting.papers.levine2017.report import _long_run
+
+    assert _long_run("av").endswith("the paper's counts are 3.6 and 6.4 standard errors away")
+    assert _long_run("anv").startswith("40.1 and 41.3 % over a million")
+    assert "2.0 and 1.8 standard errors" in _long_run("anv")
+    pages = Path(__file__).parents[2] / "docs" / "paper"
+    lines = (pages / "index.md").read_text().splitlines()
+    of_swucb = {line[2:5].strip(" :"): line for line in lines if "SWUCB wins" in line}
+    assert "does not reproduce" in of_swucb["AV"]
+    assert "chance may explain" in of_swucb["ANV"]
+    assert "does not reproduce" not in of_swucb["ANV"]
+    errata = (pages / "errata.md").read_text()
+    assert "3.6 and 6.4 standard errors away" in errata
+    assert "2.0 and 1.8 away, which chance may explain" in errata
+
+
 def test_the_published_table_is_complete() -> None:
     for setup, columns in published.WINS.items():
         names = list(levine2017.reported_policies(setup))
