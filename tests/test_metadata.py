@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 import rotting
+from rotting.policies.base import POLICIES
 
 ROOT = Path(__file__).parents[1]
 NOT_LOCKED = {"numba-cuda", "ray"}  # one needs a GPU, the other is large: tested by hand
@@ -63,6 +64,24 @@ def test_the_paper_is_cited() -> None:
         "Crammer",
         "Mannor",
     ]
+
+
+def test_every_policy_says_whose_it_is() -> None:
+    """In the table of the page; where it is not the reproduced paper, in its docstring too."""
+    page = (ROOT / "docs" / "paper" / "citing.md").read_text()
+    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `")]
+    whose = {name: paper.strip() for names, paper in rows for name in re.findall(r"`(\w+)`", names)}
+    ours = {
+        kind.__name__: kind for kind in POLICIES.values() if kind.__module__.startswith("rotting.")
+    }
+    assert set(whose) == set(ours)
+    for name, paper in whose.items():
+        if paper.startswith(("this software", "Levine")):
+            continue
+        author, year = re.split(r"[,' ]", paper)[0], re.findall(r"\((\d{4})\)", paper)[0]
+        ending = " ".join(paper.partition(f" ({year})")[0].split()[-3:])  # of the title
+        text = " ".join((ours[name].__doc__ or "").split())
+        assert all(words in text for words in (author, ending, f"({year})")), name
 
 
 def test_the_oldest_python_named_is_the_oldest_allowed() -> None:

@@ -48,8 +48,9 @@ def look(params: Params, state: ducb.State, arm: int) -> Opinion:
 class DTS(Policy):
     """Discounted Thompson sampling: the highest draw from Normal(mean_gamma, sigma^2 / N_gamma).
 
-    Mean and count weigh the round s with gamma^(t - 1 - s), as discounted UCB does. Raj & Kalyani
-    (2017) for Bernoulli rewards; here for Gaussian ones.
+    Mean and count weigh the round s with gamma^(t - 1 - s), as discounted UCB does. Raj &
+    Kalyani, "Taming Non-stationary Bandits: A Bayesian Approach" (2017), for Bernoulli rewards;
+    here for Gaussian ones.
     """
 
     gamma: Probability

@@ -125,6 +125,8 @@ class DUCB(Policy):
     over the arms. B = 1 and xi = 1/2 are the constants with which the paper's Table 1 is
     reproduced; the paper does not state them. A late reward counts in full from its arrival.
     Ties go to the first arm.
+
+    Garivier & Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems" (2011).
     """
 
     gamma: Probability

@@ -95,8 +95,8 @@ def look(params: Params, state: State, arm: int) -> Opinion:
 class EFFFEWA(Policy):
     """EFF-FEWA: FEWA's filter on windows that grow by a factor, O(log t) time and memory an arm.
 
-    See `FEWA` for the filter and `rotting.policies.parts.growing` for the windows. Seznec et al.
-    (2019).
+    See `FEWA` for the filter and `rotting.policies.parts.growing` for the windows. Seznec et al.,
+    "Rotting bandits are no harder than stochastic ones" (2019).
     """
 
     sigma: Positive

@@ -114,7 +114,8 @@ class EFFRAWUCB(Policy):
 
     argmax of the least of mean + sqrt(2 alpha sigma^2 ln t / w) over the windows w that have a
     current mean (`rotting.policies.parts.growing`). growth = 1.1 is close to RAW-UCB, 2 is faster.
-    Ties go to the first arm. Seznec et al. (2020).
+    Ties go to the first arm. Seznec et al., "A single algorithm for both restless and rested
+    rotting bandits" (2020).
 
     >>> EFFRAWUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
     'a'

@@ -214,6 +214,8 @@ class EXP3S(Policy):
     K and W are of the open arms, and only their weights grow. An arm that comes later starts with
     the mean weight of the open arms that were pulled.
 
+    Auer, Cesa-Bianchi, Freund & Schapire, "The Nonstochastic Multiarmed Bandit Problem" (2002).
+
     >>> EXP3S(gamma=0.1, alpha=1e-4).online(["a", "b"], seed=1, compiled=False).select().pull
     1
     """

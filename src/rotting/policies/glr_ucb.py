@@ -202,7 +202,8 @@ class GLRUCB(Policy):
     kl(mean_{s+1:n}, mean) >= (1 + 1/n) ln(2 n^1.5 / delta); tested at every `every`-th reward. The
     index is the largest q with n kl(mean, q) <= ln(t - tau), tau the restart. kl is Gaussian with
     the given sigma, and Bernoulli's for sigma=None. Only the arm that changed restarts, and there
-    is no forced exploration: rested arms change only when pulled.
+    is no forced exploration: rested arms change only when pulled. Besson & Kaufmann, "The
+    Generalized Likelihood Ratio Test meets klUCB" (2019).
 
     >>> GLRUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
     'a'

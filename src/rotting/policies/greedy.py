@@ -53,7 +53,8 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 class GreedyLast(Policy):
     """Plays the arm whose last reward was highest; each arm once before. Ties: the first arm.
 
-    Without noise its regret is bounded by a constant (Heidari et al. 2016, Theorem 3).
+    Without noise its regret is bounded by a constant: Heidari, Kearns & Roth, "Tight Policy Regret
+    Bounds for Improving and Decaying Bandits" (2016), Theorem 3.
 
     >>> player = GreedyLast().online(["a", "b"], compiled=False)
     >>> for reward in (0.5, 1.0, 0.4):

@@ -182,7 +182,8 @@ class RAWUCBPP(Policy):
     """RAW-UCB++: RAW-UCB with the width sqrt(2 alpha sigma^2 / h ln(x (1 + ln x)^(beta / alpha))).
 
     x = max(1, t / (h K)), K the arms that are open: windows longer than t / K have no width. Strong
-    on large gaps, heavy tails on small ones. Ties go to the first arm. Seznec's thesis (2020).
+    on large gaps, heavy tails on small ones. Ties go to the first arm. Seznec's doctoral thesis
+    (2020).
     """
 
     sigma: Positive

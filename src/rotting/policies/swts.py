@@ -40,8 +40,9 @@ def look(params: Params, state: swucb.State, arm: int) -> Opinion:
 class SWTS(Policy):
     """Sliding-window Thompson sampling: the highest draw from Normal(mean_tau, sigma^2 / N_tau).
 
-    Mean and count are of the last tau rounds; an arm absent from them goes first. Trovo et al.
-    (2020) for Bernoulli rewards; here for Gaussian ones.
+    Mean and count are of the last tau rounds; an arm absent from them goes first. Trovo et al.,
+    "Sliding-Window Thompson Sampling for Non-Stationary Settings" (2020), for Bernoulli rewards;
+    here for Gaussian ones.
 
     >>> SWTS(tau=100, sigma=0.5).online(["a", "b"], compiled=False).select().arm
     'a'

@@ -76,6 +76,8 @@ class SWUCB(Policy):
     rounds. B = 2 and xi = 1/2 are the constants with which the paper's Table 1 is reproduced; the
     paper does not state them. An arm absent from the window goes first; ties go to the first arm.
     A late reward is looked for in the window, which takes time in proportion to how late it is.
+
+    Garivier & Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems" (2011).
     """
 
     tau: Count

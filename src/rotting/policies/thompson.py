@@ -75,9 +75,10 @@ class Thompson(Policy):
 
     Without sigma rewards lie in [0, 1], as clicks do (what lies beyond counts as the nearer end):
     from the prior Beta(1, 1) the posterior is Beta(1 + S_i, 1 + N_i - S_i), where S_i is the sum of
-    N_i rewards. For clicks that is Thompson (1933). With sigma they are Gaussian: each arm once,
-    then Normal(S_i / N_i, sigma^2 / N_i). In an audience it plays pooled: one posterior for all
-    keys, fatigue ignored.
+    N_i rewards. For clicks that is Thompson, "On the Likelihood that One Unknown Probability
+    Exceeds Another in View of the Evidence of Two Samples" (1933). With sigma they are
+    Gaussian: each arm once, then Normal(S_i / N_i, sigma^2 / N_i). In an audience it plays pooled:
+    one posterior for all keys, fatigue ignored.
 
     >>> player = Thompson().online(["a", "b"], compiled=False)
     >>> for _ in range(300):

@@ -69,8 +69,9 @@ def look(params: Params, state: State, arm: int) -> Opinion:
 class UCB1(Policy):
     """Upper confidence bounds for arms that do not rot: argmax of mean_i + sqrt(c ln t / N_i).
 
-    `c` is 2 as in Auer et al. 2002, Figure 1. t is the current round, N_i the arm's pulls. Ties go
-    to the first arm.
+    `c` is 2 as in Figure 1 of Auer, Cesa-Bianchi & Fischer, "Finite-time Analysis of the
+    Multiarmed Bandit Problem" (2002). t is the current round, N_i the arm's pulls. Ties go to the
+    first arm.
 
     >>> UCB1().online(["a", "b"], compiled=False).select().arm
     'a'

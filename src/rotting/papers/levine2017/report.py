@@ -91,7 +91,8 @@ def _table(reproduction: Reproduction) -> list[str]:
         '<span class="yes">agrees</span>: of wins, that chance explains the difference of the two '
         "counts (2.58 standard errors, 99 %). For SWUCB against UCB1 and DUCB in AV and ANV we "
         "know the share of wins from a million trajectories; there chance must also explain the "
-        "paper's count, given that share. Of p-values, that both are below 1e-5, or both above 0.05. "
+        "paper's count, given that share. Of p-values, that both are below 1e-5, or both above "
+        "0.05. "
         '<span class="no">differs</span>: all else.</p>',
         *(_matrix(setup, comparison) for setup, comparison in reproduction.reported.items()),
         _corrected(reproduction.reported),

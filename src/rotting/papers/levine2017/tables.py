@@ -16,7 +16,7 @@ from rotting.reports.tex import tabular
 
 # Wins of SWUCB with the paper's parameters, as shares of a million trajectories (see the notes,
 # docs/paper/readings.md). A hundred are too few to contradict the paper's 15 and 22 on AV; these
-# are not. The paper's 50 and 50 on ANV are 2.0 and 1.8 standard errors off, which chance may explain.
+# are not. The paper's 50 and 50 on ANV are 2.0 and 1.8 standard errors off: that may be chance.
 LONG_RUN = {
     ("av", "SWUCB", "UCB1"): 0.062216,
     ("av", "SWUCB", "DUCB"): 0.063409,
