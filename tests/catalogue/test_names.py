@@ -47,7 +47,9 @@ def test_named_scenarios_from_python() -> None:
 
 
 def test_an_unknown_scenario_is_told_near_names_or_where_they_are() -> None:
-    with pytest.raises(ValueError, match=r"'fall_0'; did you mean 'fall_\d\d', 'fall_\d\d' or 'fall_"):
+    with pytest.raises(
+        ValueError, match=r"'fall_0'; did you mean 'fall_\d\d', 'fall_\d\d' or 'fall_"
+    ):
         rotting.scenario("fall_0")
     with pytest.raises(ValueError, match=r"unknown scenario 'xyzzy'; see `rotting scenarios`$"):
         rotting.scenario("xyzzy")

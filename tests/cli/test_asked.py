@@ -69,6 +69,33 @@ def test_against_one_policy_by_name_word_or_kind(file: str) -> None:
     assert "unknown policy to compare with 'wswa'" in refused(*words, "--against", "wswa")
 
 
+def test_mistakes_are_told_before_anything_else(file: str, tmp_path: Path) -> None:
+    """No note on what was filled in goes before the refusal; each says what to do."""
+
+    def all_of_it(*words: str) -> str:
+        done = CliRunner().invoke(app, list(words))
+        assert done.exit_code == 2
+        return done.output.strip().removeprefix("rotting: ")
+
+    none = "runs must be an integer >= 1, got 0"
+    for command in ("compare", "simulate"):
+        assert all_of_it(command, "wswa:alpha=0.2", "-s", "av", "--runs", "0") == none
+    assert all_of_it("tune", "wswa", "alpha=0.2", "-s", "av", "--runs", "0") == none
+    assert all_of_it("audience", "cellucb", "--runs", "0") == none
+    empty = tmp_path / "empty.toml"
+    empty.write_text(Path(file).read_text().replace("runs = 3", "runs = 0"))
+    assert all_of_it("run", str(empty)) == none
+    assert all_of_it("compare", "wswa") == (
+        "alpha of wswa must be given, as alpha=0.2; rotting tune finds one"
+    )
+    assert all_of_it("run", "nofile.toml") == "file must exist, but there is no nofile.toml"
+    assert all_of_it("run", str(tmp_path)) == f"file must be a file, but {tmp_path} is a folder"
+    own = tmp_path / "own.toml"
+    own.write_text(Path(file).read_text().replace('policy = "ucb1"', 'policy = "mine"'))
+    told = "unknown policy 'mine'; see `rotting policies` (one of your own must be imported first)"
+    assert all_of_it("run", str(own)).endswith(told)
+
+
 def test_tune_takes_its_grid_from_the_file_or_from_words(file: str) -> None:
     found = printed("tune", "--file", file)
     assert [row["alpha"] for row in found["rows"]] == [0.1, 0.2, 0.4]

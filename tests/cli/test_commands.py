@@ -146,7 +146,7 @@ def test_mistakes_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (("compare", "ucb1", "--noise", "loud"), "noise must be one of"),
         (("simulate", "ucb1", "--out", "x.txt"), "out must end in .npz"),
         (("tune", "wswa", "alpha"), "grid must read like alpha=0.2,0.4"),
-        (("run", "nothing.toml"), "No such file or directory"),
+        (("run", "nothing.toml"), "file must exist, but there is no nothing.toml"),
         (("run",), "file must be given"),
         (("reproduce", "levin2017"), "unknown paper 'levin2017'; did you mean 'levine2017'?"),
         (("reproduce", "--runs", "1"), "runs must be an integer >= 2, got 1"),

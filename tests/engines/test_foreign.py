@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -42,6 +45,22 @@ def test_random_players_do_not_repeat_themselves() -> None:
     for random_player in (Dice, policies.Uniform().online(range(3))):
         pulls = simulate(random_player, scenario, runs=4).pulls
         assert len({tuple(row) for row in pulls.tolist()}) > 1
+
+
+@pytest.mark.parametrize(
+    "generator",
+    [random.Random(1), np.random.default_rng(1), np.random.RandomState(1)],
+    ids=lambda generator: type(generator).__name__,
+)
+def test_an_object_that_would_repeat_its_draws_is_told_so(generator: Any) -> None:
+    dice = Dice(1)
+    dice.rng = generator
+    told = r"Dice holds a random generator \(rng\) .* all 3 runs repeat .* lambda seed: Dice\("
+    dice.select = lambda: 0  # type: ignore[method-assign]
+    with pytest.warns(UserWarning, match=told):
+        simulate(dice, scenarios()["fixed"], runs=3)
+    simulate(dice, scenarios()["fixed"], runs=1)  # nothing to repeat
+    simulate(lambda seed: Dice(seed), scenarios()["fixed"], runs=2)
 
 
 def test_an_impossible_choice_of_a_users_object_is_refused() -> None:

@@ -13,6 +13,7 @@ from scipy import stats as scipy_stats
 from cases import scenarios
 from rotting import compare, policies, simulate, tune
 from rotting.experiments.tuning import GRID_RUNS_START
+from rotting.papers import levine2017
 
 SCENARIO = scenarios()["constants"]
 
@@ -78,6 +79,18 @@ def test_against_a_policy_that_does_not_play() -> None:
         compare([policies.UCB1(), policies.Uniform()], SCENARIO, runs=2, against="UBC1")
     with pytest.raises(ValueError, match="another one to compare with UCB1, got none"):
         compare([policies.UCB1()], SCENARIO, runs=2, against="UCB1")
+
+
+def test_a_scenario_without_its_brackets() -> None:
+    told = r"scenario must be a Scenario, got <function av .*; did you mean av\(\)\?"
+    forgotten: Any = levine2017.av
+    for play in (
+        lambda: compare([policies.UCB1()], forgotten, runs=2),
+        lambda: simulate(policies.UCB1(), forgotten, runs=2),
+        lambda: tune(policies.UCB1(), {"c": [1.0]}, forgotten, runs=2),
+    ):
+        with pytest.raises(ValueError, match=told):
+            play()
 
 
 def test_a_summary_says_what_was_played() -> None:

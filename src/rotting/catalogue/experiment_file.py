@@ -104,6 +104,10 @@ def read_experiment(path: str | Path, *, need_policies: bool = True) -> Experime
     """Read and check an experiment file; a refusal names the key's path."""
     try:
         text = Path(path).read_bytes().decode()
+    except FileNotFoundError:
+        raise ValueError(f"file must exist, but there is no {path}") from None
+    except IsADirectoryError:
+        raise ValueError(f"file must be a file, but {path} is a folder") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not valid TOML: {error}") from None
     return parse_experiment(text, str(path), need_policies=need_policies)
@@ -125,7 +129,7 @@ def parse_experiment(text: str, path: str, *, need_policies: bool = True) -> Exp
     return ExperimentFile(
         scenario=scenario,
         policies=policies,
-        runs=keys.value("runs", int, 100),
+        runs=checks.integer("runs", keys.value("runs", int, 100), 1, checks.EXACT),
         seed=keys.value("seed", int, 0),
         noise=checks.choice("noise", keys.value("noise", str, "independent"), NOISES),
         folder=outputs.value("folder", str, "") or f"out/{Path(path).stem}",

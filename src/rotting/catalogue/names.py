@@ -19,6 +19,7 @@ from rotting.catalogue.words import split as split
 from rotting.parameters import may_be_unknown
 from rotting.policies.base import POLICIES, Policy
 
+_USUAL = {"alpha": 0.2, "gamma": 0.999, "tau": 4000, "cap": 3}  # to show what a value is like
 HELD = "thompson"  # the policy that another one holds if none is named
 
 
@@ -71,12 +72,20 @@ def make_policy(key: str, settings: Mapping[str, Any], scenario: Scenario) -> Po
     return policy
 
 
+def _kind(key: Any) -> Any:
+    """The class of a policy by its name."""
+    try:
+        return POLICIES[checks.known("policy", key, POLICIES, see="`rotting policies`")]
+    except ValueError as error:
+        raise ValueError(f"{error} (one of your own must be imported first)") from None
+
+
 _INNER = "inner."  # before the settings of a policy that another one holds
 
 
 def _held(key: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
     """Name and settings of the policy that this one holds, if it holds one that is not made yet."""
-    kind: Any = POLICIES[checks.known("policy", key, POLICIES)]
+    kind: Any = _kind(key)
     inner = settings.get("inner", {})
     if "inner" not in {f.name for f in dataclasses.fields(kind)} or isinstance(inner, Policy):
         return None
@@ -127,7 +136,7 @@ def filled_in(
 
 def _found(key: str, settings: Mapping[str, Any], scenario: Scenario) -> dict[str, _Found]:
     """What the scenario says of the parameters that a policy needs and that are not given."""
-    kind: Any = POLICIES[checks.known("policy", key, POLICIES)]
+    kind: Any = _kind(key)
     fields = {field.name: field for field in dataclasses.fields(kind)}
     for name in settings:
         own = name.partition(".")[0] if name.startswith(_INNER) else name
@@ -150,7 +159,8 @@ def _found(key: str, settings: Mapping[str, Any], scenario: Scenario) -> dict[st
             continue
         if from_scenario is None:
             unknown = f"; {name}=unknown is allowed" if may_be_unknown(kind, name) else ""
-            raise ValueError(f"{name} of {key} must be given{unknown}")
+            usual = f", as {name}={_USUAL[name]}; rotting tune finds one" if name in _USUAL else ""
+            raise ValueError(f"{name} of {key} must be given{unknown}{usual}")
         found[name] = from_scenario
     return found
 

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from rotting import checks
 from rotting.bandits import Scenario
 from rotting.catalogue import names as catalogue
 from rotting.catalogue.experiment_file import ExperimentFile, read_experiment
@@ -109,7 +110,7 @@ def asked(
         chosen, usual = read.scenario, (read.runs, read.seed, read.noise)
     return Asked(
         chosen,
-        usual[0] if runs is None else runs,
+        checks.integer("runs", usual[0] if runs is None else runs, 1, checks.EXACT),
         usual[1] if seed is None else seed,
         usual[2] if noise is None else noise,
         read,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rotting import checks
 from rotting.bandits import Scenario
 from rotting.catalogue import names as catalogue
 from rotting.cli import completion, console, show
@@ -60,6 +61,7 @@ def audience_command(
     from rotting.league import audience_contestants as contestants
     from rotting.reports import audience as report
 
+    runs = checks.integer("runs", runs, 1, checks.EXACT)
     chosen = _with_audience(scenario)
     named = catalogue.parse_policies(policies, chosen) if policies else contestants.usual(chosen)
     for policy in named.values():  # before the first is played

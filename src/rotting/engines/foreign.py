@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import random
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from rotting.bandits import Scenario
 from rotting.policies.base import Policy
@@ -62,6 +65,20 @@ def wrap(player: Any, scenario: Scenario) -> tuple[Foreign, Nothing | Visited]:
 def _makes_players(thing: Any) -> bool:
     """Whether this is a class or a function, not yet a player."""
     return isinstance(thing, type) or (callable(thing) and not hasattr(thing, "select"))
+
+
+def generator_of(player: Any) -> str | None:
+    """The attribute of a user's object that draws random numbers, which copies would repeat.
+
+    None of a function that makes objects, and of a player of ours, which gets draws for each run.
+    """
+    if isinstance(player, Policy) or _makes_players(player) or hasattr(player, "_redraw"):
+        return None
+    kinds = (random.Random, np.random.Generator, np.random.RandomState)
+    for name, value in getattr(player, "__dict__", {}).items():
+        if isinstance(value, kinds) and not isinstance(value, random.SystemRandom):
+            return str(name)
+    return None
 
 
 def _check(player: Any, arms: int) -> None:

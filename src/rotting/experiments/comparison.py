@@ -18,7 +18,7 @@ from rotting.engines import sizes
 from rotting.experiments import stats
 from rotting.experiments.frames import data_frame
 from rotting.experiments.results import Result
-from rotting.experiments.simulation import simulate
+from rotting.experiments.simulation import check_scenario, simulate
 from rotting.policies.base import Policy
 from rotting.progress import Report, in_steps
 
@@ -280,6 +280,7 @@ def compare(
     3
     """
     named = name_policies(policies)
+    check_scenario(scenario)
     _check_against(against, named)
     if report is not None and "progress" in options:
         raise ValueError("progress must not be given together with report")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from rotting import checks, provenance, random
 from rotting.bandits import IntArray, Scenario
-from rotting.engines import sizes
+from rotting.engines import foreign, sizes
 from rotting.engines.cluster import BACKENDS
 from rotting.engines.loop import Outcome
 from rotting.engines.plan import Plan, Request, empty_outcome, prepare
@@ -64,8 +65,7 @@ def simulate(
     >>> simulate(policies.RoundRobin(), scenario, runs=2, engine="reference").final_regret
     array([50., 50.])
     """
-    if not isinstance(scenario, Scenario):
-        raise ValueError(f"scenario must be a Scenario, got {scenario!r}")
+    check_scenario(scenario)
     runs = checks.integer("runs", runs, 1, checks.EXACT)
     first_run = checks.integer("first_run", first_run, least=0, most=2**62)
     checks.choice("engine", engine, ENGINES)
@@ -75,6 +75,8 @@ def simulate(
         threads = checks.integer("threads", threads, least=1)
     working = (threads or _cores()) if engine == "cpu" and backend == "threads" else 1
     sizes.check([policy], scenario, runs, checkpoints, engine=engine, threads=working)
+    if runs > 1:
+        _warn_of_repeated_draws(policy, runs)
     times = checkpoint_times(checkpoints, scenario.horizon)
     request = Request(policy, scenario, int(random.seed_word(seed)), noise, times, first_run, runs)
     started = time.perf_counter()
@@ -109,6 +111,31 @@ def simulate(
         **provenance.versions("numpy"),
     }
     return Result(checkpoints=times, provenance=about, **outcome._asdict()).settle()
+
+
+def check_scenario(scenario: Any) -> None:
+    """Refuse what is no scenario; of a function that makes one, say that it must be called."""
+    if isinstance(scenario, Scenario):
+        return
+    hint = ""
+    if callable(scenario) and not isinstance(scenario, type):
+        hint = f"; did you mean {getattr(scenario, '__name__', 'it')}()?"
+    raise ValueError(f"scenario must be a Scenario, got {scenario!r}{hint}")
+
+
+def _warn_of_repeated_draws(policy: Any, runs: int) -> None:
+    """Warn of an object whose own random numbers would be the same in every run."""
+    held = foreign.generator_of(policy)
+    if held is None:
+        return
+    name = type(policy).__name__
+    warnings.warn(
+        f"{name} holds a random generator ({held}) and is copied for each run, so all {runs} runs "
+        f"repeat the same draws; give a function that makes it from a seed instead of the object, "
+        f"as lambda seed: {name}(..., seed)",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _counts(policy: Any) -> str:

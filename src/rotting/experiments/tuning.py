@@ -15,7 +15,7 @@ from rotting.bandits import Scenario
 from rotting.engines import sizes
 from rotting.experiments.frames import data_frame
 from rotting.experiments.results import Result
-from rotting.experiments.simulation import simulate
+from rotting.experiments.simulation import check_scenario, simulate
 from rotting.policies.base import Policy
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def tune(
     """
     if not isinstance(policy, Policy):
         raise ValueError(f"policy must be a Policy, got {policy!r}")
+    check_scenario(scenario)
     values = _values_of(grid, policy)
     settings = [
         dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
