@@ -239,3 +239,55 @@ def test_the_column_of_the_arms_is_the_only_other_one_or_called_arm() -> None:
     with pytest.raises(ValueError, match="arms must be a frame with one column beside those named"):
         player.learn(Frame(clicked=[1]), "clicked")
     assert player.to_json() == before
+
+
+class _Log:
+    """As far as a player knows logs: a method that says who was shown what."""
+
+    def __init__(self, keys: bool, pulls: list[int] | None = None) -> None:
+        self.columns = {"arm": "ad"}  # it is no frame
+        self._keys, self._pulls = ["u", "v", "u", "u"] if keys else None, pulls
+
+    def history(self) -> dict[str, Any]:
+        return {
+            "arms": ["a", "b", "a", "a"],
+            "rewards": np.array([1.0, 0.0, np.nan, np.nan]),
+            "keys": self._keys,
+            "pulls": self._pulls,
+            "propensities": None,
+        }
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_log_is_learnt_as_it_is_and_unknown_rewards_are_showings(compiled: bool) -> None:
+    player = policies.UCB1().online(["a", "b"], compiled=compiled)
+    assert player.learn(_Log(keys=False)) == 4
+    assert player.pulls == {"a": 3, "b": 1}
+    assert player._state.arms.observed.tolist() == [1, 1]
+    assert player.outstanding == []
+    crowd = policies.Fatigue().audience(["a", "b"], compiled=compiled)
+    assert crowd.learn(_Log(keys=True)) == 4
+    assert crowd.shown("u") == {"a": 3, "b": 0}
+    assert crowd.shown("v") == {"a": 0, "b": 1}
+    assert crowd.outstanding == []
+
+
+def test_pulls_of_a_log_are_each_keys_own() -> None:
+    crowd = policies.Fatigue().audience(["a", "b"], compiled=False)
+    assert crowd.learn(_Log(keys=True, pulls=[2, 1, 3, 5])) == 6
+    assert crowd.shown("u") == {"a": 5, "b": 0}
+    pooled = policies.UCB1().online(["a", "b"], compiled=False)
+    assert pooled.learn(_Log(keys=True, pulls=[2, 1, 3, 5])) == 4
+
+
+def test_a_log_is_given_alone_and_keys_are_asked_for() -> None:
+    player = policies.UCB1().online(["a", "b"], compiled=False)
+    with pytest.raises(ValueError, match="a log must be given alone"):
+        player.learn(_Log(keys=False), [1.0])
+    crowd = policies.Fatigue().audience(["a", "b"], compiled=False)
+    with pytest.raises(ValueError, match="keys must be given"):
+        crowd.learn(["a"], [1.0])
+    with pytest.raises(ValueError, match="keys must be 4"):
+        crowd.learn(_Log(keys=False))
+    with pytest.raises(ValueError, match="got nan at place 0"):  # without a log a mistake
+        player.learn(["a"], [float("nan")])

@@ -116,7 +116,7 @@ def learn_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any) -> A
 @shared
 @seldom
 def record_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any, chances: Any) -> Any:
-    """History: each row's arm was pulled, and this was its reward.
+    """History: each row's arm was pulled, and this was its reward; NaN where it is not known.
 
     A row has the number of the pull, or zero for the arm's next one; pulls that are left out
     were made, too, and wait for rewards that may stand further down. Returns how many rows there
@@ -144,7 +144,8 @@ def record_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any, cha
                 last = desk.waiting.ends[LAST]
                 pull_told = told_at(desk.waiting.whose, last, pull)
                 chosen(params, state, arm, pull_told, chances[done])
-        learn(params, state, desk, arm, pull, rewards[done], key)
+        if rewards[done] == rewards[done]:
+            learn(params, state, desk, arm, pull, rewards[done], key)
         done += 1
     numbers[EXPLORE] = share
     return done

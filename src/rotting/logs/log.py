@@ -39,7 +39,7 @@ class Problem:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Log:
     """Rows in the order of key, arm, time; equal times in the order of the table.
 
@@ -53,6 +53,7 @@ class Log:
     rows        "all", or "last" where a table holds only the last row of each story
     window      the attribution window in days; 0 without one
     notes       what was taken for what, in sentences
+    key_names   what keys are called in the table, in the order of their numbers; None if unknown
     """
 
     key: SmallArray
@@ -69,6 +70,34 @@ class Log:
     window: float = 0.0
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
+    key_names: Any = None
+
+    def __repr__(self) -> str:
+        """In a line: how much there is of what."""
+        who = f", {self.keys:,} keys" if self.has_keys else ""
+        rows, arms = f"{self.key.size:,} rows", f"{len(self.arms):,} arms"
+        return f"<Log of {self.source or 'columns'}: {rows}, {arms}{who}>"
+
+    def history(self) -> dict[str, Any]:
+        """The rows in the order of time, as arguments of a player's `learn`.
+
+        Rewards that are not known are NaN: such a row was a showing. So are all of rows that are
+        younger than the window, or only those who pay at once would be learnt from. Pulls are given
+        where the table knew them; showings that are not in it were made, too.
+        """
+        order = np.argsort(self.time, kind="stable")
+        names = self.key_names
+        keys = None
+        if self.has_keys:
+            places = self.key[order]
+            keys = places.tolist() if names is None else names.gather(places).to_list()
+        return {
+            "arms": [self.arms[place] for place in self.arm[order]],
+            "rewards": np.where(self.settled, self.reward, np.nan)[order],
+            "keys": keys,
+            "pulls": self.exposure[order] if "exposure" in self.columns else None,
+            "propensities": None if self.propensity is None else self.propensity[order],
+        }
 
     @property
     def has_keys(self) -> bool:

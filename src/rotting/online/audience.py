@@ -21,7 +21,7 @@ from rotting.online.answering import some
 from rotting.online.attendance import why_no_rest
 from rotting.online.batching import MOST
 from rotting.online.believing import Believed, believed
-from rotting.online.columns import columns_of
+from rotting.online.columns import columns_of, has_history
 from rotting.online.columns import listed as as_list
 from rotting.online.curves import LONGEST, USUAL, Curves, curves_of, keeps_curves
 from rotting.online.decisions import AssignedShowing, Showing, Showings
@@ -217,17 +217,22 @@ class AudiencePlayer(Keyed):
     def learn(
         self,
         arms: Any,
-        rewards: Any,
+        rewards: Any = None,
         *,
-        keys: Any,
+        keys: Any = None,
         pulls: Any = None,
         propensities: Any = None,
     ) -> int:
         """Learn from history: these arms were shown to these keys, with these rewards.
 
         As `Player.learn`, with a key for each row, or the name of the frame's column that has
-        them; `pulls` are each key's own numbers.
+        them; `pulls` are each key's own numbers. A log with keys is learnt as it is.
         """
+        if keys is None and not has_history(arms):
+            raise ValueError(
+                "keys must be given, one for each row, or the name of the frame's column that has "
+                "them, as in player.learn(frame, 'clicked', keys='user')"
+            )
         labels, values, pulls, propensities, whose = columns_of(
             arms, rewards, pulls, propensities, keys
         )

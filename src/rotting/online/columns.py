@@ -14,8 +14,11 @@ def columns_of(
     """Labels, rewards, pulls and propensities, which may be None, and keys, if there are any.
 
     A frame is anything with columns that are found by name (pandas, polars, Arrow). The column of
-    the arms is then its only other one, or called "arm".
+    the arms is then its only other one, or called "arm". What has a method `history`, as a
+    `logs.Log`, says all of it itself; rewards that it does not know are NaN.
     """
+    if has_history(arms):
+        return _told(arms, [rewards, pulls, propensities, keys])
     names = _names(arms)
     if names is not None:
         given = [rewards, pulls, propensities, keys]
@@ -39,6 +42,19 @@ def columns_of(
         raise ValueError(f"rewards must be {len(labels)}, one for each arm, got {len(values)}")
     whose = [] if keys is None else listed("keys", keys)
     return labels, values, _array(pulls), _array(propensities), whose
+
+
+def has_history(source: Any) -> bool:
+    """Whether this is a log, which says by itself who was shown what."""
+    return callable(getattr(source, "history", None))
+
+
+def _told(log: Any, given: list[Any]) -> tuple[list[Any], FloatArray, Any, Any, list[Any]]:
+    if any(each is not None for each in given):
+        raise ValueError("a log must be given alone: it has rewards, keys and pulls of its own")
+    found = log.history()
+    keys = [] if found["keys"] is None else found["keys"]
+    return found["arms"], found["rewards"], found["pulls"], found["propensities"], keys
 
 
 def _names(frame: Any) -> list[str] | None:

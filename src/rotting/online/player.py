@@ -77,7 +77,7 @@ class Player(Deciding, Playing):
     def learn(
         self,
         arms: Any,
-        rewards: Any,
+        rewards: Any = None,
         *,
         pulls: Any = None,
         propensities: Any = None,
@@ -89,9 +89,11 @@ class Player(Deciding, Playing):
         names its column, as in `player.learn(frame[["creative", "clicked"]], "clicked")`. `pulls`
         are the pull numbers where they are known: pulls left out were made, but their rewards are
         not known. `propensities`, the probabilities with which the arms were chosen, are needed by
-        policies that learn by them (Exp3.S). Returns how many pulls were counted.
+        policies that learn by them (Exp3.S). A log (`logs.read`) is learnt as it is, in the order
+        of time: `player.learn(log)`. Returns how many pulls were counted.
         """
-        labels, values, pulls, propensities, _ = columns_of(arms, rewards, pulls, propensities)
+        labels, values, pulls, propensities, whose = columns_of(arms, rewards, pulls, propensities)
+        pulls = None if whose else pulls  # of a log with keys: those are each key's own
         rows = np.zeros((len(values), 3), dtype=np.int64)
         rows[:, 0] = self._numbers_of(labels)
         chances = self._chances(propensities, len(values))
