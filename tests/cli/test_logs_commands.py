@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -124,6 +125,7 @@ def test_fit_writes_a_file_for_run(made: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.stderr
     assert "policy = policies.Posterior(family, sigma=" in done.stdout
     assert f"rotting run {out}" in done.stdout
+    assert "player = policy.audience(log.arms)" in done.stdout
     assert read_experiment(out).scenario.arm_count == 3
     assert "<svg" in picture.read_text()
     before = out.read_bytes()
@@ -133,6 +135,22 @@ def test_fit_writes_a_file_for_run(made: Path, tmp_path: Path) -> None:
     assert rotting(*words, "--force").exit_code == 0
     assert out.read_bytes() == before  # the same seed
     assert sorted(each.name for each in tmp_path.iterdir()) == ["curves.svg", "family.toml"]
+
+
+def test_amounts_that_no_model_describes(made: Path, tmp_path: Path) -> None:
+    """Nothing is claimed of sales that are mostly zero, by any of the commands."""
+    import polars as pl
+
+    rows = pl.read_csv(made / "rests.csv")
+    amount = np.exp(np.random.default_rng(1).normal(3.0, 0.6, rows.height))
+    sales = rows.with_columns(reward=pl.col("reward") * pl.Series(amount))
+    sales.write_csv(tmp_path / "sales.csv")
+    said = rotting("diagnose", str(tmp_path / "sales.csv"))
+    assert "cannot-tell" in said.stdout
+    assert "are zero" in said.stdout
+    fitted = rotting("fit", str(tmp_path / "sales.csv"))
+    assert "Do not play by these curves" in " ".join(fitted.stdout.split())
+    assert "policy = policies.Fatigue('gaussian', sigma=None)" in fitted.stdout
 
 
 def test_fit_as_json() -> None:

@@ -15,6 +15,8 @@ from made_logs import as_log, log_of_curves, made_log
 from rotting import policies
 from rotting.bandits import Bernoulli, Gaussian
 from rotting.catalogue.experiment_file import read_experiment
+from rotting.logs.fits.belief import fall_of, wears_out
+from rotting.logs.fits.described import why
 from rotting.logs.fits.fitted import Fit
 from rotting.logs.fits.fitting import fit
 from rotting.logs.fits.shapes import KINDS
@@ -233,3 +235,16 @@ def test_curves_have_bands(audience: Fit) -> None:
     assert audience.curves(40).estimate.shape == (3, 40)
     with pytest.raises(ValueError, match="longest must be an integer"):
         audience.curves(0)
+
+
+def test_a_fit_says_that_nothing_wears_out_where_nothing_does() -> None:
+    found = fit(as_log(synthetic("constant", "both", seed=1)), resamples=10, folds=2)
+    assert not wears_out(found)
+    assert "Nothing wears out by this fit" in why(found)
+    policy, lines = found.recommended()
+    assert policy == policies.Fatigue()
+    assert lines[0].startswith("# Nothing wears out by this fit.")
+    falling = fit(as_log(synthetic("rested", "both", theta=0.5, seed=1)), resamples=10, folds=2)
+    assert wears_out(falling)
+    assert "Nothing wears out" not in why(falling)
+    assert 0.3 < fall_of(falling) < 0.6

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rotting.logs import Problem, read
+from rotting.logs.diagnosis.contents import part
 from rotting.logs.tables.problems import unknown_history
 
 
@@ -29,6 +31,29 @@ def found(table: dict[str, Any], **options: Any) -> dict[str, Problem]:
 
 def test_nothing_is_odd_about_a_plain_log() -> None:
     assert found(keyed(30)) == {}
+
+
+def test_rows_without_a_key_or_an_arm_are_left_out_and_said(tmp_path: Path) -> None:
+    table = keyed(40)
+    table["user"][5], table["user"][9], table["ad"][7] = None, "", None
+    (problem,) = found(table).values()
+    assert problem == Problem(
+        "unlabelled",
+        "the key (column 'user') is missing in 2 and the arm (column 'ad') is missing in 1 of 80 "
+        "rows; they were left out, and count as no showing",
+        3,
+        ["row 6 has no key", "row 8 has no arm"],
+    )
+    log = read(table)
+    assert log.key.size == 77
+    assert log.keys == 40
+    rows = zip(*table.values(), strict=True)
+    texts = [",".join("" if x is None else str(x) for x in row) for row in rows]
+    lines = [",".join(table), *texts]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
+    (of_a_file,) = read(tmp_path / "log.csv", reward="click").problems[:1]
+    assert of_a_file.examples == ["line 7 has no key", "line 9 has no arm"]  # as an editor counts
+    assert lines[6].startswith(",")
 
 
 def test_missing_rewards() -> None:
@@ -54,6 +79,10 @@ def test_young_rewards_are_told_from_missing_ones() -> None:
     assert problems["missing-rewards"].count == 1
     young = problems["young-rewards"]
     assert young.count == 3
+    assert "settled" not in young.sentence  # who reads it may know no Python
+    log = read(table, window="4")  # without a unit: days
+    assert log.notes[-1].startswith("window: 4 days; 4 rows are younger, and left out")
+    assert part(log).evidence["known_rewards"] == int(np.sum(~np.isnan(log.reward[log.settled])))
     assert young.examples[0] == "row 57: key 'u28', arm 'x', time 56, reward missing"
 
 

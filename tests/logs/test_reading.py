@@ -293,15 +293,22 @@ REFUSALS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
      "a number nor one of two words such as yes and no in 5 of 5 rows, first in row 1: 'red'"),
     ({"click": [1, 0, "1", 0, 0]}, {}, "column 'click' has mixed types: numbers such as 1, but "
      "texts in 1 of 5 rows, first in row 3: '1'"),
-    ({"user": ["b", "a", None, "b", "a"]}, {}, "the key (column 'user') is missing in 1 of 5 rows, "
-     "first in row 3; leave those rows out, or give them one of their own"),
-    ({"user": ["b", "a", "", "b", ""]}, {}, "the key (column 'user') is missing in 2 of 5 rows, "
-     "first in row 3: ''; leave those rows out, or give them one of their own"),
-    ({"ad": [1.0, float("nan"), 1.0, 2.0, 2.0]}, {}, "the arm (column 'ad') is missing in 1 of 5 "
-     "rows, first in row 2; leave those rows out, or give them one of their own"),
+    ({"user": ["b", "a", None, "b", "a"]}, {}, "the key (column 'user') is missing in 1 of 5 rows; "
+     "row 3 has no key. Up to 5 % such rows are left out; leave these out yourself, or give them a "
+     "name of their own"),
+    ({"user": ["b", "a", "", "b", " "], "ad": [1.0, float("nan"), 1.0, 2.0, 2.0]}, {}, "the key "
+     "(column 'user') is missing in 2 and the arm (column 'ad') is missing in 1 of 5 rows; row 3 "
+     "has no key, row 2 has no arm. Up to 5 % such rows are left out; leave these out yourself, or "
+     "give them a name of their own"),
     ({"time": ["2026-01-01", "1/2/26", "2026-01-02", "x", "y"]}, {}, "the time (column 'time') "
      "cannot be read as a time in 3 of 5 rows, first in row 2: '1/2/26'; write them as "
-     "2026-01-31T12:00:00, or numbers"),
+     "2026-01-31T12:00:00, or numbers; with pandas: table['time'] = "
+     "pandas.to_datetime(table['time'], dayfirst=True), or without dayfirst where the month comes "
+     "first"),
+    ({"click": ["1,5", "0", "2,25", "0", "0"]}, {}, "the reward (column 'click') is neither a "
+     "number nor one of two words such as yes and no in 2 of 5 rows, first in row 1: '1,5'; its "
+     "decimal mark is a comma: write 1.5, not 1,5; with pandas: pandas.read_csv(file, sep=';', "
+     "decimal=',')"),
     ({"time": [1.0, 2.0, None, 3.0, 4.0]}, {}, "the time (column 'time') is missing in 1 of 5 "
      "rows, first in row 3; leave those rows out, or say time=False"),
     ({"time": ["2026-01-01T00:00:00", "2026-01-01T00:00:00Z", *["2026-01-02T00:00:00"] * 3]}, {},
@@ -350,5 +357,25 @@ def test_every_field_of_a_log_is_filled() -> None:
     """A field added to Log is one that reading should know of."""
     assert {field.name for field in dataclasses.fields(Log)} == {
         *("key", "arm", "time", "reward", "exposure", "arms", "propensity", "columns", "source"),
-        *("rows", "history_complete", "window", "problems", "notes"),
+        *("rows", "history_complete", "window", "problems", "notes", "key_names"),
     }
+
+
+def test_a_log_in_a_line() -> None:
+    log = read({"user": ["a", "b", "a"], "ad": ["x", "x", "y"], "click": [1, 0, 1]})
+    assert repr(log) == "<Log of columns: 3 rows, 2 arms, 2 keys>"
+
+
+def test_history_is_in_the_order_of_time_with_the_names_of_the_table() -> None:
+    table = {
+        "user": ["b", "a", "b", "a"],
+        "ad": ["x", "x", "x", "y"],
+        "time": [4.0, 3.0, 2.0, 1.0],
+        "click": [1, None, 0, 1],
+    }
+    found = read(table).history()
+    assert found["keys"] == ["a", "b", "a", "b"]
+    assert found["arms"] == ["y", "x", "x", "x"]
+    np.testing.assert_array_equal(found["rewards"], [1.0, 0.0, np.nan, 1.0])
+    assert found["pulls"] is None
+    assert found["propensities"] is None

@@ -12,11 +12,14 @@ import pytest
 
 from log_rows import log_of, random_log, without_keys
 from rotting import Arm, Audience, Bernoulli, NoNoise, Scenario, models, policies, simulate
+from rotting.logs import read
 from rotting.logs.log import Log
 from rotting.logs.tapes.asked import short_tapes
 from rotting.logs.tapes.keyed import Each
 from rotting.logs.tapes.replay import replay
+from rotting.logs.tapes.replayed import share_text
 from rotting.logs.tapes.replaying import Replayer
+from rotting.logs.tapes.wording import availability
 from rotting.policies import Policy
 
 CURVES = [0.9, 0.8, 0.7]
@@ -258,3 +261,42 @@ def test_pooled_is_for_short_tapes() -> None:
     assert short_tapes(KEYED)
     one_arm = log_of([0, 0, 1, 1], [0, 0, 0, 0], [1.0, 0.0, 1.0, 0.0])
     assert not short_tapes(one_arm)
+
+
+def test_arms_that_were_not_there_throughout_are_named() -> None:
+    days = np.arange(60.0)
+    late = days[20:]
+    table = {
+        "ad": ["old"] * 60 + ["new"] * 40 + ["gone"] * 31,
+        "time": [*days, *late, *days[:31]],
+        "click": [1.0, 0.0] * 65 + [1.0],
+    }
+    log = read(table, key=False)
+    said = availability(log)
+    assert "of 60 days in the log 'new' began on day 21, 'gone' ended on day 31" in said
+    assert "'old'" not in said
+    found = replay(log, [policies.RoundRobin()], resamples=0, compiled=False)
+    assert said in found.assumptions
+    assert availability(read({name: part[:60] for name, part in table.items()})) == ""
+    assert availability(replace(log, columns={})) == ""
+
+
+def test_the_share_answered_is_the_same_in_table_and_sentence() -> None:
+    log = without_keys([[1.0, 1.0, 1.0, 1.0, 0.0], [0.0, 0.0]])
+    found = replay(log, [policies.RoundRobin()], resamples=0, compiled=False)
+    (each,) = found
+    assert 0.0 < each.coverage < 1.0
+    assert each.sentence.startswith(f"{share_text(each.coverage)} of the decisions")
+    assert share_text(0.98699) == "98.6 %"
+
+
+def test_an_estimate_outside_its_bounds_is_explained() -> None:
+    log = without_keys([[1.0, 1.0, 1.0, 0.0, 1.0], [1.0, 0.0]])
+    high: Any = [[0.9], [0.9]]  # beyond the tape more than the last level
+    found = replay(log, [policies.RoundRobin()], resamples=0, simulator=high, compiled=False)
+    (each,) = found
+    assert each.bounds is not None
+    assert each.reward.mean > each.bounds[1]
+    assert each.sentence.endswith("Rather believe the bounds.")
+    plain = replay(log, [policies.RoundRobin()], resamples=0, compiled=False)
+    assert all("Rather" not in one.sentence for one in plain)

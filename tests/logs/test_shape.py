@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 
 from rotting.logs import read, synthetic
 from rotting.logs.diagnosis import words
-from rotting.logs.diagnosis.shape import _falling, _family, cells_of, only_arm, shapes
+from rotting.logs.diagnosis.shape import Shape, _falling, _family, cells_of, only_arm, shapes
 from rotting.logs.diagnosis.stories import stories_of
 from rotting.reports.data import json_text
 from small_logs import small
@@ -67,7 +67,27 @@ def test_arms_that_fall_alike_are_not_compared() -> None:
     said = words.shape(found, [whole, one, other])  # type: ignore[arg-type]
     assert f"{one.name!r} falls most" in said or f"{other.name!r} falls most" in said
     said = words.shape(found, [whole, one, other._replace(worth=one.worth)])  # type: ignore[arg-type]
-    assert said.endswith(f"The arms fall alike, to {words.percent(float(one.worth[-1]))}.")
+    alike = words.percent(float(one.worth[-1]))
+    assert said.endswith(f"The arms fall alike, to {alike} at showing {one.numbers[-1]}.")
+
+
+def test_arms_are_compared_at_a_showing_that_all_of_them_have() -> None:
+    def shape(name: str, numbers: list[int], worth: list[float]) -> Shape:
+        curve = np.array(worth)
+        rows = np.full(len(numbers), 100)
+        about = "gradually (n^-0.4 sums it up)"
+        firsts = np.array(numbers)
+        return Shape(name, firsts, curve, curve, curve, curve, rows, 1.0, "power", about)
+
+    long, short = [1.0, 0.8, 0.6, 0.3], [1.0, 0.7, 0.5]
+    drawn = [
+        shape("all arms", [1, 2, 3, 9], long),
+        shape("long", [1, 2, 3, 9], long),
+        shape("short", [1, 2, 3], short),
+    ]
+    said = words.shape(SimpleNamespace(falls=True), drawn)  # type: ignore[arg-type]
+    assert "showings from 9 on are worth 30 % of the first" in said
+    assert "'short' falls most, to 50 % at showing 3, and 'long' least, to 60 %" in said
 
 
 def test_raw_means_are_those_of_the_log() -> None:

@@ -14,7 +14,7 @@ from rotting.logs import Log, read
 from rotting.logs.diagnosis import diagnosis, joint, verdicts, words
 from rotting.logs.diagnosis.asking import Answers
 from rotting.logs.diagnosis.companions import Slope
-from rotting.logs.diagnosis.cost import fall
+from rotting.logs.diagnosis.cost import allowed, fall
 from rotting.logs.diagnosis.diagnosis import CODES, Diagnosis
 from rotting.logs.diagnosis.stories import Stories, model_data, stories_of
 from rotting.logs.diagnosis.verdicts import Findings, decide
@@ -229,7 +229,11 @@ def test_a_torn_verdict_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "0.04" in found["calendar"].verdict
 
 
-def test_the_cost_is_in_the_reward_s_unit_and_in_per_cent() -> None:
+def test_the_cost_is_in_the_reward_s_unit_and_in_per_cent(monkeypatch: pytest.MonkeyPatch) -> None:
+    capped = decided(LOG, **FALLS)
+    most = allowed(STORIES, np.ones(LOG.reward.size))  # this log does not fall, as it is said to
+    assert capped["cost"].estimate == pytest.approx(most - LOG.reward.sum())
+    monkeypatch.setattr(verdicts, "allowed", lambda stories, moved: math.inf)
     found = decided(LOG, **FALLS)
     rewards, use = LOG.reward, np.log(LOG.exposure)
     would = float(np.sum(rewards * np.exp(0.3 * use)))
@@ -240,7 +244,8 @@ def test_the_cost_is_in_the_reward_s_unit_and_in_per_cent() -> None:
     assert low < would - rewards.sum() < high
 
 
-def test_rest_is_counted_in_the_cost_where_it_helps() -> None:
+def test_rest_is_counted_in_the_cost_where_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "allowed", lambda stories, moved: math.inf)
     use = 0.5 * STORIES.log_exposure
     found = decided(LOG, **{**FALLS, **RESTS, "use": use})
     would = float(np.sum(LOG.reward * np.exp(0.3 * use)))
@@ -274,3 +279,23 @@ def test_the_parts_come_in_their_order() -> None:
     places = [lines.index(title) for title in titles]
     assert places == sorted(places)
     assert all(one != other for one, other in itertools.pairwise(places))
+
+
+def test_a_limit_below_zero_is_no_fall_in_words() -> None:
+    found = decided(LOG, **{"theta": -0.05, "error": 0.02})
+    assert found.overall == "does-not-rot"
+    assert "rewards do not fall with exposure" in found.headline
+    assert "below -" not in str(found)
+
+
+def test_without_keys_nobody_is_accounted_for() -> None:
+    found = decided(read(table(1, keys=60, gaussian=True), key=False), **FALLS)
+    assert "keys who left" not in found["exposure"].verdict
+    assert "name the column that says who (--key)" in found["selection"].verdict
+
+
+def test_the_cost_of_zeros_and_ones_is_in_clicks() -> None:
+    assert (
+        "rewards of one (clicks, say)" in decided(read(table(1, keys=60)), **FALLS)["cost"].verdict
+    )
+    assert "of the reward's unit" in decided(LOG, **FALLS)["cost"].verdict

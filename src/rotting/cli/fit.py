@@ -78,6 +78,8 @@ def fit_command(
         console.print_json({**found.as_data(), "recommended": found.recommended()[1]})
         return
     _show(found)
+    for line in _played(found, asked):
+        console.say(f"  {line}")
     if picture is not None:
         console.say(f"Curves: {picture}")
     if out is not None:
@@ -118,6 +120,8 @@ def _show(found: Fit) -> None:
     data = found.as_data()
     logs.heading(data["best"])
     logs.paragraph(data["why"])
+    if data["doubt"]:
+        logs.paragraph(data["doubt"])
     console.table(
         ["family", "score on held-out keys", "behind the best", "+-"],
         [
@@ -142,7 +146,7 @@ def _show(found: Fit) -> None:
             for each in data["arms"]
         ],
     )
-    for note in data["notes"]:
+    for note in data["notes"][bool(data["doubt"]) :]:
         logs.paragraph(note)
     logs.heading("To play with")
     why, *lines = found.recommended()[1]
@@ -152,6 +156,24 @@ def _show(found: Fit) -> None:
         lines = lines[-1:]
     for line in lines:
         console.say(f"  {line}")
+
+
+def _played(found: Fit, asked: logs.Asked) -> list[str]:
+    """Lines of Python from the policy to a player that has learnt the log."""
+    kind = "audience" if found.log.has_keys else "online"
+    whom = "'a key'" if found.log.has_keys else ""
+    if asked.example:
+        return [f"player = policy.{kind}({list(found.arms)!r})", f"player.select({whom})"]
+    read = f"log = logs.read({asked.arguments()})"
+    if len(read) + 2 > console.out.width:
+        read = "log = logs.read(...)  # this file, with these columns"
+    return [
+        "from rotting import logs",
+        read,
+        f"player = policy.{kind}(log.arms)",
+        "player.learn(log)",
+        f"player.select({whom})",
+    ]
 
 
 def _interval(numbers: dict[str, float]) -> str:

@@ -144,6 +144,15 @@ class Asked:
         with resources.as_file(resources.files("rotting.logs") / EXAMPLE) as path:
             yield path
 
+    def arguments(self) -> str:
+        """The same as arguments of `logs.read`, those that are not the usual ones."""
+        columns = ("key", "arm", "time", "reward", "exposure", "propensity", "window")
+        named = {name: getattr(self, name) for name in columns}
+        found = [f"{name}={value!r}" for name, value in named.items() if value is not None]
+        found += [] if self.rows == "all" else [f"rows={self.rows!r}"]
+        found += ["history_complete=False"] if self.incomplete else []
+        return ", ".join([repr(str(self.source)), *found])
+
     def words(self) -> list[str]:
         """The log and its options as words of a command, those that are not the usual ones."""
         columns = ("key", "arm", "time", "reward", "exposure", "propensity", "window")

@@ -96,6 +96,9 @@ def replay_command(
         said = _diagnosed(table, seed, by_time, as_json)
         fitted = _fitted(table, seed, as_json)
         named = _policies(words, fitted)
+        modelled = not by_time and not fitted.doubt
+        if fitted.doubt:
+            console.note([fitted.doubt])
         with logs.stage("replaying", as_json) as progress:
             found = replay(
                 table,
@@ -105,7 +108,7 @@ def replay_command(
                 resamples=resamples,
                 calendar=by_time,
                 by_time=by_time,
-                simulator=None if by_time else replay_page.simulator_of(fitted),
+                simulator=replay_page.simulator_of(fitted) if modelled else None,
                 progress=progress,
             )
         if work is not None:

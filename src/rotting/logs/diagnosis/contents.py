@@ -18,7 +18,7 @@ _NAMED = 50  # arms whose names are
 
 def part(log: Log, used: int | None = None) -> Part:
     """The first part of a diagnosis; `used` is how many keys the tests look at, if not all."""
-    known = ~np.isnan(log.reward)
+    known = ~np.isnan(log.reward) & log.settled
     rewards = log.reward[known]
     mean = float(rewards.mean()) if rewards.size else float("nan")
     facts: dict[str, Any] = {

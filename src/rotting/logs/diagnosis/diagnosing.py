@@ -10,6 +10,7 @@ from rotting.logs.diagnosis import verdicts
 from rotting.logs.diagnosis.asking import ask
 from rotting.logs.diagnosis.diagnosis import Diagnosis
 from rotting.logs.diagnosis.hopeless import hopeless
+from rotting.logs.diagnosis.misfit import misfit
 from rotting.logs.diagnosis.shape import shapes
 from rotting.logs.diagnosis.stories import MOST_UNITS, stories_of
 from rotting.logs.log import Log
@@ -83,6 +84,10 @@ def diagnose_log(
         return verdicts.nothing_to_tell(log, reason, settings)
     stories = stories_of(asked, seed)
     answers = ask(stories)
+    reason = misfit(stories, answers)
+    if reason is not None:
+        progress("tests", STEPS - 1)
+        return verdicts.nothing_to_tell(log, reason, settings)
     progress("tests", 1)
     drawn = shapes(stories, calendar=answers.p_calendar is not None, seed=seed) if pictures else []
     progress("shapes", 1)

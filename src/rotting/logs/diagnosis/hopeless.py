@@ -9,6 +9,7 @@ import numpy as np
 from rotting.logs.log import Log
 
 _LEAST_ROWS, _LEAST_SUCCESSES, _LEAST_KEYS = 50, 30, 40
+MOST_ZEROS = 0.5  # of amounts: with more, they are no amounts around a curve
 _ALWAYS = 0.9  # of the successes are the last row of their story: some tables are not quite clean
 
 
@@ -24,6 +25,13 @@ _FRESH = (
     "At their third showing, say, give a random half of the keys a fresh arm instead of the same "
     "one again. If the fresh arm pays more than the old one there, it is fatigue; if both pay "
     "the same, it is selection."
+)
+
+
+MONEY = (
+    "Ask whether anything was paid instead of how much: name a column of zeros and ones (--reward "
+    "clicked), or make one. Where nearly every row pays no way to ask was found that can be relied "
+    "on; a policy that learns while it plays, as Fatigue('gaussian'), needs no verdict."
 )
 
 
@@ -51,6 +59,15 @@ def hopeless(log: Log) -> Reason | None:
             f"There are only {fewer} rewards of {'one' if rewards.mean() < 0.5 else 'zero'}, and "
             f"at least {_LEAST_SUCCESSES} are needed before anything can be said.",
             "Wait until there are more rows.",
+        )
+    nothing = float(np.mean(rewards == 0.0))
+    if not log.binary and nothing > MOST_ZEROS:
+        return Reason(
+            "mostly-zeros",
+            f"Rewards are amounts, and {100.0 * nothing:.0f} % of them are zero: what moves their "
+            "mean is whether anything is paid, and the model of amounts, which scatter evenly "
+            "around a curve, does not describe that.",
+            MONEY,
         )
     if log.rows == "last":
         return Reason(

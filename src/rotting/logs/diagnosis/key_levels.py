@@ -48,7 +48,9 @@ def posteriors(parameters: FloatArray, data: joint.Data, prior: FloatArray) -> F
         end = int(np.searchsorted(data.starts, data.starts[begin] + rows, side="right")) - 1
         end = min(units, max(end, begin + 1))
         part = slice(int(data.starts[begin]), int(data.starts[end]))
-        likely = _rewards(parameters, data, part) + _leaving(parameters, data, part)
+        likely = _rewards(parameters, data, part)
+        if data.leaving:
+            likely = likely + _leaving(parameters, data, part)
         starts = data.starts[begin:end] - data.starts[begin]
         sums = np.add.reduceat(likely, starts, axis=0) + np.log(np.maximum(prior, 1e-300))
         sums = np.exp(sums - sums.max(axis=1, keepdims=True))

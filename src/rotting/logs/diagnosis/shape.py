@@ -39,6 +39,10 @@ class Shape(NamedTuple):
     family: str
     about: str
 
+    def at(self, showing: int) -> float:
+        """What this showing is worth of the first."""
+        return float(self.worth[np.searchsorted(self.numbers, showing, side="right") - 1])
+
     def as_data(self) -> dict[str, Any]:
         """As plain data."""
         return {
@@ -169,7 +173,7 @@ def _family(
     found = {"constant": (misfit(np.ones(len(middles))), 0.0, "it does not fall")}
     best = minimize(lambda p: misfit(power(p)), np.array([0.2]), method="Nelder-Mead")
     theta = abs(float(best.x[0]))
-    found["power"] = (float(best.fun), 2.0, f"gradually, like n^-{theta:.2f}")
+    found["power"] = (float(best.fun), 2.0, f"gradually (n^-{theta:.2f} sums it up)")
     tries = [
         minimize(lambda p: misfit(exponential(p)), np.array(start), method="Nelder-Mead")
         for start in ([-1.0, -1.0], [-3.0, -1.0])

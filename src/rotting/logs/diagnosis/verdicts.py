@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from rotting.arrays import FloatArray
 from rotting.experiments.stats import holm
 from rotting.logs.diagnosis import companions, contents, diagnosis, words
 from rotting.logs.diagnosis.asking import APART, Answers
-from rotting.logs.diagnosis.cost import Cost, cost_of, fall
+from rotting.logs.diagnosis.cost import Cost, allowed, cost_of, fall
 from rotting.logs.diagnosis.diagnosis import Diagnosis, Part
 from rotting.logs.diagnosis.hopeless import Reason
 from rotting.logs.diagnosis.shape import Shape
-from rotting.logs.diagnosis.stories import Stories
+from rotting.logs.diagnosis.stories import Stories, calendar_effects
 from rotting.logs.log import Log
 
 ONE_SIDED, TWO_SIDED = 1.645, 1.96
@@ -134,9 +135,9 @@ def decide(
     error = answers.fitted.effect(0)
     theta, spread = error if found.rests else (answers.theta, answers.error)
     use = answers.use if found.rests else stories.log_exposure
-    cost = cost_of(
-        stories.log.reward, use, theta, theta - TWO_SIDED * spread, theta + TWO_SIDED * spread
-    )
+    ends = theta - TWO_SIDED * spread, theta + TWO_SIDED * spread
+    most = allowed(stories, _moved(stories, answers))
+    cost = cost_of(stories.log.reward, use, theta, *ends, most)
     parts = [
         contents.part(log, stories.units if sampled else None),
         _exposure(found, stories),
@@ -158,6 +159,14 @@ def decide(
     )
 
 
+def _moved(stories: Stories, answers: Answers) -> FloatArray:
+    """What the calendar makes of each row's reward, as fitted."""
+    if answers.calendar is None:
+        return np.ones(stories.log.reward.size)
+    effects = np.stack(calendar_effects(stories), axis=1) @ answers.fitted.parameters[1:3]
+    return np.asarray(np.exp(np.clip(effects, -50.0, 50.0)))
+
+
 def _method(stories: Stories) -> str:
     return JOINT if stories.log.has_keys else GIVEN_LEVELS
 
@@ -175,7 +184,7 @@ def _exposure(found: Findings, stories: Stories) -> Part:
     return Part(
         "exposure",
         code,
-        words.exposure(found),
+        words.exposure(found, stories.log),
         _method(stories),
         words.assumption(stories.log, found.together),
         p_value=found.p["use"],
@@ -296,7 +305,7 @@ def _cost(found: Findings, cost: Cost, stories: Stories, log: Log) -> Part:
     return Part(
         "cost",
         "yes" if found.falls else "none",
-        words.cost(found, cost, lost),
+        words.cost(found, cost, lost, log.binary),
         "each row's reward against what the fitted fall says a first showing would have paid",
         "a first showing to the same key would have paid in proportion",
         estimate=lost[0],

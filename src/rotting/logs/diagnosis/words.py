@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 UNTOLD = {
     "selection": "Cannot tell: see above.",
-    "calendar": "Not asked: what falls here may be selection alone.",
+    "calendar": "Not asked: nothing is known of a fall, which may be selection alone.",
     "recovery": "Not asked: nothing is known of a fall that rest could bring back.",
     "shape": "Not drawn: means by showing, as they are in the log, mix fatigue and selection.",
     "cost": "Unknown: without knowing what falls nobody can say what it costs.",
@@ -35,14 +35,14 @@ def assumption(log: Log, together: bool) -> str:
     return text + ("; use and calendar could not be taken apart" if together else "")
 
 
-def exposure(found: Findings) -> str:
+def exposure(found: Findings, log: Log) -> str:
     """Does the reward fall with exposure?"""
+    whom = ", keys who left being accounted for" if log.has_keys else ""
     band = f"{percent(found.low)} to {percent(found.high)}"
     if found.falls:
         first = (
             f"Yes. Over the showings in this log rewards are {percent(found.fall)} below those "
-            f"of first showings (95 % interval {band}; {p_text(found.p['use'])}), keys who left "
-            "being accounted for."
+            f"of first showings (95 % interval {band}; {p_text(found.p['use'])}){whom}."
         )
         if found.together:
             first += " Use and calendar move together here, so this is the fall of both."
@@ -53,6 +53,8 @@ def exposure(found: Findings) -> str:
                 f"No: rewards rise with exposure, by {percent(-found.fall)} on average "
                 f"({percent(-found.high)} to {percent(-found.low)})."
             )
+        if found.most <= 0.0:
+            return "No: with 95 % confidence rewards do not fall with exposure."
         return (
             f"No fall that matters: with 95 % confidence it is below {percent(found.most, 1)}, "
             f"and {percent(found.smallest)} was asked for."
@@ -67,7 +69,10 @@ def exposure(found: Findings) -> str:
 def selection(found: Findings, log: Log, code: str, seen: float) -> str:
     """Could that be selection?"""
     if not log.has_keys:
-        return "There are no keys, so nobody can have left."
+        return (
+            "Cannot be asked: without keys it is not known who was shown what. If it was shown to "
+            "people who come and go, the fall may be theirs; name the column that says who (--key)."
+        )
     if code == "nobody-leaves":
         return (
             "Hardly anybody leaves before the end: those who are still there are those who began."
@@ -166,28 +171,31 @@ def shape(found: Findings, drawn: Sequence[Shape]) -> str:
         return "No fall was shown, so it has no shape."
     last = int(whole.numbers[-1])
     text = (
-        f"It falls {whole.about}. Showing {last} is worth {percent(float(whole.worth[-1]))} of "
-        f"the first ({percent(float(whole.low[-1]))} to {percent(float(whole.high[-1]))})."
+        f"It falls {whole.about}. Without a formula, showings from {last} on are worth "
+        f"{percent(float(whole.worth[-1]))} of the first ({percent(float(whole.low[-1]))} to "
+        f"{percent(float(whole.high[-1]))})."
     )
     others = [one for one in drawn[1:] if len(one.numbers) > 1]
     if len(others) > 1:
-        steep = min(others, key=lambda one: float(one.worth[-1]))
-        flat = max(others, key=lambda one: float(one.worth[-1]))
-        if percent(float(steep.worth[-1])) == percent(float(flat.worth[-1])):
-            return f"{text} The arms fall alike, to {percent(float(flat.worth[-1]))}."
+        common = min(int(one.numbers[-1]) for one in others)  # all arms have rows there
+        worth = {one.name: one.at(common) for one in others}
+        steep, flat = min(worth, key=worth.__getitem__), max(worth, key=worth.__getitem__)
+        if percent(worth[steep]) == percent(worth[flat]):
+            return f"{text} The arms fall alike, to {percent(worth[flat])} at showing {common}."
         text += (
-            f" Of the arms {steep.name!r} falls most, to {percent(float(steep.worth[-1]))}, and "
-            f"{flat.name!r} least, to {percent(float(flat.worth[-1]))}."
+            f" Of the arms {steep!r} falls most, to {percent(worth[steep])} at showing {common}, "
+            f"and {flat!r} least, to {percent(worth[flat])}."
         )
     return text
 
 
-def cost(found: Findings, lost: Cost, total: tuple[float, float, float]) -> str:
+def cost(found: Findings, lost: Cost, total: tuple[float, float, float], binary: bool) -> str:
     """What does it cost?"""
+    unit = "rewards of one (clicks, say)" if binary else "of the reward's unit"
     if not found.falls:
         return "No fall was shown, so no cost is claimed."
     text = (
-        f"About {total[0]:,.4g} of the reward's unit were lost against first showings "
+        f"About {total[0]:,.4g} {unit} were lost against first showings "
         f"({total[1]:,.4g} to {total[2]:,.4g}): {percent(lost.share)} of what they would have paid."
     )
     if found.overall == diagnosis.UNKNOWN:
@@ -240,6 +248,8 @@ def headline(found: Findings, log: Log) -> str:
             f"This log cannot tell: a fall was not shown, and one of up to {percent(found.most)} "
             "is not excluded."
         )
+    if code == diagnosis.STAYS and found.most <= 0.0:
+        return "It does not rot: with 95 % confidence rewards do not fall with exposure."
     if code == diagnosis.STAYS:
         return f"It does not rot: the fall is below {percent(found.most, 1)} with 95 % confidence."
     if code == diagnosis.CALENDAR:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,9 +10,15 @@ import numpy as np
 
 from rotting import checks
 from rotting.arrays import FloatArray
+from rotting.logs.diagnosis.hopeless import MOST_ZEROS
+from rotting.logs.diagnosis.misfit import HEAVY, kurtosis
+from rotting.logs.fits.curves import Curves
 from rotting.logs.fits.rows import known_rows
 from rotting.logs.fits.shapes import KINDS
 from rotting.logs.log import Log
+
+# First showings against the curves: standard errors, and a part of their mean, that they may be off
+_FAR, _OFF, _FEW_FIRST = 4.0, 0.2, 50
 
 
 def wanted_kinds(families: Sequence[str] | None) -> tuple[str, ...]:
@@ -104,3 +111,40 @@ def said_of_keys(
     if log.has_keys:
         return "Curves are as seen in the log, among those who were still there."
     return "There are no keys: each arm is used up for everybody."
+
+
+def doubt_of(log: Log, curves: Curves) -> str:
+    """Why the fitted curves cannot be believed, in a sentence; empty if they can.
+
+    Amounts of which most are zero, or a few outweigh all others, are no numbers around a curve, and
+    what is fitted to them may be anything; so it is if first showings contradict it.
+    """
+    known = known_rows(log)
+    reward, arm, first = log.reward[known], log.arm[known], log.exposure[known] == 1
+    means = curves.means(np.array([1]))[arm[first], 0]
+    off = reward[first] - means
+    seen = float(reward[first].mean()) if off.size else 0.0
+    if off.size >= _FEW_FIRST and log.rows == "all":
+        error = float(off.std()) / math.sqrt(off.size)
+        if abs(float(off.mean())) > max(_FAR * error, _OFF * abs(seen)):
+            return (
+                f"The curves contradict the log: first showings paid {seen:.4g} on average, and by "
+                f"the curves it would be {float(means.mean()):.4g}. Do not play by them."
+            )
+    if log.binary:
+        return ""
+    nothing = float(np.mean(reward == 0.0))
+    if nothing > MOST_ZEROS:
+        return (
+            f"Rewards are amounts, and {100.0 * nothing:.0f} % of them are zero: no curves with "
+            "Gaussian noise around them describe that. Do not play by these curves; fit a column "
+            "of zeros and ones, whether anything was paid (--reward clicked)."
+        )
+    _, cell = np.unique(np.stack([arm, log.exposure[known]]), axis=1, return_inverse=True)
+    cell = cell.reshape(-1)
+    if kurtosis(reward - (np.bincount(cell, reward) / np.bincount(cell))[cell]) > HEAVY:
+        return (
+            "Rewards are amounts, and a few large ones outweigh all others: curves with Gaussian "
+            "noise around them do not describe that. Do not play by them."
+        )
+    return ""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _SHAPES, _OWN, _ANY = 5, 5, 9  # how many shapes, and amplitudes of a known and of any arm
 _WIDER = 1.5  # an arm that is not known may be so much better or worse than those that are
 _APART = 0.2  # arms' levels differ by at least so much, in logarithms
+_SMALL_FALL = 0.05  # over the log's showings: less does not matter
 _DIGITS = 4  # of all numbers, so that lines of Python make the same family
 
 
@@ -127,17 +128,34 @@ def code_of(model: Model) -> str:
     return f"{name}({model.value!r})"
 
 
+def fall_of(fit: Fit) -> float:
+    """How far below first showings the curves lie, on average over the log's showings."""
+    log = fit.log
+    left = np.empty(log.key.size)
+    for arm, shape in enumerate(fit.fitted.shapes):
+        rows = log.arm == arm
+        left[rows] = shape.at(log.exposure[rows])
+    return float(1.0 - left.mean())
+
+
+def wears_out(fit: Fit) -> bool:
+    """Whether no fall at all foretold clearly worse, and the fall is one that matters."""
+    flat = [c for c in fit.candidates if c.kind == "constant"]
+    if fit.best.kind == "constant" or (flat and flat[0].behind <= 2.0 * flat[0].behind_error):
+        return False
+    return not flat or fall_of(fit) >= _SMALL_FALL
+
+
 def trusted(fit: Fit) -> bool:
     """Whether a formula can be played by: one for all arms, clearly better than no fall at all.
 
     Without keys `Guarded` watches it, so that any formula will do.
     """
-    if fit.best.kind in ("constant", "table"):
+    if fit.best.kind == "table" or fit.doubt or not wears_out(fit):
         return False
     if not fit.log.has_keys:
         return True
-    flat = [c for c in fit.candidates if c.kind == "constant"]
-    return fit.best.pooled and bool(flat) and flat[0].behind > 2.0 * flat[0].behind_error
+    return fit.best.pooled and any(c.kind == "constant" for c in fit.candidates)
 
 
 def recommend(fit: Fit) -> tuple[Policy, list[str]]:
@@ -156,7 +174,7 @@ def recommend(fit: Fit) -> tuple[Policy, list[str]]:
             f"policy = policies.{made}",
         ]
     bernoulli = fit.rewards == "bernoulli"
-    known = None if bernoulli else sigma
+    known = None if bernoulli or fit.doubt else sigma
     policy = recommended(sigma=known, rewards=fit.rewards, audience=keys)
     made = f"SteadyUCB(sigma={known!r})"
     if keys:
@@ -176,9 +194,17 @@ def _why(fit: Fit) -> str:
             f"# A formula ({name}) foretold held-out rewards as well as anything: Guarded plays by "
             "it, and falls back on SteadyUCB if it is wrong."
         )
+    if fit.doubt:
+        return (
+            "# The curves are not to be believed (see the notes): this policy learns its own, and "
+            "how much rewards scatter, while it plays."
+        )
     policy = "Fatigue learns curves" if fit.log.has_keys else "SteadyUCB notices what falls"
-    if fit.best.kind == "constant":
-        return f"# Nothing in the log says clearly that arms wear out: {policy} while it plays."
+    if not wears_out(fit):
+        return (
+            f"# Nothing wears out by this fit. {policy} while it plays: like an ordinary bandit "
+            "where nothing falls, and it would notice if that changed."
+        )
     return f"# No one formula foretold best and clearly ({name} did best): {policy} while it plays."
 
 

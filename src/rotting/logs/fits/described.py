@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rotting.logs.fits.belief import fall_of, wears_out
 from rotting.logs.fits.rows import known_rows
 from rotting.logs.fits.shapes import FORMULAS
 from rotting.online.curves import USUAL
@@ -48,6 +49,7 @@ def data_of(fit: Fit) -> dict[str, Any]:
         },
         "longest": fit.longest,
         "notes": list(fit.notes),
+        "doubt": fit.doubt,
     }
 
 
@@ -85,7 +87,20 @@ def _family(fit: Fit, place: int) -> dict[str, Any]:
 
 
 def why(fit: Fit) -> str:
-    """Which family was taken, and by how much, in a sentence."""
+    """Which family was taken, and by how much, in a sentence; and whether it falls at all."""
+    chosen = _chosen(fit)
+    if fit.doubt or wears_out(fit):
+        return chosen
+    if fit.best.kind == "constant":
+        return f"{chosen} Nothing wears out by this fit."
+    return (
+        f"{chosen} Nothing wears out by this fit that matters: over the log's showings its curves "
+        f"lie {100.0 * fall_of(fit):.0f} % below first showings, or no fall at all foretells as "
+        "well within chance."
+    )
+
+
+def _chosen(fit: Fit) -> str:
     best, first = fit.best, fit.candidates[0]
     if best is first:
         second = next((c for c in fit.candidates if c is not best), None)

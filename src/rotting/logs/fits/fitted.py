@@ -55,6 +55,7 @@ class Fit:
     factors     how keys differ
     longest     the highest exposure in the log
     notes       what its reader should know
+    doubt       why the curves cannot be believed; empty if they can
     """
 
     log: Log
@@ -66,6 +67,7 @@ class Fit:
     seed: int
     longest: int
     notes: tuple[str, ...] = field(default=())
+    doubt: str = ""
 
     @property
     def arms(self) -> tuple[str, ...]:

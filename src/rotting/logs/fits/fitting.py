@@ -12,6 +12,7 @@ from rotting.arrays import FloatArray
 from rotting.logs.diagnosis.key_levels import key_levels
 from rotting.logs.fits.accepted import (
     check_log,
+    doubt_of,
     notes_on,
     one_a_row,
     said_of_keys,
@@ -113,6 +114,8 @@ def fit(
             described.append(Described(other, also, drawn))
             step()
     step()
+    free = weights is None and offsets is None
+    doubt = doubt_of(log, curves) if free else ""
     return Fit(
         log=log,
         candidates=tuple(found),
@@ -122,7 +125,8 @@ def fit(
         level=level,
         seed=seed,
         longest=int(log.exposure.max()),
-        notes=tuple(note for note in notes if note),
+        notes=tuple(note for note in (doubt, *notes) if note),
+        doubt=doubt,
     )
 
 

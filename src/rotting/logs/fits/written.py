@@ -133,7 +133,7 @@ def _policies(fit: Fit) -> list[dict[str, Any]]:
     """The recommended policy first, then one by the fitted family, then some without."""
     family = _family(fit.family())
     bernoulli = fit.rewards == "bernoulli"
-    sigma = {} if bernoulli else {"sigma": rounded(fit.sigma)}
+    sigma = {} if bernoulli or fit.doubt else {"sigma": rounded(fit.sigma)}
     # sigma of a family of rates: the most that its curves allow
     known: dict[str, Any] = {"family": family, "sigma": rounded(fit.sigma)}
     free: dict[str, Any]

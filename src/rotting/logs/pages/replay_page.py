@@ -12,7 +12,7 @@ import numpy as np
 from rotting.arrays import FloatArray
 from rotting.logs.diagnosis.phrases import sentence
 from rotting.logs.pages.replay_picture import ABOUT, dots
-from rotting.logs.tapes.replayed import LOGGED, Earned, Replay
+from rotting.logs.tapes.replayed import LOGGED, Earned, Replay, share_text
 from rotting.printable import printable
 from rotting.reports import pages as html
 from rotting.reports.data import json_text
@@ -100,9 +100,7 @@ def doubts(replay: Replay, said: Diagnosis) -> list[str]:
 
 def coverage(each: Earned) -> str:
     """The share of decisions answered from the log: 100 % only if all were."""
-    if each.coverage == 1.0:
-        return "100 %"
-    return f"{min(99.9, math.floor(1000.0 * each.coverage) / 10.0):.1f} %"
+    return share_text(each.coverage)
 
 
 def _level(replay: Replay) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 _SHORT = {  # a part's code in a word or two, where that is not the code itself
     "cannot-tell": "cannot tell",
     "nobody-leaves": "no: hardly anybody leaves",
-    "no-keys": "no: there are no keys",
+    "no-keys": "cannot be asked: there are no keys",
     "no-times": "cannot tell: no times",
     "not-shown": "not shown",
     "nothing-to-recover": "there is no fall to recover from",

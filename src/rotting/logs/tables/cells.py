@@ -41,23 +41,26 @@ class Column:
 
 
 def labels(column: Column) -> Any:
-    """Keys or arms as they are; a refusal where they are missing or cannot be labels."""
+    """Keys or arms as they are; a refusal where they cannot be labels. None is missing."""
     pl = polars()
     cells = column.cells
     kind = cells.dtype
     if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration, pl.Time):
         raise ValueError(f"{column.title} must be texts or numbers, got {kind}")
-    if kind == pl.Null:
-        cells = cells.cast(pl.String)
     if kind in (pl.Categorical, pl.Enum):
         cells = cells.cast(pl.String)
-    wrong = cells.is_null()
-    if cells.dtype == pl.String:
-        wrong |= cells.fill_null("") == ""
-    if kind.is_float():
-        wrong |= cells.is_nan().fill_null(False)
-    column.refuse(wrong, "is missing", "leave those rows out, or give them one of their own")
     return _as_whole(cells)
+
+
+def unlabelled(cells: Any) -> Any:
+    """Which cells of a column of keys or arms are empty."""
+    pl = polars()
+    wrong = cells.is_null()
+    if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
+        wrong |= cells.cast(pl.String).fill_null("").str.strip_chars() == ""
+    if cells.dtype.is_float():
+        wrong |= cells.is_nan().fill_null(False)
+    return wrong
 
 
 def _as_whole(cells: Any) -> Any:
@@ -76,8 +79,21 @@ def _as_whole(cells: Any) -> Any:
 def numbers(column: Column) -> Any:
     """Cells as floats, null where they are missing; a refusal where one is no number."""
     found, strange = _numbers(column)
-    column.refuse(strange, "is no number")
+    column.refuse(strange, "is no number", _comma(column, strange))
     return found
+
+
+def _comma(column: Column, strange: Any) -> str:
+    """What to do about decimal commas, if all cells that are no numbers have one."""
+    if not strange.any():
+        return ""
+    cells = column.cells.filter(strange).str.strip_chars()
+    if not cells.str.contains(r"^[+-]?\d+,\d+$").all():
+        return ""
+    return (
+        "its decimal mark is a comma: write 1.5, not 1,5; with pandas: "
+        "pandas.read_csv(file, sep=';', decimal=',')"
+    )
 
 
 def rewards(column: Column) -> tuple[Any, str]:
@@ -91,7 +107,8 @@ def rewards(column: Column) -> tuple[Any, str]:
     distinct = sorted(words.unique().to_list()) if words.n_unique() <= 2 else []
     meant = _meaning(distinct)
     if not meant or found.drop_nulls().len():
-        column.refuse(strange, "is neither a number nor one of two words such as yes and no")
+        said = "is neither a number nor one of two words such as yes and no"
+        column.refuse(strange, said, _comma(column, strange))
     values = list(meant.values())
     clean = column.cells.str.strip_chars().str.to_lowercase()
     read = clean.replace_strict(list(meant), values, default=None, return_dtype=pl.Float64)

@@ -84,7 +84,7 @@ def _rewards(rows: Ordered, young: Any) -> Iterator[Problem]:
         young,
         "young-rewards",
         "{are} younger than the attribution window and without a reward so far: not taken for "
-        "zeros; those with one keep it, so rates need `log.only(log.settled)`",
+        "zeros",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from rotting.logs.tables.times import Times, times
 
 _ROWS = ("all", "last")
 _UNITS = {"w": 7.0, "d": 1.0, "h": 1.0 / 24.0, "m": 1.0 / 1440.0, "s": 1.0 / 86_400.0}
+_UNLABELLED = 0.05  # of the rows may be without a key or an arm, and are left out
 _LARGEST_NUMBER = 2**31 - 1
 EACH_ROW = "(each row)"  # stands for the key where every row is a story of its own
 ONLY_ARM = "(all)"  # the name of the arm where there is no column for it
@@ -92,8 +94,12 @@ def read(
         early.append(empty)
     if frame.height == 0:
         raise ValueError(f"{_called(source, table.source)} has no rows")
+    frame, unnamed = _without_unlabelled(frame, names, table.text)
+    early.append(unnamed)
     numbered, moments, notes = _ordered(frame, roles, last, early)
     young = _young(numbered, days)
+    if days:
+        notes.append(_windowed(numbered, days))
     numbered.reward[young] = np.nan
     later = findings(
         numbered,
@@ -117,6 +123,7 @@ def read(
         window=days,
         problems=in_order([*early, *later]),
         notes=(*roles.sentences, *notes),
+        key_names=numbered.keys.names,
     )
 
 
@@ -150,6 +157,36 @@ def _without_empty_rows(frame: Any, roles: list[str]) -> tuple[Any, Problem | No
     examples = [f"row {row:,}" for row in frame["row"].filter(empty)[:3]]
     sentence = f"{count:,} empty line{'s were' if count > 1 else ' was'} left out"
     return frame.filter(~empty), Problem("empty-lines", sentence, count, examples)
+
+
+def _without_unlabelled(
+    frame: Any, names: Mapping[str, str], text: bool
+) -> tuple[Any, Problem | None]:
+    """The rows less those without a key or an arm; a refusal where there are many."""
+    pl = polars()
+    without = {
+        role: cells.unlabelled(frame[role])
+        for role in ("key", "arm")
+        if role in names and cells.unlabelled(frame[role]).any()
+    }
+    if not without:
+        return frame, None
+    where = "line" if text else "row"  # of a text as an editor counts: the header is line 1
+    said, examples = [], []
+    for role, wrong in without.items():
+        first = f"{where} {int(frame['row'].filter(wrong)[0]) + text:,}"
+        said.append(f"the {role} (column {names[role]!r}) is missing in {int(wrong.sum()):,}")
+        examples.append(f"{first} has no {role}")
+    left_out = pl.select(pl.any_horizontal(*without.values())).to_series()
+    count, size = int(left_out.sum()), frame.height
+    sentence = f"{' and '.join(said)} of {size:,} rows"
+    if count > _UNLABELLED * size:
+        raise ValueError(
+            f"{sentence}; {', '.join(examples)}. Up to {100.0 * _UNLABELLED:g} % such rows are "
+            "left out; leave these out yourself, or give them a name of their own"
+        )
+    sentence += f"; {'they were' if count > 1 else 'it was'} left out, and count as no showing"
+    return frame.filter(~left_out), Problem("unlabelled", sentence, count, examples)
 
 
 def _ordered(
@@ -202,6 +239,16 @@ def _propensities(column: cells.Column) -> Any:
     column.refuse(found.is_null(), "is missing")
     column.refuse(~((found > 0.0) & (found <= 1.0)), "is not above 0 and at most 1")
     return found
+
+
+def _windowed(rows: Ordered, days: float) -> str:
+    """What a window does, in a sentence."""
+    ticks: Any = rows.ticks
+    count = int(((ticks.max() - ticks) / rows.per_day < days).sum())
+    return (
+        f"window: {days:g} days; {count:,} rows are younger, and left out wherever rates are "
+        "estimated, for of these only those that paid at once have a reward"
+    )
 
 
 def _young(rows: Ordered, days: float) -> Any:

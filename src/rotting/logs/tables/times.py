@@ -80,7 +80,11 @@ def _of_strange_texts(column: Column) -> Times:
     bare = pl.select(pl.when(offsets.is_null()).then(cells).otherwise(plain)).to_series()
     found = pl.select(pl.coalesce(*[_parsed(bare, body) for body in _BODIES])).to_series()
     column.refuse(
-        found.is_null(), "cannot be read as a time", "write them as 2026-01-31T12:00:00, or numbers"
+        found.is_null(),
+        "cannot be read as a time",
+        "write them as 2026-01-31T12:00:00, or numbers; with pandas: table["
+        f"{column.name!r}] = pandas.to_datetime(table[{column.name!r}], dayfirst=True), or without "
+        "dayfirst where the month comes first",
     )
     kinds = offsets.fill_null("").unique(maintain_order=True)
     if len(kinds) > 1:

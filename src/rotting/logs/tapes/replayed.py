@@ -145,7 +145,7 @@ class Replay:
                     _number(each.reward.mean),
                     _pair(each.reward),
                     "" if each.bounds is None else f"{each.bounds[0]:.4g} to {each.bounds[1]:.4g}",
-                    _share(each.coverage),
+                    share_text(each.coverage),
                     "" if weighed is None else _number(weighed.ips.mean),
                     "" if weighed is None else _number(weighed.robust.mean),
                 ]
@@ -198,7 +198,7 @@ def _pair(value: Estimate) -> str:
     return f"{value.low:.4g} to {value.high:.4g}"
 
 
-def _share(value: float) -> str:
+def share_text(value: float) -> str:
     """A share in per cent; 100 only if it is all."""
     if value == 1.0:
         return "100 %"

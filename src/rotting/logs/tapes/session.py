@@ -22,6 +22,7 @@ from rotting.policies.base import Policy
 
 _SUMS = ("total", "low", "high", "answered")
 _FOLLOWED = 10  # times that a policy is followed through the rows
+_ROUNDING = 1e-3  # of a mean
 
 
 class Session:
@@ -176,11 +177,18 @@ class Session:
             outer = ends[0].low, ends[1].high
         coverage = float(sums[3].mean())
         exact = bool(sums[3].min() == 1.0) and not isinstance(source, Pooled)
+        reward = self._estimate(sums[0], drawn[:, 0], bias, source.ends)
+        near = _ROUNDING * abs(reward.mean)  # an estimate at a bound is not beyond it
+        low = reward.mean if 0.0 < low - reward.mean <= near else low
+        high = reward.mean if 0.0 < reward.mean - high <= near else high
+        sentence = wording.claim(source, coverage, exact)
+        if not low <= reward.mean <= high:
+            sentence += f" {wording.OUTSIDE}"
         shares = pulls.sum(axis=0) / pulls.sum()
         return Earned(
             name=name,
             label=policy.label,
-            reward=self._estimate(sums[0], drawn[:, 0], bias, source.ends),
+            reward=reward,
             replayed=float(sums[0].mean()),
             bounds=(low, high),
             outer=outer,
@@ -189,7 +197,7 @@ class Session:
             shares=dict(zip(source.log.arms, map(float, shares), strict=True)),
             weighed=self._weighed(name),
             resampled=drawn[:, 0] - bias,
-            sentence=wording.claim(source, coverage, exact),
+            sentence=sentence,
         )
 
     def _weighed(self, name: str) -> Weighed | None:

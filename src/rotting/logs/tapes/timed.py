@@ -11,7 +11,7 @@ from rotting.logs.log import Log
 from rotting.logs.tapes import wording
 from rotting.logs.tapes.estimates import Estimate, around
 from rotting.logs.tapes.propensities import EVERYWHERE, Followed, rows_in_time
-from rotting.logs.tapes.replayed import LOGGED, Difference, Earned, Replay
+from rotting.logs.tapes.replayed import LOGGED, Difference, Earned, Replay, share_text
 from rotting.logs.tapes.replaying import Replayer
 from rotting.policies.base import Policy
 
@@ -72,7 +72,7 @@ def replay_by_time(
             shares=dict(zip(log.arms, map(float, followed.shares), strict=True)),
             weighed=None if log.propensity is None else followed.weigh(level, math.nan),
             resampled=np.zeros(0),
-            sentence=f"{100.0 * followed.kept:.1f} % of the rows were kept, those in which it "
+            sentence=f"{share_text(followed.kept)} of the rows were kept, those in which it "
             "chooses what was shown: the mean of its first decisions, if the log chose at random.",
         )
         for name, followed in found.items()

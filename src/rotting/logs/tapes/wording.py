@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from rotting.logs.log import Log
 from rotting.logs.tapes.estimates import Estimate
 from rotting.logs.tapes.keyed import LEAST, Pooled
-from rotting.logs.tapes.replayed import LOGGED, Difference, Earned, Replay
+from rotting.logs.tapes.replayed import LOGGED, Difference, Earned, Replay, share_text
 from rotting.logs.tapes.tape import Source
 from rotting.logs.tapes.unkeyed import Plain
+from rotting.printable import printable
+
+_FEW_ROWS, _NAMED = 20, 6  # of an arm, of which little is known; arms that are named
 
 RESTED = (
     "Arms are taken to wear out by use alone: the n-th showing pays the same whenever it comes."
@@ -27,9 +33,42 @@ UNFINISHED = (
     "How long a tape lasts may depend on what it paid: then its last rewards, and the bounds made "
     "from them, are off."
 )
+OUTSIDE = (
+    "The estimate lies outside the bounds: the model of what was not logged, or the correction for "
+    "what is read twice, goes further than the log's own levels. Rather believe the bounds."
+)
 BEFORE = (
     "Histories began before the log: exposures are counted from its first row, and may be too low."
 )
+
+
+def availability(log: Log) -> str:
+    """Which arms were not there throughout, if some were not: a replay does not know that.
+
+    An arm began late if its first row comes after a twentieth of the log, and after ten times the
+    time that usually passes between its rows.
+    """
+    if not log.has_times or log.key.size == 0:
+        return ""
+    start, span = float(log.time.min()), float(np.ptp(log.time))
+    late, early = [], []
+    for arm, name in enumerate(log.arms):
+        times = np.sort(log.time[log.arm == arm])
+        if times.size < _FEW_ROWS:
+            continue
+        apart = max(0.05 * span, 10.0 * float(np.median(np.diff(times))))
+        if times[0] - start > apart:
+            late.append(f"{printable(name)!r} began on day {times[0] - start + 1.0:.0f}")
+        if start + span - times[-1] > apart:
+            early.append(f"{printable(name)!r} ended on day {times[-1] - start + 1.0:.0f}")
+    found = [*late, *early]
+    if not found:
+        return ""
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return (
+        f"All arms are taken to be available throughout, but of {span + 1.0:.0f} days in the log "
+        f"{', '.join(found[:_NAMED])}{more}: policies are paid for showing them on other days, too."
+    )
 
 
 def claim(source: Source, coverage: float, exact: bool) -> str:
@@ -39,7 +78,7 @@ def claim(source: Source, coverage: float, exact: bool) -> str:
             "every decision was answered from the log, by the reward of that very showing: exact, "
             "if arms wear out by use alone."
         )
-    share = f"{100.0 * coverage:.1f} % of the decisions were answered from the log"
+    share = f"{share_text(coverage)} of the decisions were answered from the log"
     if coverage == 1.0:
         return (
             "every decision was answered from the log, by rewards of the same arm and exposure: "
@@ -102,6 +141,8 @@ def told(
         assumptions.append(UNFINISHED)
     if not source.log.history_complete:
         assumptions.append(BEFORE)
+    if availability(source.log):
+        assumptions.append(availability(source.log))
     if source.log.propensity is not None:
         assumptions.append(PROPENSITIES)
     return Replay(
