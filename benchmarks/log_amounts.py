@@ -1,6 +1,6 @@
 """Rewards that are amounts of money: which verdicts does a diagnosis give, and which are wrong?
 
-    python benchmarks/log_amounts.py [--logs 8] [--workers 2] [--only TEXT]
+    python benchmarks/log_amounts.py [--logs 8] [--first-seed 0] [--workers 2] [--only TEXT]
 
 Logs as those of log_study.py, but of amounts: sales (nothing is paid in most rows, else a lognormal
 amount), and lognormal amounts without zeros. Beside them what is said if one asks otherwise:
@@ -158,6 +158,7 @@ def document() -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--logs", type=int, default=8, help="of each cell")
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="cells whose name has this; nothing is kept")
     parser.add_argument("--document", action="store_true", help="only put the table into the docs")
@@ -166,9 +167,10 @@ def main() -> int:
         document()
         return 0
     begin = time.perf_counter()
+    seeds = range(asked.first_seed, asked.first_seed + asked.logs)
     chosen = [cell for cell in cells() if asked.only in cell.name]
     with ProcessPoolExecutor(asked.workers, mp_context=get_context("spawn")) as pool:
-        work = [pool.submit(verdicts, cell, range(asked.logs)) for cell in chosen]
+        work = [pool.submit(verdicts, cell, seeds) for cell in chosen]
         rows = [row_of(c, one.result()) for c, one in zip(chosen, work, strict=True)]
     table = Table("amounts", "truth", "logs", *(2 * SHOWN), box=None)
     for line in lines(rows):

@@ -102,9 +102,20 @@ def test_problems_are_said_with_examples(made: Path, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(GOOD + line(399) + "\n")
     done = rotting("diagnose", str(tmp_path / "x.csv"), "--json")
     assert done.exit_code == 0, done.stderr
-    (said,) = [each for each in done.stderr.splitlines() if each.startswith("Problem: ")]
+    (said,) = [each for each in done.stderr.splitlines() if each.startswith("Note: ")]
     assert "1 row is the same as another" in said
     assert "(row 401" in said or "(row 400" in said
+
+
+def test_the_verdict_comes_before_what_is_odd_and_arguments_may_be_swapped(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text(GOOD + line(399) + "\n")
+    swapped = rotting("replay", "ucb1", str(tmp_path / "x.csv"))
+    assert swapped.exit_code == 2
+    assert "log must come first, got 'ucb1' before" in " ".join(swapped.stderr.split())
+    done = rotting("diagnose", str(tmp_path / "x.csv"))
+    assert done.exit_code == 0
+    assert "Note: 1 row is the same as another" in done.stderr
+    assert done.output.index("What is in the log") < done.output.index("Note: 1 row")
 
 
 def test_options_reach_the_reader(made: Path) -> None:

@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
-from rotting.logs import read, synthetic
+from rotting.logs import diagnose, read, synthetic
 from rotting.logs.diagnosis import words
-from rotting.logs.diagnosis.shape import Shape, _falling, _family, cells_of, only_arm, shapes
+from rotting.logs.diagnosis.shape import (
+    Shape,
+    _falling,
+    _family,
+    by_arm,
+    cells_of,
+    only_arm,
+    shapes,
+)
 from rotting.logs.diagnosis.stories import stories_of
 from rotting.reports.data import json_text
 from small_logs import small
@@ -142,3 +150,29 @@ def test_a_family_is_known_by_its_curve(family: str, curve: object) -> None:
     name, about = _family(numbers, rows, cell, exposure, effects, covariance)
     assert name == family
     assert about
+
+
+def test_each_arm_has_a_row_with_a_verdict() -> None:
+    frame = synthetic("rested", theta=0.5, exposures=8, keys=2500, arms=2, seed=0)
+    found = diagnose(frame)
+    heads, lines = found.arms()
+    assert heads[0] == "arm"
+    assert [row[0] for row in lines] == [
+        one["name"] for one in found["shape"].evidence["curves"][1:]
+    ]
+    assert [row[-1] for row in lines] == ["yes", "yes"]
+    assert "wears out" in str(found)
+    curve = np.array([1.0, 0.98])
+    rows = np.array([100, 100])
+    one = Shape("all arms", np.array([1, 5]), curve, curve, curve, curve, rows, 1.0, "", "")
+    drawn = [
+        one,
+        one._replace(name="stays", theta=0.01, error=0.01, most=0.05),
+        one._replace(name="unsure", theta=0.2, error=0.2, most=0.4),
+        one._replace(name="falls", theta=0.5, error=0.1, most=0.5),
+    ]
+    rows_of = by_arm(drawn, 0.1, 0.05)
+    assert [row["wears"] for row in rows_of] == ["no", "cannot tell", "yes"]
+    assert rows_of[2]["worth"] == pytest.approx(5**-0.5)
+    assert rows_of[2]["low"] == pytest.approx(5 ** -(0.5 + 0.196))
+    assert by_arm(drawn[:1], 0.1, 0.05) == []

@@ -111,7 +111,7 @@ def test_without_polars_logs_can_be_imported_and_say_what_they_need() -> None:
         "import sys; sys.modules['polars'] = None\n"
         "from rotting.logs import read\n"
         "try: read({'ad': [1], 'y': [1]})\n"
-        "except ValueError as wrong: print(wrong)\n"
+        "except ImportError as wrong: print(wrong)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "logs need polars: pip install 'rotting[logs]'\n", done.stderr

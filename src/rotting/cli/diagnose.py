@@ -65,7 +65,7 @@ def diagnose_command(
     check_settings(smallest, alpha, seed)
     with contextlib.ExitStack() as stack:
         work = None if out is None else stack.enter_context(output_folder(out, force))
-        table = asked.read(quiet=as_json)
+        table = asked.read(quiet=as_json, odd=as_json)
         with console.progress(STEPS - 1, as_json) as advance:
             found = diagnose_log(table, smallest=smallest, alpha=alpha, seed=seed, progress=advance)
         if work is not None:
@@ -76,6 +76,8 @@ def diagnose_command(
         console.print_json(found.as_data())
         return
     _show(found)
+    console.say("")
+    logs.say_odd(table)
     if out is not None:
         console.say("")
         console.say(f"Page: {out / 'diagnosis.html'}")
@@ -94,11 +96,16 @@ def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
 
 def _show(found: Diagnosis) -> None:
     """The verdicts, wrapped to the terminal."""
+    from rotting.logs.diagnosis.shape import ARMS_NOTE
+
     logs.heading(found.overall)
     logs.paragraph(found.headline)
     for part in found.parts.values():
         logs.heading(part.title)
         logs.paragraph(part.verdict, "  ")
+        if part.name == "shape" and found.arms()[1]:
+            console.table(*found.arms())
+            logs.paragraph(ARMS_NOTE, "  ")
     if found.advice:
         logs.heading("What would settle it")
         logs.paragraph(found.advice, "  ")

@@ -110,8 +110,8 @@ class Asked:
         checks.choice("rows", self.rows, ("all", "last"))
         window_in_days(self.window)
 
-    def read(self, quiet: bool) -> Log:
-        """The log; what was taken for what, and what is odd, is said on standard error."""
+    def read(self, quiet: bool, odd: bool = True) -> Log:
+        """The log; what was taken for what, and what is `odd`, is said on standard error."""
         from rotting.logs.tables.reading import read
 
         with console.progress(1, quiet) as advance, self._path() as path:
@@ -131,9 +131,8 @@ class Asked:
         if self.example:  # where it lies is nobody's business
             log = replace(log, source=EXAMPLE)
         console.note(log.notes)
-        for each in log.problems:
-            examples = f" ({'; '.join(each.examples)})" if each.examples else ""
-            console.note([f"Problem: {each.sentence}{examples}"])
+        if odd:
+            say_odd(log)
         return log
 
     @contextlib.contextmanager
@@ -162,6 +161,13 @@ class Asked:
             found += [] if value is None else [f"--{name}", value]
         found += [] if self.rows == "all" else ["--rows", self.rows]
         return found + (["--no-history-complete"] if self.incomplete else [])
+
+
+def say_odd(log: Log) -> None:
+    """Say on standard error what is odd about a log."""
+    for each in log.problems:
+        examples = f" ({'; '.join(each.examples)})" if each.examples else ""
+        console.note([f"Note: {each.sentence}{examples}"])
 
 
 def command_line(name: str, words: list[str], options: Mapping[str, Any]) -> str:

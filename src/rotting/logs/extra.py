@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 
+class NotInstalledError(ImportError, ValueError):
+    """An optional dependency is missing; the command line refuses by it as by a wrong value."""
+
+
 def polars() -> Any:
     """The module polars, imported where it is used.
 
@@ -13,5 +17,5 @@ def polars() -> Any:
     try:
         import polars
     except ImportError:
-        raise ValueError("logs need polars: pip install 'rotting[logs]'") from None
+        raise NotInstalledError("logs need polars: pip install 'rotting[logs]'") from None
     return polars

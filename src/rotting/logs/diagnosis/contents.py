@@ -38,10 +38,11 @@ def part(log: Log, used: int | None = None) -> Part:
     who = f"{log.keys:,} keys, " if log.has_keys else ""
     when = f" over {facts['days']:.1f} days" if facts["days"] is not None else ""
     arms = "1 arm" if len(log.arms) == 1 else f"{len(log.arms)} arms"
+    story = "all showings of an arm to a key" if log.has_keys else "all showings of an arm"
     told = (
-        f"{log.key.size:,} showings of {arms}, {who}{facts['stories']:,} stories of up to "
-        f"{facts['highest_exposure']:,} showings{when}; rewards are {facts['rewards']}, on average "
-        f"{mean:.4g}."
+        f"{log.key.size:,} showings of {arms}, {who}{facts['stories']:,} stories ({story}) of "
+        f"up to {facts['highest_exposure']:,} showings{when}; rewards are {facts['rewards']}, on "
+        f"average {mean:.4g}."
     )
     if used is not None:
         told += f" The tests look at {used:,} of the keys, drawn at random."

@@ -14,6 +14,7 @@ from rotting.logs.diagnosis.codes import RECOVERS as RECOVERS
 from rotting.logs.diagnosis.codes import ROTS as ROTS
 from rotting.logs.diagnosis.codes import STAYS as STAYS
 from rotting.logs.diagnosis.codes import UNKNOWN as UNKNOWN
+from rotting.logs.diagnosis.phrases import percent
 from rotting.logs.log import Problem
 
 _TITLES = {
@@ -26,6 +27,16 @@ _TITLES = {
     "cost": "What does it cost?",
     "unknown": "What this log cannot tell",
 }
+
+
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table as lines of text."""
+    lines = [heads, *rows] if rows else []
+    widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
+    return [
+        "  " + "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
 
 
 @dataclass(frozen=True)
@@ -89,6 +100,23 @@ class Diagnosis:
     def __getitem__(self, name: str) -> Part:
         return self.parts[name]
 
+    def arms(self) -> tuple[list[str], list[list[str]]]:
+        """A heading, and a row for each arm with enough rows: level, fall, and verdict."""
+        rows = self.parts["shape"].evidence.get("arms", [])
+        if not rows:
+            return [], []
+        heads = ["arm", "showings", "first pays", f"showing {rows[0]['at']} of it", "wears out"]
+        return heads, [
+            [
+                row["arm"],
+                f"{row['showings']:,}",
+                f"{row['first']:.3g}",
+                f"{percent(row['worth'])} ({percent(row['low'])} to {percent(row['high'])})",
+                row["wears"],
+            ]
+            for row in rows
+        ]
+
     def as_data(self) -> dict[str, Any]:
         """As plain data: what `rotting diagnose --json` prints."""
         return {
@@ -107,10 +135,12 @@ class Diagnosis:
             if name in self.parts:
                 part = self.parts[name]
                 lines += [part.title, f"  {part.verdict}"]
+                if name == "shape":
+                    lines += aligned(*self.arms())
         if self.advice:
             lines += ["What would settle it", f"  {self.advice}"]
         if self.problems:
-            lines += ["Problems of the log", *(f"  {p.sentence}" for p in self.problems)]
+            lines += ["Notes on the log", *(f"  {p.sentence}" for p in self.problems)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
+from rotting.experiments.stats import holm
 from rotting.logs.diagnosis import joint
+from rotting.logs.diagnosis.cost import fall
 from rotting.logs.diagnosis.stories import Stories, calendar_effects, model_data, start_of
 
 _CELLS = (1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 257, 513, 1025, 4097, 16385)
 _LEAST_ROWS = 60  # of a cell; smaller ones join the one before
 _DRAWS = 400
+_ONE_SIDED, _TWO_SIDED = 1.645, 1.96
 ARMS = 12  # arms whose own shape is shown: those shown most
 _ARM_ROWS, _ARM_UNITS = 300, 30
+ARMS_NOTE = (
+    "Each arm by a fall as n^-theta in its own rows, with 95 % intervals; the verdicts are "
+    "corrected for how many arms there are. Arms with few rows are left out."
+)
 
 
 class Shape(NamedTuple):
@@ -26,6 +34,8 @@ class Shape(NamedTuple):
     low, high  a 95 % band around it
     raw        means of the rewards in the log, whoever was still there, over the first cell's
     rows       how many rows each cell has
+    theta      of an arm: the n-th showing is worth n^-theta of the first, with its error
+    most       the upper 95 % limit of its mean fall over the arm's showings
     """
 
     name: str
@@ -38,6 +48,9 @@ class Shape(NamedTuple):
     level: float
     family: str
     about: str
+    theta: float = 0.0
+    error: float = 0.0
+    most: float = 1.0
 
     def at(self, showing: int) -> float:
         """What this showing is worth of the first."""
@@ -58,6 +71,35 @@ class Shape(NamedTuple):
         }
 
 
+def by_arm(drawn: Sequence[Shape], smallest: float, alpha: float) -> list[dict[str, Any]]:
+    """Of each arm what a showing is worth that all of them have, and whether it wears out.
+
+    By a fall as n^-theta in the joint model of the arm's own rows: "yes" if it is shown, at level
+    `alpha` for all arms together (Holm), and "no" if one of `smallest` over its showings is
+    excluded.
+    """
+    arms = [one for one in drawn[1:] if len(one.numbers) > 1 and one.error > 0.0]
+    if not arms:
+        return []
+    common = min(int(one.numbers[-1]) for one in arms)
+    p_values = holm([float(norm_sf(one.theta / one.error)) for one in arms])
+    found = []
+    for one, p_value in zip(arms, p_values, strict=True):
+        ends = (one.theta, one.theta + _TWO_SIDED * one.error, one.theta - _TWO_SIDED * one.error)
+        worth, low, high = (float(common**-end) for end in ends)
+        wears = "yes" if p_value < alpha else "no" if one.most < smallest else "cannot tell"
+        row = {"arm": one.name, "showings": int(one.rows.sum()), "first": one.level}
+        found.append(
+            {**row, "at": common, "worth": worth, "low": low, "high": high, "wears": wears}
+        )
+    return found
+
+
+def norm_sf(value: float) -> float:
+    """The chance of a standard normal number above this."""
+    return 0.5 * math.erfc(value / math.sqrt(2.0))
+
+
 def shapes(stories: Stories, *, calendar: bool, seed: int) -> list[Shape]:
     """The shape over all arms, then that of each of the arms shown most, where rows suffice."""
     found = [_shape(stories, "all arms", calendar, seed)]
@@ -68,8 +110,17 @@ def shapes(stories: Stories, *, calendar: bool, seed: int) -> list[Shape]:
     for arm in np.argsort(-counts, kind="stable")[:ARMS]:
         part = only_arm(stories, int(arm))
         if counts[arm] >= _ARM_ROWS and part.units >= _ARM_UNITS and part.log.exposure.max() > 1:
-            found.append(_shape(part, log.arms[arm], calendar, seed))
+            drawn = _shape(part, log.arms[arm], calendar, seed)
+            theta, error, most = _steepness(part, calendar)
+            found.append(drawn._replace(theta=theta, error=error, most=most))
     return found
+
+
+def _steepness(part: Stories, calendar: bool) -> tuple[float, float, float]:
+    """theta of an arm's own rows by the joint model, its error, and the most it may fall."""
+    data = model_data(part, part.log_exposure, calendar=calendar)
+    theta, error = joint.fit(data, start_of(data)).effect(0)
+    return theta, error, fall(part.log_exposure, theta + _ONE_SIDED * error)
 
 
 def only_arm(stories: Stories, arm: int) -> Stories:

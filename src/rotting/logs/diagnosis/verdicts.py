@@ -15,7 +15,7 @@ from rotting.logs.diagnosis.asking import APART, Answers
 from rotting.logs.diagnosis.cost import Cost, allowed, cost_of, fall
 from rotting.logs.diagnosis.diagnosis import Diagnosis, Part
 from rotting.logs.diagnosis.hopeless import Reason
-from rotting.logs.diagnosis.shape import Shape
+from rotting.logs.diagnosis.shape import Shape, by_arm
 from rotting.logs.diagnosis.stories import Stories, calendar_effects
 from rotting.logs.log import Log
 
@@ -285,6 +285,7 @@ def _recovery(found: Findings, stories: Stories) -> Part:
 
 def _shape(found: Findings, drawn: Sequence[Shape]) -> Part:
     whole = drawn[0] if drawn else None
+    unclear = found.together or found.torn  # an arm's fall may then be the calendar's
     return Part(
         "shape",
         whole.family if whole and found.falls else "none" if not found.falls else "unknown",
@@ -293,7 +294,10 @@ def _shape(found: Findings, drawn: Sequence[Shape]) -> Part:
         "regression; bands by draws from its covariance; families by generalised least squares "
         "and Akaike",
         "as for the exposure; with the calendar's trend taken out where it could be asked",
-        evidence={"curves": [one.as_data() for one in drawn]},
+        evidence={
+            "curves": [one.as_data() for one in drawn],
+            "arms": [] if unclear else by_arm(drawn, found.smallest, found.alpha),
+        },
         interval=(float(whole.low[-1]), float(whole.high[-1])) if whole else None,
         estimate=float(whole.worth[-1]) if whole else None,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rotting.logs.diagnosis import codes
 from rotting.logs.diagnosis.phrases import p_text, sentence
+from rotting.logs.diagnosis.shape import ARMS_NOTE
 from rotting.logs.pages.drawing import Picture
 from rotting.logs.pages.next_steps import next_steps
 from rotting.logs.pages.pictures import first_pictures, pictures
@@ -103,6 +104,10 @@ def whole(diagnosis: Diagnosis, command: str, recommended: Sequence[str] = ()) -
     for name in codes.PARTS:
         if name in diagnosis.parts:
             body.append(_section(diagnosis[name], drawn.get(name, [])))
+            if name == "shape" and diagnosis.arms()[1]:
+                heads, rows = diagnosis.arms()
+                named = [[printable(cell) for cell in row] for row in rows]
+                body += [html.table(heads, named), f'<p class="note">{ARMS_NOTE}</p>']
     body += [
         *_next(diagnosis, recommended),
         *_caveats(diagnosis),

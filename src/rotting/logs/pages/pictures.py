@@ -231,8 +231,10 @@ def _cost(data: Mapping[str, Any]) -> list[Picture]:
         paid + lost, 0, xerr=[[lost - low], [high - lost]], color="black", capsize=5, linewidth=1.2
     )
     axes.text(0, 0.36, f"paid {figure_text(paid)}", color=_FOUND)
-    axes.text(paid + lost, 0.36, f"lost {figure_text(lost)}", ha="right", color=_LOST)
-    axes.set_ylim(-0.4, 0.75)
+    # below the bar, so that short bars have room for both
+    below = f"lost {figure_text(lost)}"
+    axes.text(paid + lost, -0.36, below, ha="right", va="top", color=_LOST)
+    axes.set_ylim(-0.75, 0.75)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_xlabel("reward in the whole log")
