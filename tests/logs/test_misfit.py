@@ -12,7 +12,7 @@ from rotting import policies
 from rotting.logs import Log, fit, read, synthetic
 from rotting.logs.diagnosis.asking import ask
 from rotting.logs.diagnosis.cost import allowed
-from rotting.logs.diagnosis.misfit import Means, kurtosis, misfit
+from rotting.logs.diagnosis.misfit import Means, heavy, kurtosis, misfit
 from rotting.logs.diagnosis.stories import stories_of
 from small_logs import quick
 
@@ -72,6 +72,21 @@ def test_means_contradict_if_neither_chance_nor_a_small_misfit_explains_it() -> 
     assert Means(1.0, 1.4, 0.1).contradict
     assert not Means(1.0, 1.2, 0.1).contradict  # two standard errors
     assert not Means(1.0, 1.04, 0.001).contradict  # four per cent
+
+
+def test_a_few_deviations_that_are_small_beside_the_mean_do_no_harm() -> None:
+    rest = np.append(np.zeros(1000), 5.0)
+    assert heavy(rest, 0.1)
+    assert not heavy(rest, 8.0)  # ratings
+    assert not heavy(np.random.default_rng(1).normal(size=1000), 0.1)
+
+
+def test_use_that_cannot_be_told_from_the_calendar_is_the_better_reason() -> None:
+    frame = synthetic("rested", starts="lockstep", theta=1.0, seed=1)
+    amount = np.exp(np.random.default_rng(3).normal(0.0, 1.5, len(frame)))
+    found = quick(frame.with_columns(reward=(0.2 + frame["reward"]).to_numpy() * amount))
+    assert found.overall == "cannot-tell"
+    assert "whether by use or by the calendar this log cannot tell" in found.headline
 
 
 def test_kurtosis_is_three_for_gaussian_numbers() -> None:

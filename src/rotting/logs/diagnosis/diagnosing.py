@@ -84,7 +84,10 @@ def diagnose_log(
         return verdicts.nothing_to_tell(log, reason, settings)
     stories = stories_of(asked, seed)
     answers = ask(stories)
-    reason = misfit(stories, answers)
+    found = verdicts.Findings(stories, answers, smallest, alpha)
+    # where use and calendar cannot be told apart, that is the better reason
+    told = found.torn or (found.falls and found.together)
+    reason = None if told else misfit(stories, answers)
     if reason is not None:
         progress("tests", STEPS - 1)
         return verdicts.nothing_to_tell(log, reason, settings)
@@ -92,6 +95,6 @@ def diagnose_log(
     drawn = shapes(stories, calendar=answers.p_calendar is not None, seed=seed) if pictures else []
     progress("shapes", 1)
     sampled = log.has_keys and log.keys > MOST_UNITS
-    found = verdicts.decide(log, stories, answers, drawn, settings, sampled)
+    decided = verdicts.decide(log, stories, answers, drawn, settings, sampled)
     progress("verdicts", 1)
-    return found
+    return decided

@@ -18,6 +18,7 @@ from rotting.logs.diagnosis.stories import Stories
 # 3, and means are off by at most 1.5 of these errors, for they were fitted. Lognormal amounts have
 # one of some 10 (sigma 0.3), 20 (0.5) or 100 (1.0): `python benchmarks/log_amounts.py`.
 HEAVY = 15.0  # kurtosis of what the model leaves unexplained
+WIDE = 0.3  # of the mean, its scatter: with less, as of ratings around 8, a few rows bend no curve
 FAR = 3.0  # standard errors between a mean in the log and the model's
 OFF = 0.05  # of the mean: less does no harm
 
@@ -58,7 +59,7 @@ def misfit(stories: Stories, answers: Answers) -> Reason | None:
     )
     if means.contradict:
         return _contradiction("all showings", means)
-    if answers.data.kind == joint.GAUSSIAN and kurtosis(rest) > HEAVY:
+    if answers.data.kind == joint.GAUSSIAN and heavy(rest, float(reward.mean())):
         return Reason(
             "heavy-tails",
             "Rewards are amounts, and a few large ones outweigh all others "
@@ -67,6 +68,11 @@ def misfit(stories: Stories, answers: Answers) -> Reason | None:
             MONEY,
         )
     return None
+
+
+def heavy(rest: FloatArray, mean: float) -> bool:
+    """Whether a few of these deviations outweigh all others, and are large beside the mean."""
+    return float(rest.std()) > WIDE * abs(mean) and kurtosis(rest) > HEAVY
 
 
 def kurtosis(values: FloatArray) -> float:

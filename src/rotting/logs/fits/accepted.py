@@ -11,7 +11,7 @@ import numpy as np
 from rotting import checks
 from rotting.arrays import FloatArray
 from rotting.logs.diagnosis.hopeless import MOST_ZEROS
-from rotting.logs.diagnosis.misfit import HEAVY, kurtosis
+from rotting.logs.diagnosis.misfit import heavy
 from rotting.logs.fits.curves import Curves
 from rotting.logs.fits.rows import known_rows
 from rotting.logs.fits.shapes import KINDS
@@ -142,7 +142,8 @@ def doubt_of(log: Log, curves: Curves) -> str:
         )
     _, cell = np.unique(np.stack([arm, log.exposure[known]]), axis=1, return_inverse=True)
     cell = cell.reshape(-1)
-    if kurtosis(reward - (np.bincount(cell, reward) / np.bincount(cell))[cell]) > HEAVY:
+    rest = reward - (np.bincount(cell, reward) / np.bincount(cell))[cell]
+    if heavy(rest, float(reward.mean())):
         return (
             "Rewards are amounts, and a few large ones outweigh all others: curves with Gaussian "
             "noise around them do not describe that. Do not play by them."
