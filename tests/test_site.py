@@ -109,6 +109,11 @@ def test_faults_of_pages_are_noticed(tmp_path: Path, page: str, said: str) -> No
     assert said in fault
 
 
+def test_what_a_style_fetches_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.css").write_text('@import "//a.example/b.css"; p { background: url(data:x) }')
+    assert checking.faults(tmp_path) == ["a.css fetches from elsewhere: //a.example/b.css"]
+
+
 def test_a_whole_page_has_no_faults(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(
         '<h1 id="a b">x</h1><a href="#a%20b">a</a><a href="https://a.example/">b</a>'

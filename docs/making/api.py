@@ -71,6 +71,7 @@ CHAPTERS = {
             "rotting.reports.plots",
             "rotting.reports.bounds",
             "rotting.reports.audience_plots",
+            "rotting.reports.means",
             "rotting.reports.ink",
             "rotting.reports.naming",
             "rotting.experiments.stats",

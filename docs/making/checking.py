@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 FETCHES = {"img", "script", "source", "iframe", "video", "audio", "object", "embed"}
 KINDS = {"stylesheet", "icon", "preload", "modulepreload", "preconnect", "prefetch"}
+# In a style sheet: url(...) and @import of an address.
+ELSEWHERE = re.compile(r"(?:url\(|@import )\s*[\"']?((?:https?:)?//[^\"')\s]+)")
 
 
 class Found(HTMLParser):
@@ -30,8 +32,8 @@ class Found(HTMLParser):
         self.anchors |= {given[key] for key in ("id", "name") if key in given}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        if tag in FETCHES and "src" in given:
-            self.fetched.append(given["src"])
+        if tag in FETCHES:
+            self.fetched += [given[key] for key in ("src", "data", "poster") if key in given]
         if "srcset" in given:
             self.fetched += [each.split()[0] for each in given["srcset"].split(",")]
         if tag == "link" and KINDS & set(given.get("rel", "").split()):
@@ -46,7 +48,7 @@ def faults(site: Path) -> list[str]:
         pages[path].feed(path.read_text(encoding="utf-8"))
     wrong = [fault for path in pages for fault in _page_faults(path, pages, site)]
     for style in sorted(site.rglob("*.css")):
-        for target in re.findall(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")):
+        for target in ELSEWHERE.findall(style.read_text(encoding="utf-8")):
             wrong.append(f"{style.relative_to(site)} fetches from elsewhere: {target}")
     return wrong
 

@@ -42,6 +42,7 @@ LINK = re.compile(r"(!?)\[((?:[^]\[]|\[[^]]*\])*)\]\((?!\w+:|#)([^)# ]+)(#[^) ]*
 
 
 SOURCE = re.compile(r'(src|srcset|href)="(?!\w+:|#)([^"]+)"')
+FENCE = re.compile(r"(^ *```.*?^ *```$)", re.DOTALL | re.MULTILINE)
 # Two pictures, for dark and for light, of which a browser takes one.
 PICTURE = re.compile(
     r'<picture>\s*<source [^>]*dark[^>]*srcset="([^"]+)">\s*'
@@ -124,7 +125,9 @@ def led(text: str, written_in: str, shown_in: str) -> str:
     def moved(found: re.Match[str]) -> str:
         return f'{found.group(1)}="{there(found.group(2)) or found.group(2)}"'
 
-    return PICTURE.sub(_both, SOURCE.sub(moved, LINK.sub(new, text)))
+    pieces = FENCE.split(text)  # words and code in turn
+    pieces[::2] = [SOURCE.sub(moved, LINK.sub(new, words)) for words in pieces[::2]]
+    return PICTURE.sub(_both, "".join(pieces))
 
 
 def _both(found: re.Match[str]) -> str:

@@ -131,3 +131,24 @@ def test_a_fit_that_contradicts_first_showings_is_doubted() -> None:
     assert not found.doubt
     wrong = replace(found.fitted, amplitudes=2.0 * found.fitted.amplitudes)
     assert "contradict the log" in doubt_of(log, wrong)
+
+
+def test_a_small_log_whose_first_showings_were_never_clicked_is_no_contradiction() -> None:
+    """With 60 keys at 5 % that is chance; the error must not be taken from what was seen."""
+    frame = synthetic("constant", "nobody", keys=60, seed=1)
+    rng = np.random.default_rng(0)
+    clicks = (rng.random(len(frame)) < 0.05).astype(float)
+    log = read(frame.with_columns(reward=clicks))
+    log.reward[log.exposure == 1] = 0.0
+    stories = stories_of(log)
+    assert misfit(stories, ask(stories)) is None
+
+
+def test_a_contradiction_of_clicks_does_not_ask_for_clicks() -> None:
+    good = stories_of(read(synthetic("rested", "both", seed=2)))
+    asked = ask(good)
+    moved = asked.fitted.parameters.copy()
+    moved[0] += 1.0
+    wrong = misfit(good, asked._replace(fitted=asked.fitted._replace(parameters=moved)))
+    assert wrong is not None
+    assert "--reward" not in wrong.advice

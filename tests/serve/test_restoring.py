@@ -186,3 +186,34 @@ def test_nobody_else_reads_what_is_kept(tmp_path: Path) -> None:
         if file.is_file() and file.suffix != ".lock" and stat.S_IMODE(file.stat().st_mode) != 0o600
     ]
     assert open_to_others == []
+
+
+def test_a_list_of_another_database_does_not_silence_the_warning(tmp_path: Path) -> None:
+    _, copy = archived_twice(tmp_path, Time())
+    place = tmp_path / "new"
+    place.mkdir()
+    assert not restore(copy, place / "one.db").lists
+    (place / "other.db.erased").write_text("123456789\n")
+    assert not restore(copy, place / "two.db").lists
+    assert restore(copy, place / "three.db", erased=[place / "other.db.erased"]).lists
+
+
+def test_a_damaged_list_of_its_own_is_named_before_any_work(tmp_path: Path) -> None:
+    _, copy = archived_twice(tmp_path, Time())
+    for own in (list_of(tmp_path / "one.db"), list_of(copy)):
+        own.write_text("nobody\n")
+        with pytest.raises(ValueError, match=rf"{own.name} is none"):
+            restore(copy, tmp_path / "one.db")
+        own.unlink()
+    assert not (tmp_path / "one.db").exists()
+
+
+def test_a_damaged_archive_is_one_line(tmp_path: Path) -> None:
+    _, copy = archived_twice(tmp_path, Time())
+    (tmp_path / "2026.db").write_bytes(b"no database, but as long as one" * 99)
+    words = ["serve", "restore", "--from", str(copy), "--data", str(tmp_path / "one.db")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 2
+    assert "cannot be read" in done.output
+    assert not (tmp_path / "one.db").exists()
+    assert not (tmp_path / "one-2026.db").exists()

@@ -76,7 +76,8 @@ def diagnose_command(
         console.print_json(found.as_data())
         return
     _show(found)
-    console.say("")
+    if table.problems:
+        console.say("")
     logs.say_odd(table)
     if out is not None:
         console.say("")

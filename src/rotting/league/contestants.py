@@ -99,8 +99,8 @@ def makers(entry: Entry) -> dict[str, Maker]:
 def joined(known: Mapping[str, Policy], extra: Extra, entry: Entry) -> dict[str, Any]:
     """Who plays a scenario, and a user's own beside them, who must have other names.
 
-    A user's own is what `simulate` plays, or a function of the entry that makes that; None if it
-    cannot play there.
+    A user's own is a policy, an object with `select` and `update`, or a function of the entry that
+    makes what `simulate` plays (a function of a seed, too); None if it cannot play there.
     """
     found: dict[str, Any] = dict(known)
     for name, given in extra.items():
@@ -108,8 +108,11 @@ def joined(known: Mapping[str, Policy], extra: Extra, entry: Entry) -> dict[str,
             raise ValueError(f"extra must have names of its own, got {name!r}, which plays already")
         makes = not isinstance(given, type) and callable(given) and not hasattr(given, "select")
         made = given(entry) if makes else given
-        if made is not None:
-            found[name] = made
+        if made is None:
+            continue
+        if not isinstance(made, Policy) and not callable(made) and not hasattr(made, "select"):
+            raise ValueError(f"extra[{name!r}] must be what simulate plays, got {made!r}")
+        found[name] = made
     return found
 
 

@@ -107,9 +107,10 @@ def play(
 ) -> League:
     """Play every policy on every scenario of a group of `GROUPS`, or on the named ones of it.
 
-    `extra` are policies of your own that play beside them, by name: each is what `simulate` plays,
-    or a function that makes it of an `Entry` (its `scenario`, and the `family` that policies are
-    told), or says None where it cannot play.
+    `extra` are policies of your own that play beside them, by name: each is a policy, an object
+    with `select` and `update`, or a function of an `Entry` (its `scenario`, and the `family` that
+    policies are told) that gives what `simulate` plays, or None where it cannot play. One that
+    draws random numbers is given as `lambda entry: Mine`, for `Mine` is then made from a seed.
     `progress` is called with (what, cells done). Policies are simulated one by one and not with
     `compare`, because the processor time of each is measured.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rotting.serve.connection import touch_private
-from rotting.serve.erasing import lists_beside, marks_of, read_list, write_list
+from rotting.serve.erasing import list_of, lists_beside, marks_of, read_list, write_list
 from rotting.serve.loading import load
 from rotting.serve.locking import only_one
 from rotting.serve.store import Group, Store
@@ -83,9 +83,13 @@ def restore(
     _check_other(source, path)
     given = [read_list(one) for one in erased]
     with only_one(path):
-        given += lists_beside(path, source)
-        known = marks_of(path)
-        marks = set().union(*given, known or (), marks_of(source) or ())
+        replaced, kept = marks_of(path), marks_of(source) or set()
+        beside = set().union(*lists_beside(path, source))
+        marks = set().union(*given, replaced or (), kept, beside)
+        # a list of another database knows nothing of this one, unless they have somebody in common
+        told = (
+            bool(given) or replaced is not None or list_of(source).exists() or bool(beside & kept)
+        )
         partial = path.with_name(path.name + ".partial")
         _remove_companions(partial)
         partial.unlink(missing_ok=True)
@@ -100,16 +104,17 @@ def restore(
                 write_list(path, marks)
             _remove_companions(path)
             partial.replace(path)
-            _synced(path.absolute().parent)
-        except BaseException:
+        except BaseException as error:
             for copy in copies:
                 copy.unlink(missing_ok=True)
+            if isinstance(error, sqlite3.Error):
+                raise ValueError(f"{source} or an archive of it cannot be read: {error}") from error
             raise
         finally:
             partial.unlink(missing_ok=True)
             _remove_companions(partial)
-    lists = bool(given) or known is not None
-    return Restored(last, again, lists, [copy.name for copy in copies])
+        _synced(path.absolute().parent)
+    return Restored(last, again, told or again > 0, [copy.name for copy in copies])
 
 
 def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) -> None:
@@ -117,11 +122,13 @@ def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) 
     store = Store(partial, create=False)
     try:
         last = store.last()
-        for name, *_ in store.archives():
+        taken = {name for name, *_ in store.archives()}
+        for name in sorted(taken):
             found = [one for one in (source, path) if one.with_name(name).is_file()]
             if not found:
                 raise ValueError(f"archive {name} must lie beside {source}, but does not")
-            copy = _free(path, name)
+            copy = _free(path, name, taken - {name})
+            taken.add(copy.name)
             copies.append(copy)
             _copied(found[0].with_name(name), copy)
             _cut(copy, last)
@@ -130,12 +137,13 @@ def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) 
         store.close()
 
 
-def _free(path: Path, name: str) -> Path:
-    """A name for an archive beside a database: its own, or one that nobody has."""
+def _free(path: Path, name: str, taken: set[str]) -> Path:
+    """A name for an archive beside a database: its own, or one that nobody has or is to have."""
     own = Path(name)
     names = (f"{path.stem}-{own.stem}-{n}{own.suffix}" for n in itertools.count(2))
     every = itertools.chain([name, f"{path.stem}-{name}"], names)
-    return next(one for each in every if not (one := path.with_name(each)).exists())
+    free = (path.with_name(each) for each in every if each not in taken)
+    return next(one for one in free if not one.exists())
 
 
 def _copied(path: Path, copy: Path) -> None:
@@ -225,6 +233,8 @@ def _remove_companions(path: Path) -> None:
 
 def _synced(path: Path) -> None:
     """Wait until a file, or what a folder says of its files, is on the disk."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows opens no folders
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

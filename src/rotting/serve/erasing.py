@@ -36,9 +36,7 @@ def forget(store: Store, marks: list[tuple[int]]) -> bool:
 
 def finish(store: Store) -> bool:
     """What an end between a commit and `forget` left undone; whether nothing is left."""
-    known: set[int] = set()
-    with contextlib.suppress(OSError):
-        known = {int(line) for line in list_of(store.path).read_text("ascii").split()}
+    known = read_list(list_of(store.path)) if list_of(store.path).exists() else set()
     left = sorted(set(store.erasures()) - known)
     return not left or forget(store, [(mark,) for mark in left])
 
@@ -48,9 +46,7 @@ def marks_of(path: Path) -> set[int] | None:
 
     None if there is neither: then nobody knows.
     """
-    found: set[int] | None = None
-    with contextlib.suppress(OSError):
-        found = {int(line) for line in list_of(path).read_text("ascii").split()}
+    found = read_list(list_of(path)) if list_of(path).exists() else None
     if path.exists():
         with contextlib.suppress(Exception):  # damaged, perhaps: that is why it is restored
             store = Store(path, create=False)
@@ -75,7 +71,8 @@ def read_list(path: Path) -> set[int]:
 def lists_beside(*paths: Path) -> list[set[int]]:
     """All lists in the folders of these files, those of other databases included.
 
-    Marks are random: whoever has one of another database's is somebody who was erased from it.
+    Marks are random: whoever has one of another database's is somebody who was erased from it. What
+    is no list may be another program's. A database's own list must be one (`marks_of`).
     """
     found = []
     for folder in {path.absolute().parent for path in paths}:

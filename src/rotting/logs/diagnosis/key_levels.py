@@ -29,9 +29,7 @@ def key_levels(log: Log, seed: int = 0) -> tuple[FloatArray, FloatArray] | None:
     whole = stories_of(settled, seed, most=log.keys)
     asked = model_data(whole, exposure_effect(whole), calendar=log.has_times)
     asked = asked._replace(levels=data.levels, z=data.z, basis=data.basis)
-    first = data.size - data.basis.shape[1] - int(data.kind == joint.GAUSSIAN)
-    prior = np.exp(data.basis @ fitted.parameters[first : first + data.basis.shape[1]])
-    prior /= prior.sum()
+    prior = prior_of(data, fitted.parameters)
     found = np.tile(prior, (log.keys, 1))
     found[whole.log.key[whole.starts[:-1]]] = posteriors(fitted.parameters, asked, prior)
     mean = float(prior @ data.levels)
@@ -57,6 +55,14 @@ def posteriors(parameters: FloatArray, data: joint.Data, prior: FloatArray) -> F
         found[begin:end] = sums / sums.sum(axis=1, keepdims=True)
         begin = end
     return found
+
+
+def prior_of(data: joint.Data, parameters: FloatArray) -> FloatArray:
+    """How likely each level is for any key, by the fitted parameters."""
+    first = data.size - data.basis.shape[1] - int(data.kind == joint.GAUSSIAN)
+    powers = data.basis @ parameters[first : first + data.basis.shape[1]]
+    found = np.exp(powers - powers.max())
+    return np.asarray(found / found.sum())
 
 
 def _rewards(parameters: FloatArray, data: joint.Data, part: slice) -> FloatArray:

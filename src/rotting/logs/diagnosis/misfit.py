@@ -11,7 +11,7 @@ from rotting.arrays import FloatArray, IntArray
 from rotting.logs.diagnosis import joint
 from rotting.logs.diagnosis.asking import Answers
 from rotting.logs.diagnosis.hopeless import MONEY, Reason
-from rotting.logs.diagnosis.key_levels import posteriors
+from rotting.logs.diagnosis.key_levels import posteriors, prior_of
 from rotting.logs.diagnosis.stories import Stories
 
 # Where rewards are Gaussian around the model's curves, what it leaves unexplained has a kurtosis of
@@ -21,6 +21,11 @@ HEAVY = 15.0  # kurtosis of what the model leaves unexplained
 WIDE = 0.3  # of the mean, its scatter: with less, as of ratings around 8, a few rows bend no curve
 FAR = 3.0  # standard errors between a mean in the log and the model's
 OFF = 0.05  # of the mean: less does no harm
+FEW = 50  # first showings, with fewer of which their mean contradicts nobody
+_OTHERWISE = (
+    "More rows, or a table in which rewards come about in one way: perhaps several kinds of them, "
+    "or of keys, stand in one column. A policy that learns while it plays needs no verdict."
+)
 
 
 class Means(NamedTuple):
@@ -39,27 +44,30 @@ class Means(NamedTuple):
 
 def misfit(stories: Stories, answers: Answers) -> Reason | None:
     """Why the fitted model cannot be believed; None if it can."""
-    levels, weights = answers.data.levels, _weights(answers)
+    levels, weights = answers.data.levels, prior_of(answers.data, answers.fitted.parameters)
     factor = _factors(answers)
     known = posteriors(answers.fitted.parameters, answers.data, weights)
     own = np.repeat(known @ levels, np.diff(stories.starts)) * factor
     reward = stories.log.reward
-    if stories.log.has_keys:
-        first = _first_rows(stories)
+    binary = answers.data.kind == joint.BINARY
+    if stories.log.has_keys and (first := _first_rows(stories)).size >= FEW:
         prior = float(weights @ levels) * factor[first]
-        each = reward[first] - prior
-        error = float(each.std()) / math.sqrt(max(1, len(first)))
+        # of clicks the scatter that the model expects: where nobody clicked, none is to be seen
+        spread = (
+            np.sqrt(np.mean(prior * (1.0 - prior))) if binary else np.std(reward[first] - prior)
+        )
+        error = float(spread) / math.sqrt(first.size)
         means = Means(float(reward[first].mean()), float(prior.mean()), error)
-        if len(first) and means.contradict:
-            return _contradiction("keys' first showings", means)
+        if means.contradict:
+            return _contradiction("keys' first showings", means, binary)
     rest = reward - own
     units = np.add.reduceat(rest, stories.starts[:-1])
     means = Means(
         float(reward.mean()), float(own.mean()), float(np.sqrt(np.sum(units**2))) / len(reward)
     )
     if means.contradict:
-        return _contradiction("all showings", means)
-    if answers.data.kind == joint.GAUSSIAN and heavy(rest, float(reward.mean())):
+        return _contradiction("all showings", means, binary)
+    if not binary and heavy(rest, float(reward.mean())):
         return Reason(
             "heavy-tails",
             "Rewards are amounts, and a few large ones outweigh all others "
@@ -86,22 +94,13 @@ def kurtosis(values: FloatArray) -> float:
     return float(np.mean(off**4)) / spread**2 if spread > 0.0 else 0.0
 
 
-def _contradiction(which: str, means: Means) -> Reason:
+def _contradiction(which: str, means: Means, binary: bool) -> Reason:
     return Reason(
         "contradiction",
         f"The model that was fitted contradicts the log: {which} paid {means.seen:.4g} on average, "
         f"and by the model it would be {means.fitted:.4g}. So it does not describe these rewards.",
-        MONEY,
+        _OTHERWISE if binary else MONEY,
     )
-
-
-def _weights(answers: Answers) -> FloatArray:
-    """How likely each level is for any key."""
-    data, parameters = answers.data, answers.fitted.parameters
-    first = data.size - data.basis.shape[1] - int(data.kind == joint.GAUSSIAN)
-    powers = data.basis @ parameters[first : first + data.basis.shape[1]]
-    found = np.exp(powers - powers.max())
-    return np.asarray(found / found.sum())
 
 
 def _factors(answers: Answers) -> FloatArray:
