@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +18,7 @@ def record(
 ) -> None:
     """Write benchmarks/results/NAME.json, NAME being the script's where no other is given."""
     about = {
-        "command": f"python benchmarks/{script}.py",
+        "command": shlex.join(["python", f"benchmarks/{script}.py", *sys.argv[1:]]),
         "machine": machine(),
         "versions": versions("numpy", "numba"),
         **more,
