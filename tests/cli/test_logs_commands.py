@@ -37,12 +37,13 @@ GOOD = HEAD + "".join(f"{line(number)}\n" for number in range(400))
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a log that rots, and one that the calendar moves."""
+    """A folder with a log that rots, one that the calendar moves, and one that cannot tell."""
     folder = tmp_path_factory.mktemp("logs")
     logs.synthetic("rested", keys=300, exposures=6, theta=0.6, seed=1).write_csv(
         folder / "rests.csv"
     )
     logs.synthetic("restless", keys=500, seed=1).write_csv(folder / "restless.csv")
+    logs.synthetic("rested", "first-success", keys=300, seed=1).write_csv(folder / "ends.csv")
     (folder / "good.csv").write_text(GOOD)
     return folder
 
@@ -200,6 +201,32 @@ def test_replay_knows_the_calendar(made: Path, tmp_path: Path) -> None:
     assert found["kind"] == "by-time"
     assert found["diagnosis"] == "calendar"
     assert "By time: only rows count" in timed.stderr
+
+
+def test_replay_after_cannot_tell_shows_bounds_and_compares_with_nothing(
+    made: Path, tmp_path: Path
+) -> None:
+    words = ["replay", str(made / "ends.csv"), "uniform", "ucb1", "--runs", "2"]
+    words += ["--resamples", "5"]
+    done = rotting(*words, "--out", str(tmp_path / "x"))
+    assert done.exit_code == 0, done.stderr
+    assert "Diagnosis: cannot-tell" in done.stderr
+    assert "So bounds are shown, and no estimates; nothing is compared." in done.stderr
+    page = (tmp_path / "x" / "replay.html").read_text()
+    for said in (" ".join(done.stdout.split()), page):
+        assert "clearly" not in said
+        assert "highest estimate" not in said
+        assert "Arms are taken to wear out by use alone" in said
+        assert "keys to be exchangeable" not in said
+    data = json.loads((tmp_path / "x" / "replay.json").read_text())
+    assert data["kind"] == "bounds"
+    assert data["differences"] == []
+    for each in data["policies"]:
+        assert each["reward"]["mean"] is None
+        assert 0.0 <= each["bounds"][0] < each["bounds"][1] <= 1.0
+    timed = rotting(*words, "--by-time")
+    assert timed.exit_code == 2
+    assert "without it bounds are shown" in timed.stderr.splitlines()[-1]
 
 
 def cut(text: str, letters: int) -> bytes:

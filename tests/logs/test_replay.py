@@ -122,7 +122,7 @@ def test_the_floor_of_real_rewards_is_the_least_that_was_seen() -> None:
     log = without_keys([[3.0, 2.5, 2.0, 2.0], [-1.0]])
     found = replay(log, {"turns": policies.RoundRobin()}, resamples=0, runs=1)
     assert found["turns"].bounds == pytest.approx(((7.5 - 2.0) / 5.0, (7.5 - 2.0) / 5.0))
-    assert "-1, the least seen" in found.beyond
+    assert "-1, the least seen" in found.limits
 
 
 def test_bounds_hold_the_truth() -> None:
@@ -300,3 +300,28 @@ def test_an_estimate_outside_its_bounds_is_explained() -> None:
     assert each.sentence.endswith("Rather believe the bounds.")
     plain = replay(log, [policies.RoundRobin()], resamples=0, compiled=False)
     assert all("Rather" not in one.sentence for one in plain)
+
+
+def test_bounds_only_has_no_estimate_and_compares_with_nothing() -> None:
+    log, decisions = full(keys=3, length=4)
+    named = [policies.UCB1(), policies.RoundRobin()]
+    options: dict[str, Any] = {"resamples": 5, "runs": 2, "compiled": False}
+    exact = replay(log, named, horizon=decisions, pooled=False, **options)
+    found = exact.bounds_only()
+    assert found.kind == "bounds"
+    assert found.differences == ()
+    for before, after in zip(exact, found, strict=True):
+        assert after.bounds == before.outer
+        assert math.isnan(after.reward.mean)
+        assert after.weighed is None
+    heads, rows = found.table()
+    assert heads == ["policy", "bounds", "from the log"]
+    assert [row[0] for row in rows] == [each.name for each in exact]
+    said = str(found)
+    assert "highest" not in said
+    assert "than the log's own play" not in said
+    assert "Arms are taken to wear out by use alone" in said
+    assert json.loads(json.dumps(found.as_data(), allow_nan=False))["policies"][0]["bounds"]
+    pooled = replay(log, named, horizon=decisions, pooled=True, **options)
+    with pytest.raises(ValueError, match="kind must be 'exact' for bounds, got 'pooled'"):
+        pooled.bounds_only()

@@ -65,6 +65,7 @@ def replay_command(
 
     Example: rotting replay log.csv recommended wswa ucb1 --key user --out out/replay
     """
+    from rotting.logs.diagnosis import codes
     from rotting.logs.pages import replay_page
     from rotting.logs.tapes.replay import replay
 
@@ -100,7 +101,8 @@ def replay_command(
         said = _diagnosed(table, seed, by_time, as_json)
         fitted = _fitted(table, seed, as_json)
         named = _policies(words, fitted)
-        modelled = not by_time and not fitted.doubt
+        told = said.overall != codes.UNKNOWN
+        modelled = told and not by_time and not fitted.doubt
         if fitted.doubt:
             console.note([fitted.doubt])
         with logs.stage("replaying", as_json) as progress:
@@ -112,9 +114,11 @@ def replay_command(
                 resamples=resamples,
                 calendar=by_time,
                 by_time=by_time,
+                pooled=None if told else False,
                 simulator=replay_page.simulator_of(fitted) if modelled else None,
                 progress=progress,
             )
+        found = found if told else found.bounds_only()
         if work is not None:
             given = {"runs": runs, "resamples": resamples, "seed": seed, "out": out}
             own = [*asked.words(), *words, *(["--by-time"] if by_time else [])]
@@ -123,8 +127,8 @@ def replay_command(
     if as_json:
         console.print_json(found.as_data() | {"diagnosis": said.overall})
         return
-    console.table(*replay_page.table(found))
-    for note in [*replay_page.notes(found), *replay_page.doubts(found, said)]:
+    console.table(*found.table())
+    for note in [*found.notes(), *replay_page.doubts(found, said)]:
         logs.paragraph(note)
     if out is not None:
         console.say("")
@@ -160,12 +164,17 @@ def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
             "by its date, and a replay by exposure would be wrong; --by-time goes by time, and is "
             "right if the log chose at random"
         )
+    if by_time and said.overall == codes.UNKNOWN:
+        raise ValueError(
+            "by-time must not be said for this log: it is right only where nothing wears out by "
+            "use, which the diagnosis cannot tell; without it bounds are shown"
+        )
     if by_time:
         console.note(["By time: only rows count in which a policy chooses what was shown."])
     elif said.overall == codes.RECOVERS:
         console.note(["Rest brings rewards back here: a replay by exposure is pessimistic."])
     elif said.overall == codes.UNKNOWN:
-        console.note(["So that replay is right if arms wear out by use, or not at all."])
+        console.note(["So bounds are shown, and no estimates; nothing is compared."])
     return said
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import numpy as np
 from rotting.arrays import FloatArray
 from rotting.logs.diagnosis.phrases import sentence
 from rotting.logs.pages.replay_picture import ABOUT, dots
-from rotting.logs.tapes.replayed import LOGGED, Earned, Replay, share_text
+from rotting.logs.tapes.replayed import Replay
 from rotting.printable import printable
 from rotting.reports import pages as html
 from rotting.reports.data import json_text
@@ -21,7 +20,6 @@ from rotting.reports.plots import svg_text
 if TYPE_CHECKING:
     from rotting.logs.diagnosis.diagnosis import Diagnosis
     from rotting.logs.fits.fitted import Fit
-    from rotting.logs.tapes.estimates import Estimate
 
 _DRAWS = 40  # of the fitted curves, for their uncertainty
 _NUMBERS = 4_000_000  # of all draws together, at most
@@ -31,6 +29,8 @@ _KINDS = {
     "gets the reward of that very showing in the log.",
     "pooled": "By exposure, pooled: the n-th time a policy shows an arm to a key it gets the "
     "reward of some key's n-th showing of that arm.",
+    "bounds": "By exposure: the n-th time a policy shows an arm (to a key, if there are keys) it "
+    "gets the reward of that very showing in the log, and else anything between the bounds.",
     "by-time": "By time: rows in which a policy chooses what was shown count, the others do not.",
 }
 STYLE = """
@@ -58,35 +58,6 @@ def simulator_of(fit: Fit) -> FloatArray:
     return np.concatenate([first[None], drawn])
 
 
-def table(replay: Replay) -> tuple[list[str], list[list[str]]]:
-    """A heading, and a row a policy, the log's own play first; empty columns are left out."""
-    heads = ["policy", "mean reward", _level(replay), "bounds", "from the log"]
-    heads += ["by propensities", "doubly robust"]
-    rows = [[LOGGED, _number(replay.logged.mean), _pair(replay.logged), "", "", "", ""]]
-    for each in replay:
-        ends = each.bounds
-        weighed = each.weighed
-        rows.append(
-            [
-                each.name,
-                _number(each.reward.mean),
-                _pair(each.reward),
-                "" if ends is None else f"{ends[0]:.4g} to {ends[1]:.4g}",
-                coverage(each),
-                "" if weighed is None else _number(weighed.ips.mean),
-                "" if weighed is None else _number(weighed.robust.mean),
-            ]
-        )
-    kept = [place for place in range(len(heads)) if any(row[place] for row in rows)]
-    return [heads[place] for place in kept], [[row[place] for place in kept] for row in rows]
-
-
-def notes(replay: Replay) -> list[str]:
-    """What may be claimed, and what it rests on: a line each."""
-    lines = [replay.recommendation, *(f"{each.name}: {each.sentence}" for each in replay)]
-    return [line for line in (*lines, replay.intervals, replay.beyond, *replay.assumptions) if line]
-
-
 def doubts(replay: Replay, said: Diagnosis) -> list[str]:
     """Where the diagnosis contradicts what a replay takes for granted."""
     if replay.kind == "pooled" and said["selection"].code == "yes":
@@ -96,23 +67,6 @@ def doubts(replay: Replay, said: Diagnosis) -> list[str]:
             "off."
         ]
     return []
-
-
-def coverage(each: Earned) -> str:
-    """The share of decisions answered from the log: 100 % only if all were."""
-    return share_text(each.coverage)
-
-
-def _level(replay: Replay) -> str:
-    return f"{100.0 * float(replay.settings.get('level', 0.95)):g} % interval"
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else ""
-
-
-def _pair(value: Estimate) -> str:
-    return f"{value.low:.4g} to {value.high:.4g}" if math.isfinite(value.low) else ""
 
 
 def write(folder: Path, replay: Replay, said: Diagnosis, source: str, command: str) -> None:
@@ -129,13 +83,18 @@ def whole(replay: Replay, said: Diagnosis, source: str, command: str) -> str:
     bounds = any(each.bounds is not None for each in replay)
     drawn = svg_text(dots(replay).figure.canvas.figure)
     also = " The thin grey line is what is possible without a model of it." if bounds else ""
+    drawn_as = (
+        f"Mean reward a decision, with {replay.level}s.{also} The dashed line is what the log's "
+        "own play has earned on the same rows."
+    )
+    if replay.kind == "bounds":
+        drawn_as = "The least and the most that a decision would have paid, on average."
     body = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="verdict">{escape(sentence(replay.recommendation))}</p>',
         f'<div class="picture"><figure role="img" aria-label="{ABOUT}">{drawn}</figure>'
-        f'<p class="note">Mean reward a decision, with {_level(replay)}s.{also} The '
-        "dashed line is what the log's own play has earned on the same rows.</p></div>",
-        html.table(*table(replay)),
+        f'<p class="note">{drawn_as}</p></div>',
+        html.table(*replay.table()),
         "<h2>What may be claimed</h2>",
         f"<p>{escape(_KINDS[replay.kind])}</p><ul>",
         *(
@@ -152,6 +111,7 @@ def whole(replay: Replay, said: Diagnosis, source: str, command: str) -> str:
                 *doubts(replay, said),
                 replay.intervals,
                 replay.beyond,
+                replay.limits,
                 *replay.assumptions,
             )
             if text

@@ -45,10 +45,19 @@ def dots(replay: Replay, axes: Axes | None = None) -> Axes:
             linestyle="none",
             zorder=3,
         )
-    axes.axvline(replay.logged.mean, color=RED, linestyle="--", linewidth=1.2, zorder=2)
+    if replay.kind != "bounds":
+        _mark_logged(replay, axes)
     names = [shortened(printable(each.name), _WIDEST) for each in found]
     axes.set_yticks(range(len(found)), names, parse_math=False)
     axes.set_ylim(len(found) - 0.4, -0.7)
+    axes.set_xlabel("mean reward a decision")
+    axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return axes
+
+
+def _mark_logged(replay: Replay, axes: Axes) -> None:
+    axes.axvline(replay.logged.mean, color=RED, linestyle="--", linewidth=1.2, zorder=2)
     axes.annotate(
         "the log's own play",
         (replay.logged.mean, -0.7),
@@ -58,10 +67,6 @@ def dots(replay: Replay, axes: Axes | None = None) -> Axes:
         color=readable(RED),
         fontsize=9,
     )
-    axes.set_xlabel("mean reward a decision")
-    axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
-    axes.set_axisbelow(True)
-    return axes
 
 
 def _around(value: Estimate) -> Any:

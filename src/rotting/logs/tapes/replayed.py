@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rotting.arrays import FloatArray
@@ -13,7 +13,16 @@ from rotting.logs.tapes.estimates import Estimate
 from rotting.logs.tapes.propensities import Weighed
 from rotting.reports import notebook
 
-_COLUMNS = ("policy", "mean reward", "interval", "bounds", "from the log", "IPS", "doubly robust")
+UNKNOWN = Estimate(math.nan, math.nan, math.nan, math.nan)
+UNCOMPARED = (
+    "Policies are not compared, with one another or with the log's own play: the diagnosis cannot "
+    "tell whether this log wears out, and then estimates can be far off. Bounds are shown instead, "
+    "and what they assume"
+)
+AT_MOST = (
+    "Beyond the log, where there are keys beyond a key's own rows, an arm is taken to pay no more, "
+    "on average, than its level in the log at the last logged showing."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +54,25 @@ class Earned:
     resampled: FloatArray
     sentence: str
 
+    def bounds_only(self) -> Earned:
+        """The same without estimates; the bounds are widened by their own errors."""
+        return replace(
+            self,
+            reward=UNKNOWN,
+            replayed=math.nan,
+            bounds=self.outer or self.bounds,
+            weighed=None,
+            resampled=self.resampled[:0],
+            sentence=f"{share_text(self.coverage)} of the decisions were answered from the log.",
+        )
+
     def as_data(self) -> dict[str, Any]:
         """As plain data."""
         return {
             "name": self.name,
             "label": self.label,
             "reward": self.reward.as_data(),
-            "replayed": self.replayed,
+            "replayed": self.replayed if math.isfinite(self.replayed) else None,
             "bounds": None if self.bounds is None else list(self.bounds),
             "bounds_interval": None if self.outer is None else list(self.outer),
             "coverage": self.coverage,
@@ -93,11 +114,12 @@ LOGGED = "the log's own play"
 class Replay:
     """What policies would have earned on a log, and how far that can be believed.
 
-    kind         "exact" (by exposure, each reward its own), "pooled" or "by-time"
+    kind         "exact" (by exposure, each reward its own), "pooled", "by-time", or "bounds"
     logged       what was shown in the log has earned, on the same rows
     differences  of the best policy to the second best, and of each to the log's own play
     intervals    how intervals were made
-    beyond       where means come from that were not logged, and what they lie between
+    beyond       where means come from that were not logged
+    limits       what bounds lie between
     assumptions  what all of it rests on
     settings     horizon, runs, resamples, level, seed
     """
@@ -111,6 +133,7 @@ class Replay:
     beyond: str
     assumptions: tuple[str, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    limits: str = ""
 
     def __iter__(self) -> Iterator[Earned]:
         return iter(self.policies)
@@ -129,14 +152,53 @@ class Replay:
             "recommendation": self.recommendation,
             "intervals": self.intervals,
             "beyond": self.beyond,
+            "limits": self.limits,
             "assumptions": list(self.assumptions),
             "settings": dict(self.settings),
         }
 
-    def _rows(self) -> tuple[list[str], list[list[str]]]:
-        """Headings and cells; columns of which nothing is known are left out."""
-        rows = [["", _number(self.logged.mean), _pair(self.logged), "", "", "", ""]]
-        rows[0][0] = LOGGED
+    def bounds_only(self) -> Replay:
+        """The same without estimates and without any comparison.
+
+        For a log of which the diagnosis cannot tell whether it wears out. The replay must be an
+        exact one: one that is pooled takes keys to be exchangeable, and is wrong by a factor of
+        two where those who come often pay more.
+
+        Returns:
+            A replay of the kind "bounds": for each policy the least and the most that it would
+            have earned, with their assumptions.
+
+        Raises:
+            ValueError: if the replay is pooled or by time.
+        """
+        if self.kind != "exact":
+            raise ValueError(
+                f"kind must be 'exact' for bounds, got {self.kind!r}; replay with pooled=False"
+            )
+        return replace(
+            self,
+            kind="bounds",
+            policies=tuple(each.bounds_only() for each in self.policies),
+            differences=(),
+            recommendation=f"{UNCOMPARED}.",
+            intervals=(
+                f"Bounds are those of their {self.level}s."
+                if any(each.outer for each in self.policies)
+                else self.intervals
+            ),
+            beyond="",
+            assumptions=(*self.assumptions, *([AT_MOST] if self.limits else [])),
+        )
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """A heading, and a row a policy, the log's own play first; empty columns are left out.
+
+        Bounds stand alone: beside them the log's own play would be a comparison.
+        """
+        heads = ["policy", "mean reward", self.level, "bounds", "from the log"]
+        heads += ["by propensities", "doubly robust"]
+        own = [LOGGED, _number(self.logged.mean), _pair(self.logged), "", "", "", ""]
+        rows = [] if self.kind == "bounds" else [own]
         for each in self.policies:
             weighed = each.weighed
             rows.append(
@@ -150,15 +212,22 @@ class Replay:
                     "" if weighed is None else _number(weighed.robust.mean),
                 ]
             )
-        kept = [place for place in range(len(_COLUMNS)) if any(row[place] for row in rows)]
-        return [_COLUMNS[place] for place in kept], [[row[p] for p in kept] for row in rows]
+        kept = [place for place in range(len(heads)) if any(row[place] for row in rows)]
+        return [heads[place] for place in kept], [[row[p] for p in kept] for row in rows]
 
-    def _notes(self) -> list[str]:
-        notes = [self.recommendation, *(f"{p.name}: {p.sentence}" for p in self.policies)]
-        return [*notes, self.intervals, self.beyond, *self.assumptions]
+    @property
+    def level(self) -> str:
+        """What the intervals are called, as "95 % interval"."""
+        return f"{100.0 * float(self.settings.get('level', 0.95)):g} % interval"
+
+    def notes(self) -> list[str]:
+        """What may be claimed, and what it rests on: a line each."""
+        lines = [self.recommendation, *(f"{p.name}: {p.sentence}" for p in self.policies)]
+        lines += [self.intervals, self.beyond, self.limits, *self.assumptions]
+        return [line for line in lines if line]
 
     def __str__(self) -> str:
-        heads, rows = self._rows()
+        heads, rows = self.table()
         widths = [max(len(row[place]) for row in [heads, *rows]) for place in range(len(heads))]
         lines = [
             "  ".join(
@@ -167,7 +236,7 @@ class Replay:
             ).rstrip()
             for row in [heads, *rows]
         ]
-        return "\n".join([*lines, "", *(note for note in self._notes() if note)])
+        return "\n".join([*lines, "", *self.notes()])
 
     __repr__ = __str__
 
@@ -175,7 +244,7 @@ class Replay:
         """For notebooks: the table, a picture of it, and what may be claimed."""
         from rotting.logs.pages.replay_picture import ABOUT, dots, height_of
 
-        heads, rows = self._rows()
+        heads, rows = self.table()
         height = height_of(len(self.policies))
         return notebook.fragment(
             "What policies would have earned on the log",
@@ -183,7 +252,7 @@ class Replay:
                 notebook.table([dict(zip(heads, row, strict=True)) for row in rows]),
                 notebook.picture(lambda axes: dots(self, axes), ABOUT, height=height),
             ],
-            self._notes()[1:],
+            self.notes()[1:],
             lead=sentence(self.recommendation),
         )
 

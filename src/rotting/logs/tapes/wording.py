@@ -129,9 +129,9 @@ def told(
     beyond = (
         ""
         if all(each.coverage == 1.0 for each in earned)
-        else f"Beyond the log{at_least}, means are those of {curve}; bounds lie between {lowest}, "
-        "and the level at the last logged exposure."
+        else f"Beyond the log{at_least}, means are those of {curve}."
     )
+    limits = f"Bounds lie between {lowest}, and the level at the last logged exposure."
     assumptions = [RESTED]
     if pooled:
         assumptions.append(EXCHANGEABLE)
@@ -155,6 +155,7 @@ def told(
         beyond=beyond,
         assumptions=tuple(assumptions),
         settings=dict(settings),
+        limits=limits if beyond else "",
     )
 
 
