@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal, localcontext
 
+import mpmath
 import pytest
 
 from rotting import models
 from rotting.theory import far
+from rotting.theory.star import ddet_star
 from rotting.theory.sums import cumulative
 
 SMALL = Decimal("1e-31")
@@ -53,3 +56,62 @@ def test_which_models_are_known() -> None:
     assert far.known(models.Plateau(0.3, length=3))
     assert not far.known(models.Polynomial())
     assert not far.known(models.Exponential(0.3))
+
+
+# Each with thetas of its own: results are cached, and a cached one would hide the context.
+CONTEXTS = [(6, 0.01, 0.02), (28, 0.013, 0.02), (100, 0.015, 0.03)]
+
+
+@pytest.fixture(params=CONTEXTS, ids=lambda case: f"{case[0]} digits")
+def pair(request: pytest.FixtureRequest) -> Iterator[tuple[float, float]]:
+    """Two thetas, in a caller's context of 6, 28 or 100 digits."""
+    digits, first, second = request.param
+    with localcontext() as context, mpmath.workdps(90):
+        context.prec = digits
+        yield first, second
+
+
+def half_difference(first: float, second: float, n: int) -> mpmath.mpf:
+    """The half-difference of the two models' sums, by zeta(theta) - zeta(theta, n + 1)."""
+
+    def total(pulls: int, theta: float) -> mpmath.mpf:
+        return mpmath.zeta(theta) - mpmath.zeta(theta, pulls + 1)
+
+    first, second = mpmath.mpf(first), mpmath.mpf(second)
+    halves = 2 * (total(n // 2, first) - total(n // 2, second))
+    return halves - (total(n, first) - total(n, second))
+
+
+def test_sums_do_not_depend_on_the_callers_precision(pair: tuple[float, float]) -> None:
+    for n in (7, 101, 10**6 + 1, 10**30):
+        found = far.gap(models.Polynomial(pair[0]), models.Polynomial(pair[1]), n, "difference")
+        right = half_difference(*pair, n)
+        off = abs(mpmath.mpf(str(found)) - right)
+        assert off < mpmath.mpf("1e-25") * max(1, abs(right))
+    for theta in pair:
+        mean = far.mean(models.Plateau(theta, length=7), 10**20)
+        right = mpmath.mpf(10**20 // 7 + 1) ** -mpmath.mpf(theta)
+        assert abs(mpmath.mpf(str(mean)) - right) < mpmath.mpf("1e-50")
+
+
+def test_the_exact_answer_is_that_of_other_arithmetic(pair: tuple[float, float]) -> None:
+    """Below the level at N and after, above it at N - 1: Ddet is n over the square."""
+    level = 0.01
+    first, second = (models.Polynomial(theta) for theta in pair)
+    found = ddet_star(first, second, sigma=1.0, level=level)
+    assert found.exact
+    n = int(found.low)
+
+    def below(pulls: int) -> bool:
+        gap = half_difference(*pair, pulls)
+        return bool(gap > 0 and mpmath.mpf(pulls) / mpmath.mpf(level) <= gap * gap)
+
+    assert below(n)
+    assert below(n + 1)
+    assert not below(n - 1)
+
+
+def test_the_crossing_of_the_papers_example() -> None:
+    """Found with 90 digits by others; 28 digits gave ...172684."""
+    star = ddet_star(models.Polynomial(0.01), models.Polynomial(0.02), sigma=1.0, level=0.01)
+    assert star.low == 4950935596179400623525490168942

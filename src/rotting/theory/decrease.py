@@ -89,7 +89,8 @@ def decreasing_from(
 
     def positive(n: int) -> bool:
         sign = 1 if (_theta(first) < _theta(second)) == (low > 0) else -1
-        return all(sign * far.gap(first, second, m, "difference") > 0 for m in (n, n + 1))
+        gaps = (far.gap(first, second, m, "difference") for m in (n, n + 1))
+        return all(gap > 0 if sign > 0 else gap < 0 for gap in gaps)
 
     return first_true(positive, start=int(start))
 
