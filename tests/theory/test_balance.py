@@ -71,3 +71,20 @@ def test_bal_is_that_of_the_slowest_and_the_fastest() -> None:
     for wrong in (0.5, -1, 2.5, math.nan):
         with pytest.raises(ValueError, match="n must be an integer >= 1"):
             bal(family, wrong)
+
+
+def test_bal_of_powers_is_that_of_whole_numbers() -> None:
+    """alpha^-a <= n^-c is alpha^x >= n^y for a = x/20, c = y/20; before, 1 in 40 was off."""
+    for x, y in ((1, 2), (3, 4), (3, 9), (2, 5), (7, 8), (4, 19)):
+        family = models.Polynomial().over([x / 20, y / 20])
+        for n in range(2, 60):
+            alpha = int(bal(family, n))
+            assert alpha**x >= n**y > (alpha - 1) ** x, (x, y, n)
+    example = models.Polynomial().over([0.01, 0.49])
+    assert bal(example, 2) == 2**49
+    assert bal(example, 3) == 3**49
+
+
+def test_bal_of_equal_plateaus() -> None:
+    """From the 2,600th pull on theta = 0.2 pays 27^-0.2, which is 81^-0.15: from 8,000 on."""
+    assert bal(models.Plateau(length=100).over([0.15, 0.2]), 2600) == 8000

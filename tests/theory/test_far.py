@@ -90,7 +90,7 @@ def test_sums_do_not_depend_on_the_callers_precision(pair: tuple[float, float]) 
         assert off < mpmath.mpf("1e-25") * max(1, abs(right))
     for theta in pair:
         mean = far.mean(models.Plateau(theta, length=7), 10**20)
-        right = mpmath.mpf(10**20 // 7 + 1) ** -mpmath.mpf(theta)
+        right = mpmath.mpf(10**20 // 7 + 1) ** -mpmath.mpf(repr(theta))
         assert abs(mpmath.mpf(str(mean)) - right) < mpmath.mpf("1e-50")
 
 

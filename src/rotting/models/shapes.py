@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from rotting.arrays import FloatArray
 from rotting.models.base import PROBE, Model, function_name, theta_of
+from rotting.models.powers import multiples, powers
 from rotting.models.tables import check_means
 from rotting.parameters import Count, Real
 
@@ -39,7 +40,7 @@ class Polynomial(Model):
         _check_theta(self)
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        return np.asarray(n, dtype=np.float64) ** -theta_of(self)
+        return powers(n, theta_of(self))
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Plateau(Model):
         _check_theta(self, first_change=max(2, self.length))
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        return (n // self.length + 1).astype(np.float64) ** -theta_of(self)
+        return powers(n // self.length + 1, theta_of(self))
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Exponential(Model):
         _check_theta(self)
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        return np.exp(-theta_of(self) * (np.asarray(n, dtype=np.float64) - 1.0))
+        return np.exp(-multiples(theta_of(self), n - 1))
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Settling(Model):
             )
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
-        faded = np.exp(-theta_of(self) * (np.asarray(n, dtype=np.float64) - 1.0))
+        faded = np.exp(-multiples(theta_of(self), n - 1))
         return self.floor + (1.0 - self.floor) * faded
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 
 from rotting import checks
 from rotting.models import Family, Model
@@ -36,20 +37,22 @@ def first_true(
     return start + high * step
 
 
-def mean_star(model: Model, level: float) -> float:
+def mean_star(model: Model, level: float | Decimal) -> float:
     """The star-down of a model: the smallest N with mu(n) <= level for all n >= N, or infinity.
 
-    Models never rise, so the first passage is the last.
+    Models never rise, so the first passage is the last. A level that is a float is compared with
+    means as floats; one that is a Decimal, as `least_mean` gives it, exactly.
 
     >>> from rotting import models
     >>> mean_star(models.Polynomial(0.5), 0.1)
     100
     """
-    level = checks.number("level", level)
-    if far.known(model):
-        # as floats: 2^-0.4 and 16^-0.1 are equal, and so they should be here
-        return first_true(lambda n: float(far.mean(model, n)) <= level)
-    return first_true(lambda n: float(model.mean(n)) <= level, farthest=1 << 62)
+    if isinstance(level, Decimal):
+        exact = level
+        return first_true(lambda n: far.at_most(far.mean(model, n), exact))
+    least = checks.number("level", level)
+    farthest = FARTHEST if far.known(model) else 1 << 62
+    return first_true(lambda n: mean_at(model, n) <= least, farthest=farthest)
 
 
 def mean_at(model: Model, n: int) -> float:
@@ -57,11 +60,18 @@ def mean_at(model: Model, n: int) -> float:
     return float(far.mean(model, n)) if far.known(model) else float(model.mean(n))
 
 
+def least_mean(family: Family, n: int) -> float | Decimal:
+    """The least of the family's mu(n): a Decimal of 60 digits where all models are known well."""
+    if all(far.known(member) for member in family.members):
+        return min(far.mean(member, n) for member in family.members)
+    return min(mean_at(member, n) for member in family.members)
+
+
 def bal(family: Family, n: float) -> float:
     """bal(n): the smallest alpha with max over theta of mu(alpha) <= min over theta of mu(n).
 
     How often an arm may have to be pulled before every arm that was pulled n times is as good;
-    bal(infinity) is infinity.
+    bal(infinity) is infinity. Means that are equal in exact arithmetic are equal here.
 
     >>> from rotting import models
     >>> bal(models.Polynomial().over([0.25, 0.5]), 10)
@@ -70,5 +80,5 @@ def bal(family: Family, n: float) -> float:
     if math.isinf(n):
         return math.inf
     pulls = n if isinstance(n, int) and n >= 1 else checks.integer("n", n, least=1)
-    least = min(mean_at(member, pulls) for member in family.members)
-    return max(mean_star(member, least) for member in family.members)
+    level = least_mean(family, pulls)
+    return max(mean_star(member, level) for member in family.members)

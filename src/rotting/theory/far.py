@@ -15,6 +15,7 @@ from typing import Any
 from rotting.models import Plateau, Polynomial
 
 DIGITS = Context(prec=60, Emax=10**9, Emin=-(10**9))
+_BARELY_MORE = DIGITS.add(1, Decimal("1e-50"))
 _EXACT = 100
 _BERNOULLI = (  # B_2, B_4, ..., B_16, as fractions
     (1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510),
@@ -27,9 +28,18 @@ def known(model: Any) -> bool:
 
 
 def mean(model: Any, n: int) -> Decimal:
-    """mu(n)."""
+    """mu(n), theta being the decimal number that it is written as.
+
+    So 2^-0.4 and 16^-0.1 are equal, but for the last of 60 digits, as those of the nearest floats
+    would not be: see `at_most`.
+    """
     place = n if isinstance(model, Polynomial) else n // model.length + 1
-    return _power(place, Decimal(model.theta))
+    return _power(place, Decimal(repr(float(model.theta))))
+
+
+def at_most(mean: Decimal, level: Decimal) -> bool:
+    """Whether one mean is at most another; two that agree to 50 digits are equal."""
+    return mean <= DIGITS.multiply(level, _BARELY_MORE)
 
 
 def cumulative(model: Any, n: int) -> Decimal:
