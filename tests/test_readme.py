@@ -47,6 +47,11 @@ def test_wrong_diagnoses() -> None:
     wrong, logs = figures("A diagnosis was wrong")[:2]
     assert wrong == round(100 * found["false_share"], 1)
     assert logs == found["logs"]
+    unequal = [row for row in record("unequal_users")["rows"] if "activity 0," not in row["cell"]]
+    count = {kind: sum(row[kind] for row in unequal) for kind in ("right", "cannot tell")}
+    total = sum(len(row["logs"]) for row in unequal)
+    wrong = total - sum(count.values())
+    assert figures("A diagnosis was wrong")[2:5] == [wrong, total, count["cannot tell"]]
 
 
 def test_what_the_service_withstood() -> None:
