@@ -88,6 +88,7 @@ bench: $(STAMP)  ## what a decision costs, simulated, online, on two threads; ho
 	done; exit $$status
 
 readings: $(STAMP)  ## the evidence in docs/paper/readings.md
+	$(BIN)/python benchmarks/swucb_constant.py
 	$(BIN)/python benchmarks/table1_seeds.py
 	$(BIN)/python benchmarks/readings.py
 
@@ -97,6 +98,7 @@ mutate: $(STAMP)  ## small faults put into the code: how many do the tests notic
 log-study: $(STAMP)  ## can a diagnosis be believed? made-up logs whose truth is known (half an hour)
 	$(BIN)/python benchmarks/log_study.py
 	$(BIN)/python benchmarks/replay_coverage.py
+	$(BIN)/python benchmarks/unequal_users.py
 
 serve-study: $(STAMP)  ## can the service be believed? kills, power losses, duplicates, a day, speed (two hours)
 	$(BIN)/python benchmarks/serving.py

@@ -34,6 +34,7 @@ BENCHMARKS = {
     "hero-dark.svg": "hero.py",
     "hero-light.svg": "hero.py",
     "serve-dashboard.png": "serve_picture.py",
+    "swucb-constant.svg": "swucb_constant.py --draw",
 }
 PAPERS = {
     "figure1.png": ("levine2017", "figure1.png"),

@@ -29,6 +29,23 @@ def record(
     (folder / f"{name or script}.json").write_text(json.dumps(about, indent=1) + "\n")
 
 
+def publish(paper: str, key: str, value: Any) -> None:
+    """Put what a paper's report shows into the package, src/rotting/papers/PAPER/measured.json."""
+    path = Path(__file__).parents[1] / "src" / "rotting" / "papers" / paper / "measured.json"
+    data = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({**data, key: value}, indent=1) + "\n")
+
+
+def put_table(page: str, mark: str, header: list[str], rows: list[list[str]]) -> None:
+    """Put a table into docs/PAGE, between <!-- MARK --> and <!-- end of MARK -->."""
+    path = Path(__file__).parents[1] / "docs" / page
+    before, begin, rest = path.read_text(encoding="utf-8").partition(f"<!-- {mark} -->")
+    _, end, after = rest.partition(f"<!-- end of {mark} -->")
+    lines = ["| " + " | ".join(cells) + " |" for cells in [header, ["---"] * len(header), *rows]]
+    text = "\n".join([begin, *lines, "", end])
+    path.write_text(before + text + after, encoding="utf-8")
+
+
 def seconds(work: Callable[[], object]) -> float:
     """How long some work takes."""
     begin = time.perf_counter()

@@ -2,8 +2,10 @@
 
     python benchmarks/table1_seeds.py
 
-For each pair of policies: the wins of each seed, their mean, the p-values of each seed and that
-of all trajectories together. The seeds were fixed before the first look at any of them.
+With B = 2 of SWUCB and with 1.9. For each pair of policies: the wins of each seed, their mean, the
+p-values of each seed and that of all trajectories together; for each seed how many of the table's
+52 figures agree, and which do not. The seeds were fixed before the first look at any of them. Run
+swucb_constant.py before: whether SWUCB's wins agree rests on their share in the long run.
 """
 
 from __future__ import annotations
@@ -15,24 +17,48 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from record import record
-from rotting import compare
+from record import publish, put_table, record
+from rotting import Comparison, compare
 from rotting.experiments import stats
 from rotting.papers import levine2017
-from rotting.papers.levine2017 import published
-from rotting.papers.levine2017.tables import show_p
+from rotting.papers.levine2017 import measured, published
+from rotting.papers.levine2017.setups import OTHER_B, USUAL_B
+from rotting.papers.levine2017.tables import cells, show_p
 
 SEEDS = tuple(range(10))
 
 
-def pairs() -> list[dict[str, Any]]:
-    """A row a pair of policies in a setup."""
-    rows = []
-    for setup, make in levine2017.SETUPS.items():
-        found = [
-            compare(levine2017.reported_policies(setup), make(), runs=100, seed=seed, checkpoints=1)
+def played(b: float) -> dict[str, list[Comparison]]:
+    """For each setup the comparisons of all seeds, with a B of SWUCB."""
+    return {
+        setup: [
+            compare(
+                levine2017.reported_policies(setup, b), make(), runs=100, seed=seed, checkpoints=1
+            )
             for seed in SEEDS
         ]
+        for setup, make in levine2017.SETUPS.items()
+    }
+
+
+def agreeing(comparisons: dict[str, list[Comparison]], b: float) -> list[dict[str, Any]]:
+    """A row a seed: how many figures agree, and those that do not."""
+    known = measured.shares(b)
+    rows = []
+    for place, seed in enumerate(SEEDS):
+        found = [
+            cell for setup, each in comparisons.items() for cell in cells(setup, each[place], known)
+        ]
+        differ = [cell.name(figure) for cell in found for figure in cell.differing]
+        figures = 2 * len(found)
+        rows.append({"seed": seed, "agree": figures - len(differ), "of": figures, "differ": differ})
+    return rows
+
+
+def pairs(comparisons: dict[str, list[Comparison]]) -> list[dict[str, Any]]:
+    """A row a pair of policies in a setup."""
+    rows = []
+    for setup, found in comparisons.items():
         names = list(found[0].results)
         pooled = {n: np.concatenate([c[n].final_regret for c in found]) for n in names}
         for column, row in itertools.combinations(names, 2):
@@ -53,13 +79,13 @@ def pairs() -> list[dict[str, Any]]:
     return rows
 
 
-def main() -> None:
-    rows = pairs()
+def shown(rows: list[dict[str, Any]]) -> Table:
+    """The rows of all pairs as a table."""
     table = Table(
-        "setup", "row", "column", "mean wins", "paper", "pooled p", "paper", "p < 0.05 in"
+        "setup", "row", "column", "mean wins", "paper", "pooled p", "paper", "< 0.05", "< 1e-5"
     )
     for row in rows:
-        below = sum(p < 0.05 for p in row["p_values"])
+        p_values = np.array(row["p_values"])
         table.add_row(
             row["setup"],
             row["row"],
@@ -68,10 +94,35 @@ def main() -> None:
             str(row["paper_wins"]),
             show_p(row["pooled_p_value"]),
             row["paper_p_value"],
-            f"{below} of {len(SEEDS)}",
+            *(f"{(p_values < limit).sum()} of {len(SEEDS)}" for limit in (0.05, published.SMALL)),
         )
-    Console(width=110).print(table)
-    record("table1_seeds", rows)
+    return table
+
+
+def main() -> None:
+    console = Console(width=130)
+    of_seeds, of_pairs = {}, {}
+    for b in (USUAL_B, OTHER_B):
+        comparisons = played(b)
+        of_pairs[f"{b:g}"], of_seeds[f"{b:g}"] = pairs(comparisons), agreeing(comparisons, b)
+        console.print(f"SWUCB with B = {b:g}")
+        console.print(shown(of_pairs[f"{b:g}"]))
+        for row in of_seeds[f"{b:g}"]:
+            differ = ", ".join(row["differ"]) or "none"
+            console.print(f"seed {row['seed']}: {row['agree']} of {row['of']}; not: {differ}")
+    usual, other = (of_pairs[f"{b:g}"] for b in (USUAL_B, OTHER_B))
+    record("table1_seeds", usual, other_b=other, agreement=of_seeds)
+    publish("levine2017", "seeds", of_seeds)
+    cells = [[_in_words(of_seeds[b][k]) for b in of_seeds] for k in range(len(SEEDS))]
+    header = ["seed", *(f"B = {b}" for b in of_seeds)]
+    rows = [[str(seed), *row] for seed, row in zip(SEEDS, cells, strict=True)]
+    put_table("paper/readings.md", "seeds", header, rows)
+
+
+def _in_words(row: dict[str, Any]) -> str:
+    return (
+        f"{row['agree']}; not: {', '.join(row['differ'])}" if row["differ"] else str(row["agree"])
+    )
 
 
 if __name__ == "__main__":

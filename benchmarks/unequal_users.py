@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from record import record
+from record import put_table, record
 from rotting import logs, policies
 
 DAYS, CREATIVES = 21, 12
 LEVEL_SPREAD = 0.8  # of the logarithm of a user's click rate
 KINDS = ("right", "cannot tell", "wrong", "wrong interval")
-BEGIN, END = "<!-- unequal -->", "<!-- end of unequal -->"  # of the table in docs/guides/logs.md
 ROOT = Path(__file__).parents[1]
 SMALLEST = 0.1  # a fall below which a log counts as one where nothing wears out
 
@@ -199,15 +198,11 @@ def replayed(seed: int, shared: float) -> dict[str, Any]:
 def document() -> None:
     """Put the table into the guide."""
     found = json.loads((ROOT / "benchmarks" / "results" / "unequal_users.json").read_text())
-    heads = ["logs", "true fall", *KINDS]
-    table = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    for row in found["rows"]:
-        cells = [row["cell"], f"{100 * row['truth']:.0f} %", *(str(row[kind]) for kind in KINDS)]
-        table.append("| " + " | ".join(cells) + " |")
-    page = ROOT / "docs" / "guides" / "logs.md"
-    before, _, rest = page.read_text().partition(BEGIN)
-    text = before + BEGIN + "\n" + "\n".join(table) + "\n\n" + END + rest.partition(END)[2]
-    page.write_text(text)
+    rows = [
+        [row["cell"], f"{100 * row['truth']:.0f} %", *(str(row[kind]) for kind in KINDS)]
+        for row in found["rows"]
+    ]
+    put_table("guides/logs.md", "unequal", ["logs", "true fall", *KINDS], rows)
 
 
 def main() -> None:

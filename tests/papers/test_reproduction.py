@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -11,17 +12,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import table1_seeds
+from rotting import Comparison, Result
+from rotting.cli import app
 from rotting.papers import levine2017
-from rotting.papers.levine2017 import published, reproduction, tables, writing
+from rotting.papers.levine2017 import (
+    differences,
+    measured,
+    published,
+    reproduction,
+    tables,
+    writing,
+)
 from rotting.papers.levine2017.reproduction import Reproduction
 from rotting.reports.folders import output_folder
 
 
 @pytest.fixture(scope="module")
 def ten_seeds() -> dict[tuple[str, str, str], dict[str, Any]]:
-    return {(row["setup"], row["row"], row["column"]): row for row in table1_seeds.pairs()}
+    played = table1_seeds.played(2.0)
+    return {(row["setup"], row["row"], row["column"]): row for row in table1_seeds.pairs(played)}
 
 
 # Mean wins over the seeds, for the pairs of the published table. A published 100 is met by what
@@ -51,23 +63,147 @@ def test_wins_over_ten_seeds(ten_seeds: dict[tuple[str, str, str], dict[str, Any
 
 
 def test_p_values_over_ten_seeds(ten_seeds: dict[tuple[str, str, str], dict[str, Any]]) -> None:
-    """Every "<1e-5" of the paper, and UCB1 against DUCB seldom significant.
+    """At 100 trajectories, as the paper's: every "<1e-5" in ten of ten seeds but for D-CTO's.
 
-    SWUCB against UCB1 and DUCB in ANV is the exception that the notes on the paper describe.
+    And UCB1 against DUCB seldom significant. SWUCB against UCB1 and DUCB in ANV is the exception
+    that the notes on the paper describe.
     """
     significant = 0
     for (setup, row, column), found in ten_seeds.items():
+        below = sum(p < 1e-5 for p in found["p_values"])
         if (row, column) == ("DUCB", "UCB1") and setup != "non_parametric":
             significant += sum(p < 0.05 for p in found["p_values"])
+        elif (row, column) == ("D-CTO", "wSWA"):
+            assert below == 5
+            assert found["pooled_p_value"] < 1e-5
         elif published.p_value(setup, row, column) is None:
-            assert found["pooled_p_value"] < 1e-5, (setup, row, column)
+            assert below == 10, (setup, row, column)
     assert significant <= 3
+
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+
+
+def test_what_the_report_takes_as_measured_is_what_benchmarks_recorded() -> None:
+    recorded = json.loads((RESULTS / "table1_seeds.json").read_text())
+    assert measured.found()["seeds"] == recorded["agreement"]
+    assert measured.scan() == json.loads((RESULTS / "swucb_constant.json").read_text())["rows"]
+    million = csv.DictReader((RESULTS / "table1_million.csv").read_text().splitlines())
+    shares = measured.shares(2.0)
+    for line in million:
+        pair = line["setup"], line["row"], line["column"]
+        if line["version"] == "reported" and pair in shares:
+            assert int(line["wins"]) / int(line["runs"]) == shares[pair].wins
+
+
+def test_which_figures_agree_at_a_seed() -> None:
+    """Of the ten seeds on record those of the first are counted again."""
+    for b, agree in ((2.0, 48), (1.9, 52)):
+        row = measured.seeds(b)[0]
+        assert (row["seed"], row["agree"], row["of"]) == (0, agree, 52)
+    assert measured.seeds(1.7) == []
+    assert measured.agreeing_seeds(1.7, "AV SWUCB/UCB1 wins") is None
+    assert measured.agreeing_seeds(2.0, "AV SWUCB/UCB1 wins") == (0, 10)
+    assert measured.agreeing_seeds(1.9, "AV SWUCB/UCB1 wins") == (10, 10)
+    assert measured.agreeing_seeds(1.9, "ANV D-CTO/wSWA p") == (5, 10)
+
+
+def test_the_band_in_which_swucbs_wins_are_the_papers() -> None:
+    low, high = measured.band()
+    assert (low, high) == (1.89, 1.91)
+    by_b = {row["B"]: row for row in measured.scan()}
+    assert measured.worst_off(by_b[1.9]) < 2.2
+    assert measured.worst_off(by_b[2.0]) > 5.0
+    assert measured.worst_off(by_b[1.0]) > 5.0
 
 
 @pytest.fixture(scope="module")
 def full() -> Reproduction:
     """The whole section as `rotting reproduce levine2017` runs it."""
     return reproduction.reproduce(runs=100, seed=0)
+
+
+def test_the_figures_that_are_marked_are_the_ones_that_are_explained(full: Reproduction) -> None:
+    found = [(cell, figure) for cell in tables.all_cells(full) for figure in cell.differing]
+    assert {cell.name(figure) for cell, figure in found} == set(measured.seeds(2.0)[0]["differ"])
+    said = differences.of_cells(full)
+    assert len(said) == len(found)
+    for (cell, _), text in zip(found, said, strict=True):
+        assert f"{published.SETUPS[cell.setup]}, {cell.row} against {cell.column}" in text
+        assert "The paper does not state the constant B of SWUCB; this is with 2" in text
+
+
+def test_any_marked_cell_has_words(full: Reproduction) -> None:
+    """D-CTO as bad as wSWA: no figure of its pair agrees, and both are explained."""
+    anv = full.reported["anv"]
+    worse = {**anv.results, "D-CTO": dataclasses.replace(anv["wSWA"], provenance={})}
+    changed = dataclasses.replace(
+        full, reported={**full.reported, "anv": Comparison(worse)}, swucb_b=1.7
+    )
+    said = " ".join(differences.of_cells(changed))
+    assert "<strong>ANV, D-CTO against wSWA, wins.</strong> The paper has 66 of 100; here 0" in said
+    assert (
+        "<strong>ANV, D-CTO against wSWA, p-value.</strong> The paper has &lt;1e-5; here 1." in said
+    )
+
+
+def test_swucb_with_another_constant(full: Reproduction) -> None:
+    """Beside B = 2 stands 1.9, and the other way round; the rest is not played again."""
+    assert (full.swucb_b, full.other_b) == (2.0, 1.9)
+    for setup, beside in full.beside.items():
+        policy = levine2017.reported_policies(setup, 1.9)["SWUCB"]
+        assert beside["SWUCB"].provenance["parameters"] == repr(policy)
+        assert beside["UCB1"] is full.reported[setup]["UCB1"]
+    wins = {(one.setup, one.row, one.column): other for one, other in tables.both_constants(full)}
+    assert len(wins) == 11
+    for cell in wins.values():
+        assert cell.wins_agree
+        assert cell.p_agrees
+    small = reproduction.reproduce(runs=2, horizon=300, swucb_b=1.9)
+    assert (small.swucb_b, small.other_b) == (1.9, 2.0)
+    assert "B=1.9" in small.reported["av"]["SWUCB"].provenance["parameters"]
+
+
+def test_p_values_are_of_a_hundred_trajectories(full: Reproduction) -> None:
+    first, second = full.reported["anv"]["D-CTO"], full.reported["anv"]["wSWA"]
+    (alone,) = tables.by_hundreds(first, second)
+    assert alone == full.reported["anv"].p_values["D-CTO"]["wSWA"]
+
+    def stacked(result: Result, times: int) -> Result:
+        shown = np.tile(result.regret, (times, 1))
+        return dataclasses.replace(
+            result,
+            regret=shown,
+            pulls=np.tile(result.pulls, (times, 1)),
+            total_reward=np.tile(result.total_reward, times),
+            adversarial_regret=np.tile(result.adversarial_regret, times),
+        )
+
+    assert tables.by_hundreds(stacked(first, 3), stacked(second, 3)) == pytest.approx((alone,) * 3)
+    cell = tables.Cell("anv", "D-CTO", "wSWA", 66, (1e-6, 1e-7, 1e-3), 66, None, runs=300)
+    assert cell.p_value == 1e-6
+    assert cell.hundreds_that_agree == 2
+    assert cell.p_agrees
+    assert str(tables.p_entry(cell)) == "<1e-5, 2 of 3 (<1e-5)"
+
+
+def test_the_setting_belongs_to_this_paper(tmp_path: Path) -> None:
+    def typed(*words: str) -> Any:
+        return CliRunner().invoke(app, ["reproduce", *words, "--out", str(tmp_path / "x")])
+
+    other = typed("seznec2019", "--swucb-b", "1.9")
+    assert other.exit_code == 2
+    assert "swucb-b is a setting of levine2017, got it with seznec2019" in other.stderr
+    wrong = typed("levine2017", "--swucb-b", "0")
+    assert wrong.exit_code == 2
+    assert "swucb-b must be a number > 0, got 0" in wrong.stderr
+    assert not (tmp_path / "x").exists()
+    done = typed("levine2017", "--runs", "2", "--swucb-b", "1.9", "--json")
+    assert done.exit_code == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert (data["swucb_b"], data["other_b"]) == (1.9, 2.0)
+    report = (tmp_path / "x" / "report.html").read_text()
+    assert "rotting reproduce levine2017 --runs 2 --seed 0 --swucb-b 1.9" in report
 
 
 def test_the_grids_choose_as_in_the_paper(full: Reproduction) -> None:
@@ -96,13 +232,14 @@ class Checker(HTMLParser):
         super().__init__()
         self.open: list[str] = []
         self.fetched: list[str] = []
+        self.linked: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         for name, value in attrs:
             if name in ("src", "href", "xlink:href") and not (value or "").startswith(
                 ("#", "data:")
             ):
-                self.fetched.append(str(value))
+                (self.linked if tag == "a" else self.fetched).append(str(value))
         if tag not in ("meta", "link", "br", "img"):
             self.open.append(tag)
 
@@ -157,7 +294,7 @@ def test_files(full: Reproduction, tmp_path: Path) -> None:
             assert found["p_values"][first][second] == found["p_values"][second][first]
         assert set(data["grid"][setup]) == {"DUCB", "SWUCB", "wSWA"}
     rows = list(csv.DictReader((folder / "table1.csv").read_text().splitlines()))
-    assert len(rows) == 2 * 26
+    assert len(rows) == 2 * 26 + 11
     assert (folder / "figure1.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "figure1.pdf").read_bytes().startswith(b"%PDF")
     assert len(list((folder / "results").iterdir())) == 2 * 14
@@ -166,6 +303,9 @@ def test_files(full: Reproduction, tmp_path: Path) -> None:
     checker.feed(page)
     assert checker.open == []
     assert checker.fetched == []
+    pages = ["readings.md", "by-name.md", "errata.md"]
+    assert [Path(link).name for link in checker.linked] == pages
+    assert all((folder / link).is_file() for link in checker.linked)
     assert "<script" not in page
     for text in ("Figure 1", "Table 1", "Grid searches", "What differs", "How it was run"):
         assert text in page
@@ -173,7 +313,7 @@ def test_files(full: Reproduction, tmp_path: Path) -> None:
 
 def test_cells_know_when_they_agree() -> None:
     def cell(wins: int, paper: int, p: float, paper_p: float | None) -> tables.Cell:
-        return tables.Cell("a", "b", wins, p, paper, paper_p, runs=100)
+        return tables.Cell("av", "a", "b", wins, (p,), paper, paper_p, runs=100)
 
     assert cell(100, 100, 1e-9, None).wins_agree
     assert cell(98, 100, 1e-9, None).wins_agree
@@ -183,40 +323,51 @@ def test_cells_know_when_they_agree() -> None:
     assert cell(45, 55, 0.3, 0.8).p_agrees
     assert not cell(45, 55, 0.01, 0.8).p_agrees
     assert not cell(45, 55, 1e-3, None).p_agrees
+    assert cell(45, 55, 0.3, 0.8).differing == []
+    assert cell(20, 55, 0.01, 0.8).differing == ["wins", "p"]
 
 
 def test_what_the_notes_call_different_is_not_ticked() -> None:
     """6 of 100 against the paper's 15 is within the scatter of 200 runs; the share is 6.2 %."""
-    assert tables.Cell("SWUCB", "UCB1", 6, 1e-9, 15, None, runs=100).wins_agree
-    for (setup, row, column), share in tables.LONG_RUN.items():
-        paper = published.WINS[setup][row][column]
-        for runs in (100, 10_000):
-            ours = round(share * runs)
-            found = tables.Cell(row, column, ours, 1e-9, paper, None, runs, share)
-            assert found.wins_agree == (setup == "anv")
-    record = Path(__file__).parents[2] / "benchmarks" / "results" / "table1_million.csv"
-    for line in csv.DictReader(record.read_text().splitlines()):
-        pair = line["setup"], line["row"], line["column"]
-        if line["version"] == "reported" and pair in tables.LONG_RUN:
-            assert int(line["wins"]) / int(line["runs"]) == tables.LONG_RUN[pair]
+    assert tables.Cell("av", "SWUCB", "UCB1", 6, (1e-9,), 15, None, runs=100).wins_agree
+    for b, agree in ((2.0, {"anv"}), (1.9, {"av", "anv"})):
+        for (setup, row, column), share in measured.shares(b).items():
+            paper = published.WINS[setup][row][column]
+            for runs in (100, 10_000):
+                ours = round(share.wins * runs)
+                found = tables.Cell(setup, row, column, ours, (1e-9,), paper, None, runs, share)
+                assert found.wins_agree == (setup in agree)
+    assert measured.shares(1.234) == {}
 
 
-def test_report_and_pages_say_what_the_ticks_say() -> None:
-    """In AV the paper's wins of SWUCB are beyond chance, in ANV they are not."""
-    from rotting.papers.levine2017.report import _long_run
-
-    assert _long_run("av").endswith("the paper's counts are 3.6 and 6.4 standard errors away")
-    assert _long_run("anv").startswith("40.1 and 41.3 % over a million")
-    assert "2.0 and 1.8 standard errors" in _long_run("anv")
+def test_the_pages_say_what_was_measured() -> None:
+    """With B = 2 the wins of SWUCB in AV do not reproduce, with 1.9 they do: everywhere the same."""
+    rows = json.loads((RESULTS / "table1_seeds.json").read_text())
+    means = {
+        (b, row["setup"], row["column"]): f"{row['mean_wins']:.1f}"
+        for b, found in ((2.0, rows["rows"]), (1.9, rows["other_b"]))
+        for row in found
+        if row["row"] == "SWUCB"
+    }
     pages = Path(__file__).parents[2] / "docs" / "paper"
     lines = (pages / "index.md").read_text().splitlines()
     of_swucb = {line[2:5].strip(" :"): line for line in lines if "SWUCB wins" in line}
-    assert "does not reproduce" in of_swucb["AV"]
-    assert "chance may explain" in of_swucb["ANV"]
-    assert "does not reproduce" not in of_swucb["ANV"]
+    for short, setup in (("AV", "av"), ("ANV", "anv")):
+        for b in (2.0, 1.9):
+            said = f"{means[b, setup, 'UCB1']} and {means[b, setup, 'DUCB']} with"
+            assert said in of_swucb[short], said
+    assert "does not reproduce with that. The paper does not state B" in of_swucb["AV"]
     errata = (pages / "errata.md").read_text()
-    assert "3.6 and 6.4 standard errors away" in errata
-    assert "2.0 and 1.8 away, which chance may explain" in errata
+    off = [f"{s.errors_off(w):.1f}" for s, w in _with_papers(measured.shares(2.0))]
+    assert off == ["3.6", "6.4", "2.0", "1.8"]
+    assert "the paper's are 3.6 and 6.4 standard errors away" in " ".join(errata.split())
+    low, high = measured.band()
+    for page in ("errata.md", "readings.md"):
+        assert f"from {low:g} to {high:g}" in (pages / page).read_text()
+
+
+def _with_papers(shares: dict[measured.Pair, measured.Share]) -> list[tuple[measured.Share, int]]:
+    return [(s, published.WINS[setup][row][column]) for (setup, row, column), s in shares.items()]
 
 
 def test_the_published_table_is_complete() -> None:
@@ -229,7 +380,7 @@ def test_the_published_table_is_complete() -> None:
 
 def test_latex_is_balanced(full: Reproduction) -> None:
     text = tables.as_tex(full)
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
     body = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert len(body) == 4 + 5 + 5
-    assert all(len(re.findall("&", line)) == 6 for line in body)
+    columns = [len(re.findall("&", line)) for line in body]
+    assert columns == [6] * (4 + 5 + 5) + [4] * 11

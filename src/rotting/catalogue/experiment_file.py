@@ -24,7 +24,7 @@ from rotting.bandits import (
     Window,
 )
 from rotting.catalogue.models import RANGES, make_belief, make_model, model_names, parameters
-from rotting.catalogue.names import filled_in, make_policy
+from rotting.catalogue.names import filled_in, make_policy, policy_name
 from rotting.catalogue.scenarios import make_scenario, parse_scenario
 from rotting.experiments.comparison import name_policies
 from rotting.experiments.simulation import NOISES
@@ -354,7 +354,7 @@ def _policy(
     if "policy" not in table.data:
         fields = {f.name for kind in POLICIES.values() for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
         table.only("policy", other, *sorted(fields))
-    key = table.value("policy", str)
+    key = policy_name(table.value("policy", str))
     settings = {k: v for k, v in table.data.items() if k not in ("policy", other)}
     if key in POLICIES:
         known = [f.name for f in dataclasses.fields(POLICIES[key])]  # type: ignore[arg-type]

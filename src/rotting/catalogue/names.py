@@ -13,14 +13,36 @@ from rotting.catalogue.scenarios import describe_scenarios as describe_scenarios
 from rotting.catalogue.scenarios import make_scenario as make_scenario
 from rotting.catalogue.scenarios import parse_scenario as parse_scenario
 from rotting.catalogue.scenarios import scenarios as scenarios
+from rotting.catalogue.spelling import spelt
 from rotting.catalogue.words import first_line as first_line
 from rotting.catalogue.words import read_value as read_value
-from rotting.catalogue.words import split as split
+from rotting.catalogue.words import split as split_words
 from rotting.parameters import may_be_unknown
 from rotting.policies.base import POLICIES, Policy
 
 _USUAL = {"alpha": 0.2, "gamma": 0.999, "tau": 4000, "cap": 3}  # to show what a value is like
 HELD = "thompson"  # the policy that another one holds if none is named
+
+
+def split(what: str, text: str) -> tuple[str, dict[str, Any]]:
+    """A name and its settings from words; `what` is what a refusal calls them.
+
+    A policy's name is the one it has here, however it is spelt.
+
+    >>> split("policy", "D-CTO_UCB:sigma=0.5,delta=0.1")
+    ('dcto_ucb', {'sigma': 0.5, 'delta': 0.1})
+    """
+    name, settings = split_words(what, text)
+    return (policy_name(name) if what == "policy" else name), settings
+
+
+def policy_name(name: str) -> str:
+    """A policy's name as it is here, spelt in any case or as in a paper.
+
+    >>> policy_name("wSWA"), policy_name("D-CTO_SIM-UCB"), policy_name("nobody")
+    ('wswa', 'dcto', 'nobody')
+    """
+    return spelt(name, POLICIES)
 
 
 def parse_policy(text: str, scenario: Scenario) -> Policy:
@@ -68,14 +90,15 @@ def make_policy(key: str, settings: Mapping[str, Any], scenario: Scenario) -> Po
         given["inner"] = make_policy(*held, scenario)
     if isinstance(given.get("rest"), str):
         given["rest"] = read_rest(given["rest"])
-    policy: Policy = POLICIES[key](**given, **{name: each.value for name, each in found.items()})
+    policy: Policy = _kind(key)(**given, **{name: each.value for name, each in found.items()})
     return policy
 
 
 def _kind(key: Any) -> Any:
     """The class of a policy by its name."""
     try:
-        return POLICIES[checks.known("policy", key, POLICIES, see="`rotting policies`")]
+        name = checks.known("policy", policy_name(key), POLICIES, see="`rotting policies`")
+        return POLICIES[name]
     except ValueError as error:
         raise ValueError(f"{error} (one of your own must be imported first)") from None
 
@@ -125,12 +148,12 @@ def filled_in(
             key, settings = held
             for found in _found(key, settings, scenario).values():
                 titles = lines.setdefault(found.words, [])
-                if POLICIES[key].title not in titles:
-                    titles.append(POLICIES[key].title)
+                if _kind(key).title not in titles:
+                    titles.append(_kind(key).title)
             held = _held(key, settings)
             if held is not None and "inner" not in settings:
-                words = f"inner = {POLICIES[held[0]].title} filled in, since none is named"
-                lines.setdefault(words, []).append(POLICIES[key].title)
+                words = f"inner = {_kind(held[0]).title} filled in, since none is named"
+                lines.setdefault(words, []).append(_kind(key).title)
     return [f"{words}: {', '.join(titles)}" for words, titles in lines.items()]
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from rotting import checks, papers
 from rotting.bandits import Scenario
+from rotting.catalogue.spelling import spelt
 from rotting.catalogue.words import first_line, split
 
 
@@ -19,7 +20,6 @@ class Named(NamedTuple):
     source: str
 
 
-ALIASES = {"np": "non_parametric"}  # the paper's own short names
 # groups of scenarios as lists of them are headed
 HEADINGS = {
     "league": "League",
@@ -86,9 +86,13 @@ def parse_scenario(text: str) -> Scenario:
 
 
 def make_scenario(name: str, settings: Mapping[str, Any]) -> Scenario:
-    """A named scenario, perhaps with another horizon."""
+    """A named scenario, perhaps with another horizon.
+
+    >>> make_scenario("ANV", {"horizon": 100}).name
+    'levine2017 ANV'
+    """
     known = scenarios()
-    wanted = ALIASES.get(name, typeable(name))
+    wanted = spelt(typeable(name), known)
     listed = "`rotting scenarios`"
     scenario = known[checks.known("scenario", wanted, known, most=3, see=listed)].scenario
     for key in settings:

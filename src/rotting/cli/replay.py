@@ -70,7 +70,11 @@ def replay_command(
     from rotting.logs.tapes.replay import replay
 
     words = list(policies or [])
-    if log is not None and not log.exists() and log.name.split(":")[0] in (RECOMMENDED, *POLICIES):
+    if (
+        log is not None
+        and not log.exists()
+        and catalogue.policy_name(log.name.split(":")[0]) in (RECOMMENDED, *POLICIES)
+    ):
         files = [word for word in words if Path(word).is_file()]
         if files:
             raise ValueError(f"log must come first, got {str(log)!r} before {files[0]!r}")

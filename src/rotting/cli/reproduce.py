@@ -33,6 +33,14 @@ def reproduce_command(
         ),
     ] = None,
     seed: Seed = 0,
+    swucb_b: Annotated[
+        float | None,
+        typer.Option(
+            "--swucb-b",
+            help="levine2017: the constant B of SWUCB, which the paper does not state.",
+            show_default="2, the usual one",
+        ),
+    ] = None,
     engine: Engine = "cpu",
     backend: Backend = "threads",
     address: Address = None,
@@ -48,8 +56,14 @@ def reproduce_command(
     """
     chosen = papers.find(paper)
     runs = chosen.runs if runs is None else checks.integer("runs", runs, least=2)
+    settings = {} if swucb_b is None else {"swucb_b": checks.number("swucb-b", swucb_b, above=0)}
+    for name in settings.keys() - chosen.settings.keys():
+        takers = [each for each in papers.names() if name in papers.find(each).settings]
+        option = name.replace("_", "-")
+        raise ValueError(f"{option} is a setting of {', '.join(takers)}, got it with {paper}")
     folder = out or Path("out") / paper
     words = f"rotting reproduce {paper} --runs {runs} --seed {seed}"
+    words += "".join(f" --{name.replace('_', '-')} {value:g}" for name, value in settings.items())
     if engine == "cuda":
         from rotting.engines.cuda import engine as cuda
 
@@ -58,7 +72,13 @@ def reproduce_command(
     total = chosen.steps(runs)
     with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
         found = chosen.reproduce(
-            runs=runs, seed=seed, report=advance, engine=engine, backend=backend, address=address
+            runs=runs,
+            seed=seed,
+            report=advance,
+            engine=engine,
+            backend=backend,
+            address=address,
+            **settings,
         )
         advance("writing the report", 0)
         chosen.write(found, work, words)

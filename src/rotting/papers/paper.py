@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -53,6 +53,8 @@ class Paper(Generic[R]):
     write      (found, folder, command): all files of a reproduction, report.html among them
     as_data    (found, command): its figures as plain data
     show       (found): what the terminal shows of it
+    settings   what else `reproduce` takes, by name, with a line about each
+    spellings  how the paper writes what has another name here: policies and scenarios
     """
 
     title: str
@@ -63,3 +65,5 @@ class Paper(Generic[R]):
     write: Callable[[R, Path, str], None]
     as_data: Callable[[R, str], dict[str, Any]]
     show: Callable[[R], Shown]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)

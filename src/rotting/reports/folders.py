@@ -51,6 +51,11 @@ def output_folder(path: str | Path, force: bool = False) -> Iterator[Path]:
             _put_in_place(work, target)
 
 
+def final(folder: Path) -> Path:
+    """Where the files of a folder that `output_folder` gave will lie in the end."""
+    return folder.parent if folder.name.startswith(PARTIAL) else folder
+
+
 def check_place(name: str, path: Path) -> None:
     """Refuse a file or folder that cannot be made, by making a file near it and removing it again.
 

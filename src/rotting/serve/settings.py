@@ -16,6 +16,7 @@ import rotting.serve as here
 from rotting import plain
 from rotting.bandits import HalfLife, Window
 from rotting.catalogue.experiment_file import parse_experiment
+from rotting.catalogue.names import policy_name
 from rotting.catalogue.words import split
 from rotting.checks import EXACT, HUGE
 from rotting.online.audience import AudiencePlayer
@@ -114,6 +115,7 @@ def make_policy(asked: Any, audience: bool, arms: int) -> tuple[Policy, bool]:
         data = _named(asked) if isinstance(asked, str) else asked
         if not isinstance(data.get("policy"), str):
             raise ValueError('policy must be a name or an object {"policy": NAME, ...}')
+        data = {**data, "policy": policy_name(data["policy"])}
         if data["policy"] not in POLICIES:
             raise ValueError(
                 f"policy must be one of {', '.join(sorted(POLICIES))}, got {data['policy']!r}"

@@ -33,6 +33,7 @@ from rotting.theory.parametric import (
     t_sim,
     t_sim_by_balance,
 )
+from rotting.theory.plays import Play, best_play, estimated_best_play
 from rotting.theory.samples import m_star
 from rotting.theory.star import StarDown, ddet_star, det_star, hardest_star, star_down
 from rotting.theory.sums import cumulative
@@ -41,6 +42,7 @@ from rotting.theory.window import averaging_window
 __all__ = [
     "Advice",
     "Guarantee",
+    "Play",
     "StarDown",
     "Verdict",
     "advise",
@@ -48,6 +50,7 @@ __all__ = [
     "averaging_window",
     "bal",
     "best_alpha",
+    "best_play",
     "check_assumptions",
     "check_difference_detection",
     "check_rotting",
@@ -61,6 +64,7 @@ __all__ = [
     "decreasing_from",
     "det",
     "det_star",
+    "estimated_best_play",
     "hardest_star",
     "likelihood_misdetection",
     "likelihood_savings",

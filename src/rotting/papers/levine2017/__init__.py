@@ -7,6 +7,7 @@ from rotting.papers.levine2017.setups import (
     FAMILY,
     HORIZON,
     SETUPS,
+    SHORT,
     SIGMA,
     anv,
     av,
@@ -21,6 +22,7 @@ __all__ = [
     "HORIZON",
     "PAPER",
     "SETUPS",
+    "SHORT",
     "SIGMA",
     "anv",
     "av",
@@ -37,4 +39,6 @@ PAPER: Paper[Reproduction] = Paper(
     write=write,
     as_data=tables.as_data,
     show=tables.show,
+    settings={"swucb_b": "The constant B of SWUCB, 2 if not given: the paper does not state it."},
+    spellings={**SHORT, "CTO_SIM": "cto", "D-CTO_SIM-UCB": "dcto", "D-CTO_UCB-SIM": "dcto"},
 )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from rotting.experiments.comparison import Comparison
 from rotting.experiments.tuning import Tuning
-from rotting.papers.levine2017 import published, setups
+from rotting.papers.levine2017 import measured, published, setups
 from rotting.reports import plots
+from rotting.reports.ink import BLUE, GREEN, ORANGE, RED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,3 +46,40 @@ def grid_panel(setup: str, name: str, tuning: Tuning) -> Figure:
     title = f"{published.SETUPS[setup]}: {name}"
     plots.draw_grid(axes, tuning.rows(), parameter, marks, title)
     return figure
+
+
+CONSTANT_IN_WORDS = (
+    "Wins of SWUCB over UCB1 and DUCB, of 100 trajectories, against its constant B: the paper's "
+    "four counts are all explained by chance in a narrow band just below B = 2, and at B = 2 only "
+    "those of ANV are."
+)
+
+
+def constant_of_swucb() -> Figure:
+    """SWUCB's wins against B sqrt(xi), the paper's counts, and where chance explains them."""
+    rows = [row for row in measured.scan() if row["B"] >= _FIRST]
+    low, high = (b * _ROOT for b in measured.band())
+    figure, (axes,) = plots.new_figure(plots.WIDTH, 4.2)
+    axes.axvspan(low, high, color="#cfe3d4", zorder=0, label="chance explains all four")
+    usual = setups.USUAL_B * _ROOT
+    axes.axvline(usual, color="#777777", linestyle=":", linewidth=1.5, label="the usual B = 2")
+    values = [row["B"] * _ROOT for row in rows]
+    pairs = [("av", "UCB1"), ("av", "DUCB"), ("anv", "UCB1"), ("anv", "DUCB")]
+    for (setup, column), ink in zip(pairs, (RED, ORANGE, BLUE, GREEN), strict=True):
+        pair = measured.name_of((setup, "SWUCB", column))
+        wins = [100 * row["wins"][pair] for row in rows]
+        name = f"{published.SETUPS[setup]}, over {column}"
+        dashes = "-" if column == "UCB1" else "--"
+        axes.plot(values, wins, color=ink, linestyle=dashes, linewidth=1.8, label=name)
+        paper = measured.paper_wins(pair)
+        error = 100 * measured.ERRORS * (paper / 100 * (1 - paper / 100) / published.RUNS) ** 0.5
+        place = 0.5 * (low + high) + (0.003 if column == "DUCB" else -0.003)
+        axes.errorbar(place, paper, yerr=error, color=ink, marker="o", capsize=3, linestyle="none")
+    axes.set_xlabel("B sqrt(xi)  (dots: the paper's counts, 99 %)")
+    axes.set_ylabel("wins of SWUCB, of 100")
+    axes.set_ylim(-3, 103)
+    axes.legend(loc="lower left", fontsize=8)
+    return figure
+
+
+_FIRST, _ROOT = 1.5, 0.5**0.5

@@ -29,6 +29,9 @@ class Reproduction:
     grids: dict[str, dict[str, Tuning]]
     reported: dict[str, Comparison]  # with the parameters the paper reports
     tuned: dict[str, Comparison]  # with those our grid chooses
+    beside: dict[str, Comparison]  # as reported, but for SWUCB's other B
+    swucb_b: float
+    other_b: float
     seconds: float
     gpu_seconds: float
 
@@ -37,7 +40,7 @@ def decisions(runs: int) -> int:
     """How many decisions a reproduction makes, those at hand already included, for a bar."""
     settings = len(published.SETUPS) * sum(len(values) for _, values in published.GRIDS.values())
     evaluated = sum(len(setups.reported_policies(setup)) for setup in published.SETUPS)
-    return setups.HORIZON * (GRID_RUNS * settings + runs * 2 * evaluated)
+    return setups.HORIZON * (GRID_RUNS * settings + runs * 3 * evaluated)
 
 
 def reproduce(
@@ -45,23 +48,28 @@ def reproduce(
     seed: int = 0,
     report: Report = silent,
     horizon: int = setups.HORIZON,
+    swucb_b: float = setups.USUAL_B,
     **options: Any,
 ) -> Reproduction:
     """Run the whole section. `runs` is the evaluation's; grids always have 100.
 
-    `report` is called with (what, decisions). The options (engine, threads) are those of
-    `simulate`. A shorter horizon is for trying out.
+    `report` is called with (what, decisions). `swucb_b` is the constant B of SWUCB; its wins are
+    shown beside those with another one. The options (engine, threads) are those of `simulate`. A
+    shorter horizon is for trying out.
     """
     runs = checks.integer("runs", runs, least=2)
+    swucb_b = checks.number("swucb_b", swucb_b, above=0)
+    other_b = setups.OTHER_B if swucb_b != setups.OTHER_B else setups.USUAL_B
     kept: dict[str, Any] = {"checkpoints": 10} if runs > MANY else {}  # curves of a million runs
     _check_sizes(runs, horizon, **kept)
     begin = time.perf_counter()
     grids: dict[str, dict[str, Tuning]] = {}
     reported: dict[str, Comparison] = {}
     tuned: dict[str, Comparison] = {}
+    beside: dict[str, Comparison] = {}
     for setup in published.SETUPS:
         scenario = dataclasses.replace(setups.SETUPS[setup](), horizon=horizon)
-        theirs = setups.reported_policies(setup)
+        theirs = setups.reported_policies(setup, swucb_b)
         grids[setup] = {
             name: _search(name, theirs[name], scenario, seed, report, _for_grids(options))
             for name in published.GRIDS
@@ -76,9 +84,12 @@ def reproduce(
         # those that our grid leaves alone are not played again
         played = {policy: reported[setup][name] for name, policy in theirs.items()}
         tuned[setup] = compare(ours, scenario, played=played, **asked)
+        other = setups.reported_policies(setup, other_b)
+        beside[setup] = compare(other, scenario, played=played, **asked)
     seconds = time.perf_counter() - begin
+    gpu_seconds = _gpu_seconds(grids, [reported, tuned, beside])
     return Reproduction(
-        runs, seed, grids, reported, tuned, seconds, _gpu_seconds(grids, reported, tuned)
+        runs, seed, grids, reported, tuned, beside, swucb_b, other_b, seconds, gpu_seconds
     )
 
 
@@ -98,16 +109,15 @@ def _of_setup(report: Report, setup: str, horizon: int) -> Report:
 
 
 def _gpu_seconds(
-    grids: dict[str, dict[str, Tuning]],
-    reported: dict[str, Comparison],
-    tuned: dict[str, Comparison],
+    grids: dict[str, dict[str, Tuning]], compared: list[dict[str, Comparison]]
 ) -> float:
     results = [
         result for found in grids.values() for tuning in found.values() for result in tuning.results
     ]
-    for comparison in (*reported.values(), *tuned.values()):
-        results += comparison.results.values()
-    once = {id(result): result for result in results}  # some are in both comparisons
+    for comparisons in compared:
+        for comparison in comparisons.values():
+            results += comparison.results.values()
+    once = {id(result): result for result in results}  # some are in several comparisons
     return provenance.gpu_seconds(result.provenance for result in once.values())
 
 

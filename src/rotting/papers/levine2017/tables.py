@@ -5,49 +5,55 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from rotting.experiments import stats
 from rotting.experiments.comparison import Comparison
-from rotting.papers.levine2017 import published
+from rotting.experiments.results import Result
+from rotting.papers.levine2017 import measured, published
+from rotting.papers.levine2017.measured import ERRORS, Share
 from rotting.papers.levine2017.reproduction import Reproduction
 from rotting.papers.paper import Shown, Table
 from rotting.reports.tex import tabular
 
-# Wins of SWUCB with the paper's parameters, as shares of a million trajectories (see the notes,
-# docs/paper/readings.md). A hundred are too few to contradict the paper's 15 and 22 on AV; these
-# are not. The paper's 50 and 50 on ANV are 2.0 and 1.8 standard errors off: that may be chance.
-LONG_RUN = {
-    ("av", "SWUCB", "UCB1"): 0.062216,
-    ("av", "SWUCB", "DUCB"): 0.063409,
-    ("anv", "SWUCB", "UCB1"): 0.400910,
-    ("anv", "SWUCB", "DUCB"): 0.412647,
-}
-ERRORS = 2.58  # standard errors: 99 %
+_HUNDREDS = 100  # of trajectories that p-values are worked out for, at most
 
 
-def errors_off(share: float, wins: int) -> float:
-    """How far the paper's wins are from a share in the long run, in standard errors of its runs.
+def by_hundreds(first: Result, second: Result) -> tuple[float, ...]:
+    """The p-values of each hundred trajectories, the first ones: those of the paper are of 100.
 
-    >>> round(errors_off(0.40, 50), 1)
-    2.0
+    Of fewer trajectories, that of all.
     """
-    error = math.sqrt(share * (1 - share) / published.RUNS)
-    return abs(share - wins / published.RUNS) / error
+    a, b, off = first.final_regret, second.final_regret, first.rounding + second.rounding
+    each = min(published.RUNS, a.size)
+    starts = range(0, min(a.size, _HUNDREDS * each) - each + 1, each)
+    return tuple(
+        stats.paired_p_value(a[k : k + each], b[k : k + each], off[k : k + each]) for k in starts
+    )
+
+
+def same_p(p_value: float, paper: float | None) -> bool:
+    """Whether both p-values say the same: below 1e-5, or not significant at 0.05."""
+    return p_value < published.SMALL if paper is None else p_value > 0.05
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A pair of policies: how often the row won against the column, and the p-value."""
+    """A pair of policies: how often the row won against the column, and the p-values."""
 
+    setup: str
     row: str
     column: str
     wins: int
-    p_value: float
+    p_values: tuple[float, ...]  # of each hundred trajectories
     paper_wins: int
     paper_p_value: float | None  # None for "<1e-5"
     runs: int
-    share: float | None = None  # of wins in the long run, where it is known
+    share: Share | None = None  # of wins in the long run, where it is known
 
     @property
     def wins_agree(self) -> bool:
@@ -57,7 +63,7 @@ class Cell:
         taken to be at least one half of a run away from 0 and 1. Where the share in the long run
         is known, the paper's must be as near to that one too.
         """
-        if self.share is not None and errors_off(self.share, self.paper_wins) > ERRORS:
+        if self.share is not None and self.share.errors_off(self.paper_wins) > ERRORS:
             return False
         pooled = (self.wins + self.paper_wins) / (self.runs + published.RUNS)
         edge = 0.5 / published.RUNS
@@ -66,29 +72,72 @@ class Cell:
         return abs(self.wins / self.runs - self.paper_wins / published.RUNS) <= ERRORS * error
 
     @property
+    def p_value(self) -> float:
+        """The median of the p-values."""
+        return float(np.median(self.p_values))
+
+    @property
+    def hundreds_that_agree(self) -> int:
+        """In how many hundreds of trajectories the p-value says what the paper's does."""
+        return sum(same_p(p, self.paper_p_value) for p in self.p_values)
+
+    @property
     def p_agrees(self) -> bool:
-        """Whether both p-values say the same: below 1e-5, or not significant at 0.05."""
-        if self.paper_p_value is None:
-            return self.p_value < published.SMALL
-        return self.p_value > 0.05
+        """Whether that is so in more than half of them."""
+        return 2 * self.hundreds_that_agree > len(self.p_values)
+
+    @property
+    def differing(self) -> list[str]:
+        """Which of the two figures differ: "wins", "p", both or none."""
+        found = [] if self.wins_agree else ["wins"]
+        return found if self.p_agrees else [*found, "p"]
+
+    def name(self, figure: str) -> str:
+        """What one of its figures is called, as "AV SWUCB/UCB1 wins"."""
+        return f"{published.SETUPS[self.setup]} {self.row}/{self.column} {figure}"
 
 
-def cells(setup: str, comparison: Comparison) -> list[Cell]:
-    """The pairs of Table 1 in its order, row below column."""
+def cells(
+    setup: str, comparison: Comparison, known: Mapping[measured.Pair, Share] | None = None
+) -> list[Cell]:
+    """The pairs of Table 1 in its order, row below column; `known` are shares in the long run."""
     return [
         Cell(
+            setup,
             row,
             column,
             comparison.wins[row][column],
-            comparison.p_values[row][column],
+            by_hundreds(comparison[row], comparison[column]),
             paper_wins,
             published.p_value(setup, row, column),
             comparison[row].runs,
-            LONG_RUN.get((setup, row, column)),
+            (known or {}).get((setup, row, column)),
         )
         for row, columns in published.WINS[setup].items()
         for column, paper_wins in columns.items()
     ]
+
+
+def all_cells(reproduction: Reproduction) -> list[Cell]:
+    """All pairs, with the parameters the paper reports."""
+    known = measured.shares(reproduction.swucb_b)
+    return [
+        cell
+        for setup, comparison in reproduction.reported.items()
+        for cell in cells(setup, comparison, known)
+    ]
+
+
+def both_constants(reproduction: Reproduction) -> list[tuple[Cell, Cell]]:
+    """The pairs of SWUCB: with its B, and with the other one."""
+    known = measured.shares(reproduction.other_b)
+    others = [
+        cell
+        for setup, comparison in reproduction.beside.items()
+        for cell in cells(setup, comparison, known)
+    ]
+    pairs = zip(all_cells(reproduction), others, strict=True)
+    return [pair for pair in pairs if "SWUCB" in (pair[0].row, pair[0].column)]
 
 
 def show_p(value: float | None) -> str:
@@ -122,6 +171,13 @@ def as_data(reproduction: Reproduction, command: str = "") -> dict[str, Any]:
         for setup, grids in reproduction.grids.items()
     }
     data["tuned"] = {setup: found.summary() for setup, found in reproduction.tuned.items()}
+    data["swucb_b"], data["other_b"] = reproduction.swucb_b, reproduction.other_b
+    data["beside"] = {
+        setup: found["SWUCB"].summary() | {"wins": found.wins["SWUCB"]}
+        for setup, found in reproduction.beside.items()
+    }
+    differ = [cell.name(figure) for cell in all_cells(reproduction) for figure in cell.differing]
+    data["differ"] = differ
     data["paper"] = {
         setup: [
             {
@@ -139,27 +195,24 @@ def as_data(reproduction: Reproduction, command: str = "") -> dict[str, Any]:
 
 
 def as_csv(reproduction: Reproduction) -> str:
-    """table1.csv: one row for each pair of policies, with reported and with tuned parameters."""
+    """table1.csv: a row a pair of policies: as reported, with SWUCB's other B, and as tuned.
+
+    p-values are of 100 trajectories, as the paper's: the median, if there are several hundreds.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    ours = ["version", "setup", "row", "column", "wins", "runs", "p_value"]
-    writer.writerow([*ours, "paper_wins", "paper_p_value"])
-    for version, found in (("reported", reproduction.reported), ("tuned", reproduction.tuned)):
-        for setup, comparison in found.items():
-            for cell in cells(setup, comparison):
-                writer.writerow(
-                    [
-                        version,
-                        setup,
-                        cell.row,
-                        cell.column,
-                        cell.wins,
-                        cell.runs,
-                        repr(cell.p_value),
-                        cell.paper_wins,
-                        show_p(cell.paper_p_value),
-                    ]
-                )
+    ours = ["version", "setup", "row", "column", "wins", "runs", "p_value", "p_value_agrees_in"]
+    writer.writerow([*ours, "hundreds", "paper_wins", "paper_p_value"])
+    versions = {
+        "reported": all_cells(reproduction),
+        f"SWUCB(B={reproduction.other_b:g})": [pair[1] for pair in both_constants(reproduction)],
+        "tuned": [cell for setup, c in reproduction.tuned.items() for cell in cells(setup, c)],
+    }
+    for version, found in versions.items():
+        for cell in found:
+            row = [version, cell.setup, cell.row, cell.column, cell.wins, cell.runs]
+            row += [repr(cell.p_value), cell.hundreds_that_agree, len(cell.p_values)]
+            writer.writerow([*row, cell.paper_wins, show_p(cell.paper_p_value)])
     return out.getvalue()
 
 
@@ -174,53 +227,110 @@ class Entry(NamedTuple):
         return f"{self.ours} ({self.paper})"
 
 
-def matrix(setup: str, comparison: Comparison) -> dict[str, list[Entry | None]]:
-    """Table 1 as it is read, by row: wins under the diagonal, p-values above, None on it."""
-    by_pair = {(cell.row, cell.column): cell for cell in cells(setup, comparison)}
+def wins_entry(cell: Cell) -> Entry:
+    """How often the row won."""
+    return Entry(str(cell.wins), str(cell.paper_wins), cell.wins_agree)
+
+
+def p_entry(cell: Cell) -> Entry:
+    """The p-value; of several hundreds of trajectories the median, and how many agree."""
+    ours = show_p(cell.p_value)
+    if len(cell.p_values) > 1:
+        ours += f", {cell.hundreds_that_agree} of {len(cell.p_values)}"
+    return Entry(ours, show_p(cell.paper_p_value), cell.p_agrees)
+
+
+def matrix(found: Sequence[Cell]) -> dict[str, list[Entry | None]]:
+    """Table 1 of one setup as it is read, by row: wins under the diagonal, p-values above."""
+    by_pair = {(cell.row, cell.column): cell for cell in found}
+    names = list(dict.fromkeys(name for cell in found for name in (cell.column, cell.row)))
 
     def entry(row: str, column: str) -> Entry | None:
         if (row, column) in by_pair:
-            cell = by_pair[row, column]
-            return Entry(str(cell.wins), str(cell.paper_wins), cell.wins_agree)
+            return wins_entry(by_pair[row, column])
         if (column, row) in by_pair:
-            cell = by_pair[column, row]
-            return Entry(show_p(cell.p_value), show_p(cell.paper_p_value), cell.p_agrees)
+            return p_entry(by_pair[column, row])
         return None
 
-    names = list(comparison.results)
     return {row: [entry(row, column) for column in names] for row in names}
 
 
+def by_setup(found: Sequence[Cell]) -> dict[str, list[Cell]]:
+    """The cells of each setup."""
+    return {setup: [c for c in found if c.setup == setup] for setup in published.SETUPS}
+
+
+def constants_rows(reproduction: Reproduction) -> tuple[list[str], list[list[str | Entry]]]:
+    """SWUCB's pairs with both constants, beside the paper's: wins, and p-values."""
+    bs = [f"B = {b:g}" for b in (reproduction.swucb_b, reproduction.other_b)]
+    header = ["", *(f"wins, {b}" for b in bs), *(f"p, {b}" for b in bs)]
+    rows: list[list[str | Entry]] = [
+        [
+            f"{published.SETUPS[one.setup]} {one.row} against {one.column}",
+            wins_entry(one),
+            wins_entry(other),
+            p_entry(one),
+            p_entry(other),
+        ]
+        for one, other in both_constants(reproduction)
+    ]
+    return header, rows
+
+
 def show(reproduction: Reproduction) -> Shown:
-    """Table 1 for the terminal, one table for each setup."""
-    tables = []
-    for setup, comparison in reproduction.reported.items():
+    """Table 1 for the terminal, one table for each setup, and SWUCB's pairs with another B."""
+    found = []
+    for setup, group in by_setup(all_cells(reproduction)).items():
         title = (
             f"{published.SETUPS[setup]}: wins under the diagonal, p-values above; "
             "in parentheses the paper's"
         )
-        rows = [
-            [name, *(str(entry or "") for entry in entries)]
-            for name, entries in matrix(setup, comparison).items()
-        ]
-        tables.append(Table(title, ["", *comparison.results], rows))
-    return Shown(tables)
+        entries = matrix(group)
+        rows = [[name, *(str(entry or "") for entry in row)] for name, row in entries.items()]
+        found.append(Table(title, ["", *entries], rows))
+    header, pairs = constants_rows(reproduction)
+    about = "Wins of SWUCB with two constants B: the paper does not state it"
+    wins = [[str(cell) for cell in row[:3]] for row in pairs if "SWUCB against" in str(row[0])]
+    found.append(Table(about, header[:3], wins))
+    return Shown(found, [agreement(reproduction)])
+
+
+def agreement(reproduction: Reproduction) -> str:
+    """How many figures of Table 1 agree, in a sentence."""
+    found = all_cells(reproduction)
+    differ = [cell.name(figure) for cell in found for figure in cell.differing]
+    said = f"{2 * len(found) - len(differ)} of the {2 * len(found)} figures agree"
+    return f"{said}; not: {', '.join(differ)}." if differ else f"{said}."
 
 
 def as_tex(reproduction: Reproduction) -> str:
-    """Table 1 in LaTeX: wins under the diagonal, p-values above, the paper's in parentheses."""
+    """Table 1 in LaTeX: wins under the diagonal, p-values above, the paper's in parentheses.
+
+    A second table has SWUCB's pairs with another constant.
+    """
     names = ["UCB1", "DUCB", "SWUCB", "wSWA", "(D-)CTO"]
     about = [
         "Wins (of the row against the column) under the diagonal, p-values above;",
         "in parentheses the figures of Levine, Crammer & Mannor (2017), Table 1.",
     ]
     groups = []
-    for setup, comparison in reproduction.reported.items():
+    for setup, group in by_setup(all_cells(reproduction)).items():
         rows = []
-        for place, (name, entries) in enumerate(matrix(setup, comparison).items()):
-            shown = [str(entry or "--").replace("<1e-5", "$<10^{-5}$") for entry in entries]
+        for place, (name, entries) in enumerate(matrix(group).items()):
+            shown = [_tex(entry) for entry in entries]
             shown += [""] * (len(names) - len(shown))
             label = published.SETUPS[setup] if place == 0 else ""
             rows.append([label, name, *shown])
         groups.append(rows)
-    return tabular("ll" + "c" * len(names), ["", "", *names], groups, about)
+    header, pairs = constants_rows(reproduction)
+    beside = [[_tex(cell) for cell in row] for row in pairs]
+    return "\n".join(
+        [
+            tabular("ll" + "c" * len(names), ["", "", *names], groups, about),
+            tabular("lcccc", header, [beside], ["SWUCB with two constants B; xi = 1/2."]),
+        ]
+    )
+
+
+def _tex(entry: str | Entry | None) -> str:
+    return str(entry or "--").replace("<1e-5", "$<10^{-5}$")

@@ -12,12 +12,14 @@ from rotting.papers.levine2017 import figures, tables
 from rotting.papers.levine2017.report import report
 from rotting.papers.levine2017.reproduction import MANY, Reproduction
 from rotting.reports import plots
+from rotting.reports.folders import final
 
 
 def write(reproduction: Reproduction, folder: Path, command: str) -> None:
     """Write report, figure, table and raw results into a folder."""
     versions = provenance.versions("numpy", "numba", "scipy")
-    (folder / "report.html").write_text(report(reproduction, command, versions), encoding="utf-8")
+    text = report(reproduction, command, versions, final(folder))
+    (folder / "report.html").write_text(text, encoding="utf-8")
     figure = figures.figure_1(reproduction.reported)
     for ending in ("png", "svg", "pdf"):
         plots.save_figure(figure, folder / f"figure1.{ending}")
@@ -26,6 +28,7 @@ def write(reproduction: Reproduction, folder: Path, command: str) -> None:
         "command": command,
         "seed": reproduction.seed,
         "runs": reproduction.runs,
+        "swucb_b": reproduction.swucb_b,
         "seconds": reproduction.seconds,
         "gpu_seconds": reproduction.gpu_seconds,
         "versions": versions,

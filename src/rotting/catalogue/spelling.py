@@ -1,0 +1,49 @@
+"""Names as a paper spells them: D-CTO_UCB is dcto_ucb, D-CTO_SIM-UCB is dcto, NP non_parametric.
+
+Case, hyphens, underscores, spaces and what LaTeX puts around a subscript do not count.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+from rotting import papers
+
+
+def spelt(name: str, names: Iterable[str]) -> str:
+    """The one of the names that is meant; the name itself if that is none, or not only one.
+
+    >>> spelt("D-CTO_{UCB}", ["cto", "dcto", "dcto_ucb"]), spelt("NP", ["av", "non_parametric"])
+    ('dcto_ucb', 'non_parametric')
+    >>> spelt("wsaw", ["wswa"])
+    'wsaw'
+    """
+    known = list(names)
+    if name in known:
+        return name
+    meant = _of_papers().get(_folded(name))
+    if meant in known:
+        return str(meant)
+    same = [each for each in known if _folded(each) == _folded(name)]
+    return same[0] if len(same) == 1 else name
+
+
+def _folded(name: str) -> str:
+    """Its letters and digits, in lower case.
+
+    >>> _folded("D-CTO$_{SIM-UCB}$")
+    'dctosimucb'
+    """
+    return re.sub(r"[^a-z0-9]", "", str(name).lower())
+
+
+@functools.cache
+def _of_papers() -> dict[str, str]:
+    """What papers spell in another way, folded."""
+    return {
+        _folded(theirs): ours
+        for paper in papers.names()
+        for theirs, ours in papers.find(paper).spellings.items()
+    }
