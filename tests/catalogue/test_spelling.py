@@ -27,6 +27,7 @@ POLICIES = {
     "D-CTO_{UCB}": "dcto_ucb",
     "d-cto_ucb": "dcto_ucb",
     "D-CTO_SIM-UCB": "dcto",
+    r"D-CTO$_{\textrm{SIM-UCB}}$": "dcto",
     "D-CTO_{SIM-UCB}": "dcto",
     "D-CTO_UCB-SIM": "dcto",
     "UCB1": "ucb1",
@@ -50,6 +51,7 @@ def test_scenarios(name: str) -> None:
 def test_setups_have_the_papers_names() -> None:
     for short, setup in levine2017.SHORT.items():
         assert levine2017.reported_policies(short) == levine2017.reported_policies(setup)
+        assert levine2017.reported_policies(short.lower()) == levine2017.reported_policies(setup)
 
 
 def test_names_that_only_look_alike_are_left_alone() -> None:

@@ -84,3 +84,6 @@ def test_exponentials_have_ties_as_well() -> None:
             np.testing.assert_array_equal(kind(slow).mean(times * k + 1), kind(fast).mean(k + 1))
     long = 0.1234567890123456
     np.testing.assert_array_equal(multiples(long, np.arange(9)), long * np.arange(9.0))
+    theta = 0.123456789012
+    short = multiples(theta, np.array([3, 7, 11]))
+    np.testing.assert_array_equal(multiples(theta, np.array([3, 7, 11, 10**6]))[:3], short)

@@ -341,7 +341,7 @@ def test_what_the_notes_call_different_is_not_ticked() -> None:
 
 
 def test_the_pages_say_what_was_measured() -> None:
-    """With B = 2 the wins of SWUCB in AV do not reproduce, with 1.9 they do: everywhere the same."""
+    """With B = 2 the wins of SWUCB in AV do not reproduce, with 1.9 they do: all pages say so."""
     rows = json.loads((RESULTS / "table1_seeds.json").read_text())
     means = {
         (b, row["setup"], row["column"]): f"{row['mean_wins']:.1f}"

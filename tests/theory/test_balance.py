@@ -80,9 +80,9 @@ def test_bal_of_powers_is_that_of_whole_numbers() -> None:
         for n in range(2, 60):
             alpha = int(bal(family, n))
             assert alpha**x >= n**y > (alpha - 1) ** x, (x, y, n)
-    example = models.Polynomial().over([0.01, 0.49])
-    assert bal(example, 2) == 2**49
-    assert bal(example, 3) == 3**49
+    example = models.Polynomial().over([0.01, 0.2, 0.49])
+    for n in (2, 3, 10, 11, 20, 100, 12345):
+        assert bal(example, n) == n**49
 
 
 def test_bal_of_equal_plateaus() -> None:

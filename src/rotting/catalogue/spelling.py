@@ -31,12 +31,13 @@ def spelt(name: str, names: Iterable[str]) -> str:
 
 
 def _folded(name: str) -> str:
-    """Its letters and digits, in lower case.
+    r"""Its letters and digits, in lower case.
 
-    >>> _folded("D-CTO$_{SIM-UCB}$")
+    >>> _folded(r"D-CTO$_{\mathrm{SIM-UCB}}$")
     'dctosimucb'
     """
-    return re.sub(r"[^a-z0-9]", "", str(name).lower())
+    plain = re.sub(r"\\[A-Za-z]+", "", str(name))
+    return re.sub(r"[^a-z0-9]", "", plain.lower())
 
 
 @functools.cache

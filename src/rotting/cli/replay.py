@@ -162,7 +162,14 @@ def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
             table, smallest=0.1, alpha=0.05, seed=seed, progress=advance, pictures=False
         )
     console.note([f"Diagnosis: {said.overall}. {said.headline}"])
-    if said["calendar"].code == "yes" and not by_time:
+    moves = said["calendar"].code == "yes"
+    if moves and said.overall == codes.UNKNOWN:
+        raise ValueError(
+            "log must tell use from calendar to be replayed: the calendar moves its rewards, and "
+            "a fall by use is not excluded, so neither a replay by exposure nor one by time is "
+            f"right; {said.advice or 'rotting diagnose says what would settle it'}"
+        )
+    if moves and not by_time:
         raise ValueError(
             "by-time must be said for this log: the calendar moves its rewards, so a showing pays "
             "by its date, and a replay by exposure would be wrong; --by-time goes by time, and is "

@@ -43,17 +43,19 @@ def powers(m: npt.NDArray[Any], theta: float) -> FloatArray:
 
 
 def multiples(theta: float, k: npt.NDArray[Any]) -> FloatArray:
-    """theta k for whole numbers k >= 0, rounded once; as floats have it where theta is long.
+    """theta k for whole numbers k >= 0, rounded once; as floats have it where that is long.
 
     >>> float(multiples(0.1, np.array(3))), 0.1 * 3
     (0.3, 0.30000000000000004)
     """
     whole = np.asarray(k, dtype=np.int64)
     fraction = _as_written(theta)
-    most = int(whole.max()) if whole.size else 0
-    if max(fraction.denominator, fraction.numerator * most) > _WHOLE:
-        return np.asarray(theta * whole.astype(np.float64))
-    return np.asarray((whole * fraction.numerator).astype(np.float64) / fraction.denominator)
+    product = np.asarray(theta * whole.astype(np.float64))
+    if max(fraction.denominator, fraction.numerator) > _WHOLE:
+        return product
+    exact = whole <= _WHOLE // max(1, fraction.numerator)
+    rounded = (np.where(exact, whole, 0) * fraction.numerator) / fraction.denominator
+    return np.asarray(np.where(exact, rounded, product))
 
 
 @functools.lru_cache(maxsize=64)

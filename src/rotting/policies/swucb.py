@@ -74,7 +74,8 @@ class SWUCB(Policy):
 
     The padding is B sqrt(xi ln min(t, tau) / N_tau(i)), N_tau(i) the pulls of arm i in those
     rounds. B = 2 and xi = 1/2 are the usual constants; Levine et al. do not state theirs, and B =
-    1.9 gives the wins of their Table 1. An arm absent from the window goes first; ties go to the first arm.
+    1.9 gives the wins of their Table 1. An arm absent from the window goes first; ties go to the
+    first arm.
     A late reward is looked for in the window, which takes time in proportion to how late it is.
 
     Garivier & Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems" (2011).

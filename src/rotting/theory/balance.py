@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 
 from rotting import checks
 from rotting.models import Family, Model
@@ -37,19 +36,16 @@ def first_true(
     return start + high * step
 
 
-def mean_star(model: Model, level: float | Decimal) -> float:
+def mean_star(model: Model, level: float) -> float:
     """The star-down of a model: the smallest N with mu(n) <= level for all n >= N, or infinity.
 
-    Models never rise, so the first passage is the last. A level that is a float is compared with
-    means as floats; one that is a Decimal, as `least_mean` gives it, exactly.
+    Models never rise, so the first passage is the last. Means are compared with the level as
+    floats.
 
     >>> from rotting import models
     >>> mean_star(models.Polynomial(0.5), 0.1)
     100
     """
-    if isinstance(level, Decimal):
-        exact = level
-        return first_true(lambda n: far.at_most(far.mean(model, n), exact))
     least = checks.number("level", level)
     farthest = FARTHEST if far.known(model) else 1 << 62
     return first_true(lambda n: mean_at(model, n) <= least, farthest=farthest)
@@ -60,11 +56,23 @@ def mean_at(model: Model, n: int) -> float:
     return float(far.mean(model, n)) if far.known(model) else float(model.mean(n))
 
 
-def least_mean(family: Family, n: int) -> float | Decimal:
-    """The least of the family's mu(n): a Decimal of 60 digits where all models are known well."""
-    if all(far.known(member) for member in family.members):
-        return min(far.mean(member, n) for member in family.members)
-    return min(mean_at(member, n) for member in family.members)
+def falls_to_least(family: Family, n: int) -> list[float]:
+    """For each model the smallest N with mu(N) <= min over theta of mu(n), or infinity.
+
+    Means that are equal in exact arithmetic are equal here, where all models are known well.
+    """
+    if not all(far.known(member) for member in family.members):
+        level = min(mean_at(member, n) for member in family.members)
+        return [mean_star(member, level) for member in family.members]
+    least = far.mean(family.members[0], n)
+    for member in family.members[1:]:
+        mean = far.mean(member, n)
+        least = mean if mean.at_most(least) else least
+
+    def falls(model: Model) -> float:
+        return first_true(lambda at: far.mean(model, at).at_most(least))
+
+    return [falls(member) for member in family.members]
 
 
 def bal(family: Family, n: float) -> float:
@@ -80,5 +88,4 @@ def bal(family: Family, n: float) -> float:
     if math.isinf(n):
         return math.inf
     pulls = n if isinstance(n, int) and n >= 1 else checks.integer("n", n, least=1)
-    level = least_mean(family, pulls)
-    return max(mean_star(member, level) for member in family.members)
+    return max(falls_to_least(family, pulls))

@@ -9,13 +9,13 @@ of the caller's context.
 from __future__ import annotations
 
 import functools
+import math
 from decimal import Context, Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from rotting.models import Plateau, Polynomial
 
 DIGITS = Context(prec=60, Emax=10**9, Emin=-(10**9))
-_BARELY_MORE = DIGITS.add(1, Decimal("1e-50"))
 _EXACT = 100
 _BERNOULLI = (  # B_2, B_4, ..., B_16, as fractions
     (1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510),
@@ -27,19 +27,42 @@ def known(model: Any) -> bool:
     return isinstance(model, (Polynomial, Plateau)) and model.theta is not None
 
 
-def mean(model: Any, n: int) -> Decimal:
+class Mean(NamedTuple):
+    """A mean as it is in exact arithmetic: base^-theta."""
+
+    base: int
+    theta: Decimal
+
+    def __float__(self) -> float:
+        """The nearest float."""
+        return float(_power(self.base, self.theta))
+
+    def at_most(self, other: Mean) -> bool:
+        """Whether this mean is at most another one, of any size.
+
+        By theta ln(base), in as many digits as tell neighbours apart, theta ln(n) and theta
+        ln(n + 1); what still agrees is equal.
+        """
+        sizes = len(str(self.base)) + len(str(other.base))
+        ours, theirs = (
+            float(one.theta) * math.log(one.base) for one in (self, other)
+        )  # far apart they need no more digits
+        if abs(ours - theirs) > 1e-9 * (1.0 + abs(ours)):
+            return ours > theirs
+        digits = Context(prec=60 + sizes, Emax=10**9, Emin=-(10**9))
+        logs = [digits.multiply(one.theta, digits.ln(one.base)) for one in (self, other)]
+        allowed = digits.scaleb(Decimal(1), -(40 + sizes))
+        return digits.subtract(logs[0], logs[1]) >= digits.minus(allowed)
+
+
+def mean(model: Any, n: int) -> Mean:
     """mu(n), theta being the decimal number that it is written as.
 
-    So 2^-0.4 and 16^-0.1 are equal, but for the last of 60 digits, as those of the nearest floats
-    would not be: see `at_most`.
+    So 2^-0.4 and 16^-0.1 are equal, as those of the nearest floats would not be. Sums, below, are
+    those of the nearest floats: no two of them are to be equal.
     """
     place = n if isinstance(model, Polynomial) else n // model.length + 1
-    return _power(place, Decimal(repr(float(model.theta))))
-
-
-def at_most(mean: Decimal, level: Decimal) -> bool:
-    """Whether one mean is at most another; two that agree to 50 digits are equal."""
-    return mean <= DIGITS.multiply(level, _BARELY_MORE)
+    return Mean(place, Decimal(repr(float(model.theta))))
 
 
 def cumulative(model: Any, n: int) -> Decimal:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from rotting import checks
 from rotting.models import Family, Model
 from rotting.theory import far
-from rotting.theory.balance import FARTHEST, bal, first_true, least_mean, mean_at, mean_star
+from rotting.theory.balance import FARTHEST, bal, falls_to_least, first_true, mean_at, mean_star
 from rotting.theory.bounds import trivial_regret_bound
 from rotting.theory.samples import m_star
 from rotting.theory.star import hardest_star
@@ -43,8 +43,7 @@ def t_sim(
         detection = float(m_star(family, p, sigma)[sorted(set(places))].max())
         if math.isinf(detection):
             return math.inf
-        level = least_mean(family, int(detection))
-        stars = {k: mean_star(family.members[k], level) for k in set(places)}
+        stars = falls_to_least(family, int(detection))
         pulls = [max(detection, stars[k] - 1.0) for k in places]
         return sum(pulls) if isinstance(arms, Sequence) else count * max(pulls)
 

@@ -1,4 +1,4 @@
-"""What two policies that know all means do: pi_max (Eq. 3), and its estimate in Appendix C.1.
+"""Two policies for known means: pi_max (Eq. 3), and its estimate in Appendix C.1.
 
 The proof of Theorem 3.1 compares SWA with a policy that takes the *last* mean of each arm for its
 next one. It loses at most K max mu_i(1) against pi_max (Heidari, Kearns & Roth 2016, Theorem 3).

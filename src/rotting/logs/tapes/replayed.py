@@ -20,8 +20,8 @@ UNCOMPARED = (
     "and what they assume"
 )
 AT_MOST = (
-    "Beyond the log, where there are keys beyond a key's own rows, an arm is taken to pay no more, "
-    "on average, than its level in the log at the last logged showing."
+    "Beyond the log (with keys: beyond a key's own rows) an arm is taken to pay, on average, at "
+    "most its level at the last logged showing."
 )
 
 

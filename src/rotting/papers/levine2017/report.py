@@ -36,8 +36,9 @@ def _opening(reproduction: Reproduction) -> list[str]:
         '<p class="lead">The Simulations section of Levine, Crammer &amp; Mannor, '
         "<em>Rotting Bandits</em> (NIPS 2017), run again: three setups, T = 30,000, "
         f"{reproduction.runs:,} trajectories a setup, seed {reproduction.seed}, SWUCB with "
-        f"B = {reproduction.swucb_b:g}. <strong>{escape(tables.agreement(reproduction))}</strong> "
-        "Those of Table 1 are meant; each that differs is marked and explained below.</p>",
+        f"B = {reproduction.swucb_b:g}. <strong>Of Table 1 "
+        f"{escape(tables.agreement(reproduction))}</strong> Each figure that differs is marked and "
+        "explained below.</p>",
     ]
 
 
@@ -147,9 +148,13 @@ def _corrected(comparisons: dict[str, Comparison]) -> str:
         if tables.show_p(comparison.p_values[a][b]) != tables.show_p(comparison.holm[a][b])
     ]
     if not changed:
-        return '<p class="note">Corrected for the number of tests (Holm), no entry changes.</p>'
+        return (
+            '<p class="note">Corrected for the number of tests (Holm), no p-value of all '
+            "trajectories together changes.</p>"
+        )
     return (
-        '<p class="note">Corrected for the number of tests in a setup (Holm): '
+        '<p class="note">Corrected for the number of tests in a setup (Holm), p-values of all '
+        "trajectories together: "
         + escape("; ".join(changed))
         + "; all others stay as they are.</p>"
     )

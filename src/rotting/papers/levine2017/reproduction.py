@@ -98,7 +98,8 @@ def _check_sizes(runs: int, horizon: int, **kept: Any) -> None:
     played: list[Policy] = []
     for setup in published.SETUPS:
         theirs = setups.reported_policies(setup)
-        played += [*theirs.values(), *(theirs[name] for name in published.GRIDS)]
+        tuned_or_beside = [*published.GRIDS, "SWUCB"]
+        played += [*theirs.values(), *(theirs[name] for name in tuned_or_beside)]
     scenario = dataclasses.replace(setups.anv(), horizon=horizon)
     sizes.check(played, scenario, runs, **kept, summed_up=True)
 

@@ -56,14 +56,14 @@ SHORT = {"NP": "non_parametric", "AV": "av", "ANV": "anv"}
 def reported_policies(setup: str, swucb_b: float = USUAL_B) -> dict[str, Policy]:
     """The policies of a setup with the parameters the paper reports, by their names in Table 1.
 
-    Setups are "non_parametric", "av" and "anv", or NP, AV and ANV as in the paper; the parameters
+    Setups are "non_parametric", "av" and "anv", or NP, AV and ANV in any case; the parameters
     are those that the paper's grid searches chose (section Simulations, Results). `swucb_b` is the
     constant B of SWUCB's padding, which the paper does not state.
 
     >>> list(reported_policies("AV"))
     ['UCB1', 'DUCB', 'SWUCB', 'wSWA', 'CTO']
     """
-    setup = SHORT.get(setup, setup)
+    setup = SHORT.get(str(setup).upper(), setup)
     gamma = {"non_parametric": 0.999, "av": 0.999999, "anv": 0.999999}
     tau = {"non_parametric": 4_000, "av": 8_000, "anv": 16_000}
     checks.choice("setup", setup, SETUPS)
