@@ -13,6 +13,7 @@ import pytest
 from rotting.policies.base import POLICIES
 from rotting.serve import book, events, loading, settings, verify
 from rotting.serve.events import Event, Kind
+from rotting.serve.mark import Mark, linked, set_mark
 from rotting.serve.snapshots import content_of
 from rotting.serve.verify import verify as verified
 from serve.inside import Inside, Time, is_same, serving, take_snapshot, wait
@@ -240,7 +241,7 @@ def test_an_upgrade_is_an_event_with_a_snapshot(
 
 
 def forge(path: Path, id_: str, kind: Kind, change: Callable[[Any], None]) -> None:
-    """Change an event in the database."""
+    """Change an event in the database, and the running checksums to fit: other code wrote it."""
     database = sqlite3.connect(path)
     sql = "SELECT seq, experiment, kind, id, at, body FROM event WHERE id = ? AND kind = ?"
     event = Event(*database.execute(sql, (id_, int(kind))).fetchone())
@@ -249,7 +250,14 @@ def forge(path: Path, id_: str, kind: Kind, change: Callable[[Any], None]) -> No
     new = (events.encode(body), event.seq)
     database.execute("UPDATE event SET body = ? WHERE seq = ?", new)
     database.execute("DELETE FROM snapshot")
+    columns = "SELECT seq, experiment, kind, id, at, body FROM event ORDER BY seq"
+    chain = 0
+    for row in database.execute(columns).fetchall():
+        chain = linked(chain, Event(*row))
+        database.execute("UPDATE event SET chain = ? WHERE seq = ?", (chain, row[0]))
+    database.execute("UPDATE chain SET sum = ?", (chain,))
     database.commit()
+    set_mark(path, Mark(row[0], chain))
     database.close()
 
 

@@ -305,19 +305,25 @@ def test_every_answer_protects_itself(free: Inside, path: str) -> None:
 def test_hostile_texts_come_back_unchanged(tmp_path: Path, text: str) -> None:
     with serving(tmp_path / "s.db") as inside:
         inside.create(arms=[text, "other"], audience=True, policy="roundrobin", fallback=text)
-        made = inside.post("decisions", {"id": text, "key": text, "among": [text]})
-        assert (made["id"], made["arm"], made["key"]) == (text, text, text)
-        assert inside.post("decisions", {"id": text, "key": text, "among": [text]}) == made
-        inside.post("rewards", {"decision": text, "reward": 1.0, "id": text})
+        turned = "\u202e" in text  # in ids such a character is refused
+        id_ = "d1" if turned else text
+        if turned:
+            inside.post("decisions", {"id": text, "key": text}, status=400)
+        made = inside.post("decisions", {"id": id_, "key": text, "among": [text]})
+        assert (made["id"], made["arm"], made["key"]) == (id_, text, text)
+        assert inside.post("decisions", {"id": id_, "key": text, "among": [text]}) == made
+        inside.post("rewards", {"decision": id_, "reward": 1.0, "id": id_})
         inside.post("arms", {"add": text + "!" if len(text) < 200 else "new"})
         inside.post("arms", {"retire": text})
         assert inside.get()["arms"][0]["arm"] == text
         found = inside.get("/events")["events"]
-        assert found[1]["arm"] == found[1]["id"] == found[2]["reward_id"] == text
+        assert found[1]["arm"] == text
+        assert found[1]["id"] == found[2]["reward_id"] == id_
         assert found[-1]["label"] == text
         table = inside.client.get("/v1/experiments/e/export").text
         (row,) = csv.DictReader(io.StringIO(table))
-        assert (row["id"], row["key"], row["arm"]) == (text, text, text)
+        harmless = f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+        assert (row["id"], row["key"], row["arm"]) == (id_ if turned else harmless, *[harmless] * 2)
         assert inside.client.get("/metrics").status_code == 200
         audit = inside.client.get("/v1/audit").json()["audit"]
         assert json.loads(audit[0]["details"]) == text

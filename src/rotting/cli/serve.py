@@ -57,6 +57,12 @@ def serve(
     verify: Annotated[
         bool, typer.Option("--verify", help="Play all events again, compare, and end.")
     ] = False,
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss", help="Start though acknowledged events are missing, this once."
+        ),
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="A line in the log for each request.")
     ] = False,
@@ -77,6 +83,7 @@ def serve(
         "rate_limit": rate_limit,
         "body_limit": body_limit,
         "verbose": verbose or None,
+        "accept_loss": accept_loss or None,
     }
     guarded(_serve)(flags, config, demo, check, verify)
 

@@ -13,7 +13,7 @@ import secrets
 import time
 from typing import NamedTuple
 
-from rotting.serve.bodies import NAME
+from rotting.serve.bodies import NAME, is_fine_id
 from rotting.serve.connection import Connection
 from rotting.serve.refusals import Refusal
 from rotting.serve.store import Audit, note
@@ -101,6 +101,8 @@ def check_token(name: str, roles: list[str], experiments: list[str]) -> None:
     """Refuse what no API key can be."""
     if not name.strip() or len(name) > 100:
         raise ValueError(f"name must have 1 to 100 characters, got {name!r}")
+    if not is_fine_id(name):
+        raise ValueError(f"name must have no control or bidirectional characters, got {name!a}")
     if not roles or not set(roles) <= set(ROLES):
         raise ValueError(f"role must be one or more of {', '.join(ROLES)}, got {roles}")
     for one in experiments:  # an empty one would be a key to all

@@ -78,7 +78,12 @@ class App:
 
     @contextlib.asynccontextmanager
     async def _life(self, app: Starlette) -> AsyncIterator[None]:
-        await self.service.journal.start()
+        try:
+            await self.service.journal.start()
+        except Exception as error:
+            reason = database_error(error) or (str(error) if isinstance(error, ValueError) else "")
+            self.service.failed = reason or None
+            raise
         self.service.warming.start()
         tasks = [asyncio.ensure_future(work()) for work in self.service.companions]
         try:
@@ -165,7 +170,9 @@ class App:
             return reply({"alive": True})
         if path == "/ready":
             if reason is None:
-                return reply({"ready": True})
+                offset = self.service.journal.clock.offset
+                beside = {"clock_offset": round(offset, 1)} if abs(offset) >= 1.0 else {}
+                return reply({"ready": True, **beside})
             return refusal(Refusal("unavailable", f"not ready: {reason}"))
         if path == "/":
             if self._page is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rotting.serve.connection import Connection, connect, touch_private
 from rotting.serve.events import Event, Kind
-from rotting.serve.schema import EVENT
+from rotting.serve.schema import CHAIN, EVENT
 from rotting.serve.store import Audit, Store, id_digest, note
 
 _PAGE = 1000  # events that are moved in one transaction
@@ -27,12 +27,7 @@ def all_events(
 ) -> Iterator[Event]:
     """Events in order, archived ones included; ValueError if an archive is missing."""
     sources = [store.events(after=after, until=until, experiment=experiment)]
-    for name, _, end, _ in store.archives():
-        if end <= after:
-            continue
-        path = store.path.with_name(name)
-        if not path.is_file():
-            raise ValueError(f"archive {name} must lie beside {store.path.name}, but is not there")
+    for path in shelves(store, after):
         sources.append(_archived(path, experiment, until, after))
     last = 0
     for event in heapq.merge(*sources):  # sequence numbers come first
@@ -41,13 +36,51 @@ def all_events(
         last = event.seq
 
 
+def shelves(store: Store, after: int = 0) -> list[Path]:
+    """The archives of a database that have later events; ValueError if one is missing.
+
+    One that was begun and interrupted has no events, and perhaps no file: it is left out.
+    """
+    found = []
+    for name, _, end, events in store.archives():
+        path = store.path.with_name(name)
+        if (events and end <= after) or (events == 0 and not _has_events(path)):
+            continue
+        if not path.is_file():
+            raise ValueError(f"archive {name} must lie beside {store.path.name}, but is not there")
+        found.append(path)
+    return found
+
+
+def begun(store: Store) -> list[str]:
+    """Archives that were begun and have no events: interrupted, or made just now."""
+    return [
+        name
+        for name, _, _, events in store.archives()
+        if events == 0 and not _has_events(store.path.with_name(name))
+    ]
+
+
+def _has_events(path: Path) -> bool:
+    """Whether an archive's file has any: moving a page writes there first."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return False
+    made = connect(path)
+    try:
+        there = made.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'")
+        return bool(there and made.execute("SELECT 1 FROM event LIMIT 1"))
+    finally:
+        made.close()
+
+
 def _archived(path: Path, experiment: int | None, until: int | None, after: int) -> Iterator[Event]:
     made = connect(path)
+    columns = "*" if _is_chained(made) else "*, NULL"  # of an archive made before there were any
     try:
         while True:
             rows = made.execute(
-                "SELECT * FROM event WHERE seq > ? AND seq <= ? AND (? IS NULL OR experiment = ?) "
-                "ORDER BY seq LIMIT ?",
+                f"SELECT {columns} FROM event WHERE seq > ? AND seq <= ? "
+                "AND (? IS NULL OR experiment = ?) ORDER BY seq LIMIT ?",
                 (after, 2**62 if until is None else until, experiment, experiment, _PAGE),
             )
             for row in rows:
@@ -106,7 +139,13 @@ def _shelf(target: Path) -> Connection:
     made.execute("PRAGMA synchronous = FULL")
     if not made.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'"):
         made.execute(EVENT)
+    if not _is_chained(made):
+        made.execute(CHAIN)
     return made
+
+
+def _is_chained(made: Connection) -> bool:
+    return any(row[1] == "chain" for row in made.execute("PRAGMA table_info(event)"))
 
 
 def _move(
@@ -147,7 +186,7 @@ def _move_page(
 ) -> None:
     """First there, then not here any more: whoever is interrupted has some events twice."""
     shelf.execute("BEGIN IMMEDIATE")
-    shelf.executemany("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?)", chosen)
+    shelf.executemany("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?, ?)", chosen)
     shelf.execute("COMMIT")
     writer.execute("BEGIN IMMEDIATE")
     try:

@@ -14,6 +14,7 @@ from rotting.serve.connection import touch_private
 from rotting.serve.erasing import list_of, lists_beside, marks_of, read_list, write_list
 from rotting.serve.loading import load
 from rotting.serve.locking import only_one
+from rotting.serve.mark import Mark, set_mark
 from rotting.serve.store import Group, Store
 
 
@@ -27,10 +28,8 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
     try:
         _copied(path, partial)
         # archives after it: what is moved meanwhile is in both, and not in neither
-        for name in _archives(partial):
+        for name in _archives(path, partial):
             there, copy = path.with_name(name), target.with_name(name)
-            if not there.is_file():
-                raise ValueError(f"archive {name} must lie beside {path}, but does not")
             if copy.resolve() != there.resolve():
                 shelf = copy.with_name(copy.name + ".partial")
                 try:
@@ -98,12 +97,13 @@ def restore(
         copies: list[Path] = []
         try:
             _copy_archives(source, path, partial, copies)
-            last, again = _erase_again(partial, marks)
+            last, again, acknowledged = _erase_again(partial, marks)
             _synced(partial)
             if marks:  # an empty list would look as if somebody knew
                 write_list(path, marks)
             _remove_companions(path)
             partial.replace(path)
+            set_mark(path, acknowledged)
         except BaseException as error:
             for copy in copies:
                 copy.unlink(missing_ok=True)
@@ -122,9 +122,13 @@ def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) 
     store = Store(partial, create=False)
     try:
         last = store.last()
-        taken = {name for name, *_ in store.archives()}
+        held = {name: events for name, _, _, events in store.archives()}
+        taken = set(held)
         for name in sorted(taken):
             found = [one for one in (source, path) if one.with_name(name).is_file()]
+            if not found and not held[name]:
+                store.writer().execute("DELETE FROM archive WHERE file = ?", (name,))
+                continue
             if not found:
                 raise ValueError(f"archive {name} must lie beside {source}, but does not")
             copy = _free(path, name, taken - {name})
@@ -191,16 +195,27 @@ def _check_other(path: Path, target: Path) -> None:
         raise ValueError(f"the backup must be another file than the database, got {target}")
 
 
-def _archives(path: Path) -> list[str]:
-    store = Store(path, create=False)
+def _archives(path: Path, partial: Path) -> list[str]:
+    """The archives of a database that its copy names, those without events left out."""
+    store = Store(partial, create=False)
     try:
-        return [name for name, *_ in store.archives()]
+        named = store.archives()
     finally:
         store.close()
+    found = []
+    for name, _, _, events in named:
+        if path.with_name(name).is_file():
+            found.append(name)
+        elif events:
+            raise ValueError(f"archive {name} must lie beside {path}, but does not")
+    return found
 
 
-def _erase_again(path: Path, marks: set[int]) -> tuple[int, int]:
-    """Delete the rows of those who were erased since, by events like any other."""
+def _erase_again(path: Path, marks: set[int]) -> tuple[int, int, Mark]:
+    """Delete the rows of those who were erased since, by events like any other.
+
+    Returns the last event, how many were erased, and what the mark of the database is to be.
+    """
     store = Store(path, create=False)
     try:
         known = store.marked()
@@ -212,11 +227,11 @@ def _erase_again(path: Path, marks: set[int]) -> tuple[int, int]:
                 book.erase_surrogate(numbers[number], surrogate, "restore")
             group, book.group = book.group, Group()
             store.append(group)
-        last = store.last()
+        last, mark = store.last(), Mark(store.seq, store.chain)
         store.truncate()
     finally:
         store.close()
-    return last, len(due)
+    return last, len(due), mark
 
 
 def _check_target(path: Path, force: bool) -> None:

@@ -20,6 +20,8 @@ Key = Annotated[str, Meta(min_length=1, max_length=500)]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z"
 Name = Annotated[str, Meta(pattern=NAME)]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
+# they turn the direction of writing, or cannot be seen: a name with one reads like another
+_DIRECTION = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 class Creation(msgspec.Struct, forbid_unknown_fields=True):
@@ -100,11 +102,26 @@ class Erase(msgspec.Struct, forbid_unknown_fields=True):
 class OneOrMany:
     """What a verb takes: one item, or a list of them."""
 
-    __slots__ = ("decode", "one")
+    __slots__ = ("_names", "decode", "one")
 
     def __init__(self, one: Any) -> None:
         self.one = one
         self.decode = msgspec.json.Decoder(one | list[one]).decode
+        names = {*one.__struct_fields__, *(Row.__struct_fields__ if one is Past else ())}
+        self._names = [(name, f'"{name}"'.encode()) for name in sorted(names)]
+
+    def may_repeat(self, data: bytes, found: Any) -> bool:
+        """Whether an object may have a name twice: names are there more often than values.
+
+        A quick look at what was decoded; a text that reads like a name is taken for one.
+        """
+        items = found if isinstance(found, list) else [found]
+        if self.one is Past:
+            items = [*items, *(row for item in items for row in item.rows)]
+        return b"\\u" in data or any(
+            data.count(quoted) != sum(getattr(item, name, None) is not None for item in items)
+            for name, quoted in self._names
+        )
 
 
 DECIDE, SHOW, REWARD = OneOrMany(Decide), OneOrMany(Show), OneOrMany(Reward)
@@ -142,4 +159,17 @@ def fine_text(field: str, text: str) -> str:
         # keys are persons, who are to be in no message that somebody keeps
         got = "" if field == "key" else f", got {text[:50]!r}"
         raise bad(field, f"{field} must have no control characters{got}")
+    return text
+
+
+def is_fine_id(text: str) -> bool:
+    """Whether an id, or a name that people act upon, has no characters that deceive the eye."""
+    return is_fine(text) and _DIRECTION.search(text) is None
+
+
+def fine_id(text: str) -> str:
+    """An id without control characters, and none that turn the direction of writing."""
+    fine_text("id", text)
+    if not is_fine_id(text):
+        raise bad("id", f"id must have no bidirectional characters, got {text[:50]!a}")
     return text

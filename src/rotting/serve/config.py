@@ -14,6 +14,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from rotting.serve.connection import real
+
 PREFIX = "ROTTING_SERVE_"
 
 
@@ -31,11 +33,12 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     connections: Annotated[int, Meta(ge=1, le=100_000)] = 1000  # at once; more are answered 503
     grace: Annotated[float, Meta(ge=0, le=3600)] = 10.0  # seconds to end requests when stopping
     compiled: bool = True
+    accept_loss: bool = False  # go on though acknowledged events are missing: for one start
 
     @property
     def path(self) -> Path:
-        """The database file."""
-        return Path(self.data)
+        """The database file, whatever links lead to it."""
+        return real(Path(self.data))
 
 
 def resolve(

@@ -63,6 +63,11 @@ def connect(path: Path) -> Connection:
     return Sqlite(path)
 
 
+def real(path: Path) -> Path:
+    """The file that a symbolic link leads to: the write-ahead log lies beside that one."""
+    return path.resolve() if path.is_symlink() else path
+
+
 def touch_private(path: Path) -> None:
     """Make a file if it is not there, for what people's keys may be in: nobody else reads it."""
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from rotting.serve import bodies, events
-from rotting.serve.bodies import fine_text, is_fine
+from rotting.serve.bodies import fine_id, is_fine, is_fine_id
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Experiment, Open
 from rotting.serve.ledger import Answer, Ledger
@@ -13,7 +14,8 @@ from rotting.serve.refusals import Refusal, bad
 from rotting.serve.settings import finite
 
 _new = tuple.__new__  # half the time of a NamedTuple's own
-_AT_ONCE = 2000  # windows that are ended in one go
+_AT_ONCE = 0.01  # seconds for which windows are ended before others have their turn
+WAITING = 1_000_000  # decisions of an experiment without a window that wait, at most
 
 
 class Deciding(Ledger):
@@ -32,7 +34,7 @@ class Deciding(Ledger):
         before = found.get(asked.id) or self._recent.get((experiment.number, asked.id))
         if before:
             return self._decided_before(experiment, asked, key, among, before)
-        fine_text("id", asked.id)
+        fine_id(asked.id)
         self._refuse_archived(experiment, asked.id)
         if among is not None and experiment.player.policy.verbs.reopen is None:
             title = experiment.player.policy.title
@@ -60,7 +62,7 @@ class Deciding(Ledger):
         settings, audience = experiment.settings, experiment.settings.audience
         if found or self.any_archived or settings.require_shown or True not in experiment.open:
             return None
-        if len(set(ids)) < len(items) or not is_fine("".join(ids)):
+        if len(set(ids)) < len(items) or not is_fine_id("".join(ids)):
             return None
         names = [item.key for item in items]
         if any((name is not None) != audience for name in names):
@@ -81,7 +83,7 @@ class Deciding(Ledger):
         fresh = []
         for id_, name, body in zip(ids, names, made, strict=True):
             seq += 1
-            event = _new(Event, (seq, number, kind, id_, at, encode(body)))
+            event = _new(Event, (seq, number, kind, id_, at, encode(body), None))
             fresh.append(event)
             self._recent[number, id_] = [event]
             data = {"id": id_, "arm": labels[body.arm], "pull": body.pull, "key": name, "seq": seq}
@@ -157,7 +159,7 @@ class Deciding(Ledger):
         id_ = asked.decision
         value = finite("reward", asked.reward)
         if asked.id is not None:
-            fine_text("id", asked.id)
+            fine_id(asked.id)
         body = events.Rewarded(value, asked.id)
         entry = experiment.waiting.get(id_)
         if entry is not None:
@@ -189,23 +191,29 @@ class Deciding(Ledger):
         self._happens(experiment, Kind.TIMED_OUT, id_, body)
 
     def tick(self) -> bool:
-        """End the windows whose time is over; whether there may be more of them."""
-        left, now = _AT_ONCE, self.now()
+        """End the windows whose time is over, for a moment; whether there may be more of them.
+
+        Where there is no reward window, the oldest decisions end when too many wait.
+        """
+        until, now = time.perf_counter() + _AT_ONCE, self.now()
         for experiment in self.experiments.values():
-            window = experiment.settings.reward_window
-            while left and window is not None and experiment.waiting:
-                id_, entry = next(iter(experiment.waiting.items()))
-                if now - entry.since <= window:
+            window, waiting = experiment.settings.reward_window, experiment.waiting
+            while waiting:
+                id_, entry = next(iter(waiting.items()))
+                over = len(waiting) > WAITING if window is None else now - entry.since > window
+                if not over:
                     break
                 self._time_out(experiment, id_)
-                left -= 1
-            while left and experiment.unshown:
+                if time.perf_counter() > until:
+                    return True
+            while experiment.unshown:
                 id_, entry = next(iter(experiment.unshown.items()))
                 if now - entry.since <= experiment.settings.shown_window:
                     break
                 self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
-                left -= 1
-        return not left
+                if time.perf_counter() > until:
+                    return True
+        return False
 
 
 def _not_applied(id_: str, why: str, seq: int) -> Answer:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from rotting.serve import bodies
 from rotting.serve.app import Service
 from rotting.serve.book import Answer, Book
+from rotting.serve.clock import Clock
 from rotting.serve.refusals import Refusal
 
 _LOG = logging.getLogger("rotting.serve")
@@ -158,6 +159,6 @@ def _end_windows(book: Book) -> Answer:
 def begin(service: Service) -> Any:
     """Let visitors come as soon as the service is up."""
     demo = Demo(service)
-    service.journal._clock = demo.clock
+    service.journal.clock = Clock(demo.clock)
     service.companions.append(demo.run)
     return demo

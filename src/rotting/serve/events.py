@@ -42,6 +42,7 @@ class Event(NamedTuple):
     id: str | None  # of a decision, a batch of history; None for the others
     at: float  # seconds since 1970
     body: bytes  # JSON
+    chain: int | None = None  # the running checksum; None before it is committed, and of old rows
 
 
 class Created(msgspec.Struct, omit_defaults=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rotting.serve import events
-from rotting.serve.archive import all_events
+from rotting.serve.archive import all_events, shelves
 from rotting.serve.connection import Connection, connect
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Experiment
@@ -27,6 +27,7 @@ COLUMNS = (
     *("rests_on", "shown_at", "outcome", "reward", "reward_at", "late_reward", "late_at"),
 )
 _PAGE = 500  # decisions
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet computes
 _EVENT = "SELECT seq, experiment, kind, id, at, body FROM event"
 
 
@@ -58,10 +59,7 @@ def _decisions(store: Store, number: int, until: int) -> Iterator[tuple[Event, l
     """Decisions up to an event, each with all events of it."""
     own = connect(store.path)  # a connection for this alone: it may take long
     try:
-        for name, *_ in store.archives():
-            path = store.path.with_name(name)
-            if not path.exists():
-                raise Refusal("unavailable", f"archive {path.name} is not there")
+        for path in _shelves(store):
             made = connect(path)
             try:
                 for page in _pages(made, number, until):
@@ -75,6 +73,13 @@ def _decisions(store: Store, number: int, until: int) -> Iterator[tuple[Event, l
             yield from _with_others(own, page)
     finally:
         own.close()
+
+
+def _shelves(store: Store) -> list[Path]:
+    try:
+        return shelves(store)
+    except ValueError as error:
+        raise Refusal("unavailable", str(error)) from None
 
 
 def _pages(made: Connection, number: int, until: int) -> Iterator[list[Event]]:
@@ -156,15 +161,21 @@ def _row(
 
 def csv_of(store: Store, experiment: Experiment) -> Iterator[bytes]:
     """The table as CSV, in pieces."""
-    return _csv(rows_of(store, experiment))
+    return _csv(rows_of(store, experiment), harmless=True)
 
 
-def _csv(rows: Iterator[list[Any]]) -> Iterator[bytes]:
+def _harmless(cell: Any) -> Any:
+    """A text that a spreadsheet takes for a formula, with an apostrophe before it."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _csv(rows: Iterator[list[Any]], harmless: bool) -> Iterator[bytes]:
+    """Lines of CSV; `harmless` for people's spreadsheets."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for number, row in enumerate(rows, 1):
-        writer.writerow(row)
+        writer.writerow([_harmless(cell) for cell in row] if harmless else row)
         if number % _PAGE == 0:
             yield text.getvalue().encode()
             text.seek(0)
@@ -180,7 +191,7 @@ def parquet_of(store: Store, experiment: Experiment) -> Iterator[bytes]:
         raise bad(
             "format", "format must be csv here: parquet needs pip install 'rotting[logs]'"
         ) from None
-    return _parquet(polars, csv_of(store, experiment))
+    return _parquet(polars, _csv(rows_of(store, experiment), harmless=False))
 
 
 def _parquet(polars: Any, lines: Iterator[bytes]) -> Iterator[bytes]:

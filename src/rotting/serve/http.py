@@ -7,6 +7,7 @@ than a decision does.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -25,6 +26,7 @@ _DATA = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
 ]
 # for the page and its files
 PROTECTING = [
@@ -151,8 +153,26 @@ async def send_stream(send: Any, made: Stream) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        name = next(name for name in names if names.count(name) > 1)
+        raise Refusal("bad_request", f"{name[:50]!r} is given twice in one object", name)
+    return found
+
+
+def check_unique(data: bytes) -> None:
+    """Refuse JSON in which an object has a name twice: which of the two is meant?"""
+    try:
+        json.loads(data, object_pairs_hook=_unique)
+    except (ValueError, RecursionError):
+        return  # said by whoever reads it
+
+
 def read_json(data: bytes) -> Any:
     """Plain data from JSON, which has no NaN; nesting has an end, too."""
+    check_unique(data)
     try:
         return _decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

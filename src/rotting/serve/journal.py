@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from rotting.serve.book import Answer, Book
-from rotting.serve.connection import Connect, connect, why
+from rotting.serve.clock import Clock
+from rotting.serve.connection import Connect, Unusable, connect, real, why
 from rotting.serve.erasing import finish, forget
 from rotting.serve.loading import load
+from rotting.serve.mark import WAY_ON, Mark, MarkFile, loss, read_mark
 from rotting.serve.refusals import Refusal
 from rotting.serve.snapshots import encode, packed, picture_of
-from rotting.serve.store import PATIENCE, Snapshot, Store
+from rotting.serve.store import LONG_LOG, PATIENCE, Group, Snapshot, Store
 
 _LOG = logging.getLogger("rotting.serve")
 _AGAIN = 0.5  # seconds between attempts to get it back
@@ -32,6 +34,7 @@ _AGAIN = 0.5  # seconds between attempts to get it back
 _MANY, _GATHER = 8, 0.003
 _REST = 10.0  # seconds between two snapshots of an experiment
 _CHECKPOINT = 40  # tenths of a second between two checkpoints
+_SECOND = 10
 SNAPSHOT_EVERY = 5_000  # events of an experiment, and twice what a snapshot has to hold
 
 
@@ -46,14 +49,16 @@ class Journal:
         compiled: bool = True,
         clock: Callable[[], float] = time.time,
         patience: float = PATIENCE,
+        accept_loss: bool = False,
     ) -> None:
-        self.path, self._connect, self._compiled = path, connect, compiled
-        self._clock, self._patience = clock, patience
+        self.path, self._connect, self._compiled = real(path), connect, compiled
+        self.clock, self._patience = Clock(clock), patience
+        self._accept_loss = accept_loss  # of what was acknowledged, at the first start
+        self._mark: MarkFile | None = None
         self.book: Book | None = None
         self.reason: str | None = "starting"
         self.last_error: tuple[float, str, str] | None = None
         self.commits = self.failures = 0
-        self._acknowledged = 0  # events that were on the disk
         self._thread = ThreadPoolExecutor(1, "commit")
         self._aside = ThreadPoolExecutor(1, "aside")
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -81,23 +86,60 @@ class Journal:
         def read() -> Book:
             store = Store(self.path, self._connect, create=create, patience=self._patience)
             try:
-                store.pulse()
-                if store.last() < self._acknowledged:
-                    raise ValueError(
-                        f"{self.path.name} ends at event {store.last()}, but {self._acknowledged} "
-                        "was acknowledged: it is not the same, and has to be put right by hand"
-                    )
-                self._clean = finish(store)
-                return load(store, compiled=self._compiled, clock=self._clock)
+                self._check_mark(store)
+                book = load(store, compiled=self._compiled, clock=self.clock.now)
+                self.clock.begin(book.at)
+                return book
             except BaseException:
                 store.close()
                 raise
 
-        self.book = await loop.run_in_executor(self._thread, read)
+        def begin(book: Book) -> None:
+            book.store.pulse()
+            self._clean = finish(book.store)
+            self._begin_mark(book.store)
+
+        if self.book is None:
+            self.book = await loop.run_in_executor(self._thread, read)
+        await loop.run_in_executor(self._thread, begin, self.book)  # until then it can be read
         self.reason = None
         self.on_load(self.book)
         if self.book.group:  # what other code has to say of an experiment
             await self.settle()
+
+    def _check_mark(self, store: Store) -> None:
+        """Refuse a database that lacks what was acknowledged."""
+        mark = read_mark(self.path)
+        if mark is None:
+            if store.seq:
+                _LOG.info("%s has no mark beside it: it gets one", self.path.name)
+            return
+        lost = loss(store, mark)
+        broken = store.broken_link()
+        if lost is None and broken is not None:
+            lost = f"event {broken} of {self.path.name} does not fit its checksum"
+        if lost is not None and not self._accept_loss:
+            raise ValueError(f"{lost}; {WAY_ON}")
+        if lost is not None:
+            _LOG.warning("going on without what was acknowledged: %s", lost)
+
+    def _begin_mark(self, store: Store) -> None:
+        """From here on the mark is that of this database."""
+        if self._mark is None:
+            self._mark = MarkFile(self.path)
+        mark = Mark(store.seq, store.chain)
+        known = read_mark(self.path)
+        if known != mark:
+            for _ in range(2 if known is not None and known > mark else 1):
+                self._mark.write(mark)
+            self._mark.sync()
+        self._accept_loss = False
+
+    def _commit(self, store: Store, group: Group) -> None:
+        """Write a group to the disk, and then the mark of what may be acknowledged."""
+        store.append(group)
+        if self._mark is not None:
+            self._mark.write(Mark(store.seq, store.chain))
 
     async def close(self) -> None:
         """Commit what there is, take a snapshot, and let the file go."""
@@ -115,6 +157,9 @@ class Journal:
         if self.book is not None:
             self.book.store.close()
             self.book = None
+        if self._mark is not None:
+            self._mark.close()
+            self._mark = None
         self._thread.shutdown()
         self._aside.shutdown()
 
@@ -124,6 +169,12 @@ class Journal:
         """The book, or a refusal that says why there is none."""
         if self.book is None or self.reason is not None:
             raise Refusal("unavailable", f"the service cannot write now: {self.reason}")
+        return self.book
+
+    def readable(self) -> Book:
+        """The book to look at, which may be there while nothing can be written."""
+        if self.book is None:
+            raise Refusal("unavailable", f"the service cannot answer now: {self.reason}")
         return self.book
 
     def do(self, work: Callable[[Book], Answer]) -> Answer:
@@ -190,7 +241,7 @@ class Journal:
             waiting, self._gathering = self._gathering, []
             self._flying = (last, waiting)
             try:
-                await loop.run_in_executor(self._thread, book.store.append, group)
+                await loop.run_in_executor(self._thread, self._commit, book.store, group)
                 if group.erased:
                     work = functools.partial(forget, book.store, group.marks)
                     self._clean = await loop.run_in_executor(self._thread, work)
@@ -202,7 +253,6 @@ class Journal:
                 self._fail(reason)
                 return
             self.commits += 1
-            self._acknowledged = last
             book.note_commit(last)
             self._flying = None
             for done in waiting:
@@ -241,6 +291,9 @@ class Journal:
                 if reason is None:
                     _LOG.exception("loading failed")
                 self.reason = reason or f"an error inside: {type(error).__name__}"
+                if self.book is not None and isinstance(error, Unusable):
+                    other, self.book = self.book, None  # it is of another file
+                    await loop.run_in_executor(self._thread, other.store.close)
             else:
                 _LOG.info("writing works again")
                 return
@@ -256,7 +309,12 @@ class Journal:
             if count % _CHECKPOINT == 0 and self.book is not None and self.commits != written:
                 written = self.commits
                 with contextlib.suppress(Exception):  # the next commit tells what is wrong
-                    await loop.run_in_executor(self._aside, self.book.store.checkpoint)
+                    await self._shorten(self.book.store)
+            if count % _SECOND == 0:
+                self.clock.watch()
+                if self._mark is not None:
+                    with contextlib.suppress(OSError):  # the next commit tells
+                        await loop.run_in_executor(self._aside, self._mark.sync)
             if self.book is None or self.reason is not None:
                 continue
             if not self._clean:  # somebody was reading
@@ -264,10 +322,18 @@ class Journal:
                 with contextlib.suppress(Exception):
                     self._clean = await loop.run_in_executor(self._thread, work)
             with contextlib.suppress(Refusal):
-                self.do(_tick)
+                while self.do(_tick).data:  # there are more windows to end: others first
+                    await asyncio.sleep(0)
                 if self.book is not None and not self.book.any_archived:
                     self.book.any_archived = bool(self.book.store.archives())
                 await self.snapshot()
+
+    async def _shorten(self, store: Store) -> None:
+        """Write the write-ahead log into the database, and begin it anew when it is long."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._aside, store.checkpoint)
+        if store.log_size() > LONG_LOG:
+            await loop.run_in_executor(self._thread, store.restart_log)
 
     async def snapshot(self, everything: bool = False) -> None:
         """Snapshots of the experiments that have gone on for long enough."""
@@ -307,5 +373,4 @@ def _packed(picture: dict[str, Any]) -> tuple[bytes, str]:
 
 
 def _tick(book: Book) -> Answer:
-    book.tick()
-    return Answer(None, 0)
+    return Answer(book.tick(), 0)

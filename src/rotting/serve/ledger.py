@@ -61,7 +61,7 @@ class Ledger:
     def append(self, number: int, kind: Kind, id_: str | None, at: float, body: Any) -> Event:
         """The next event; it is not applied here."""
         self.seq += 1
-        event = _new(Event, (self.seq, number, int(kind), id_, at, events.encode(body)))
+        event = _new(Event, (self.seq, number, int(kind), id_, at, events.encode(body), None))
         self.group.events.append(event)
         self.uncommitted.append(event)
         if id_:

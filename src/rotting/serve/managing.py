@@ -6,7 +6,7 @@ from typing import Any
 
 from rotting import plain
 from rotting.serve import bodies, events
-from rotting.serve.bodies import fine_text
+from rotting.serve.bodies import fine_id, fine_text
 from rotting.serve.events import Kind
 from rotting.serve.experiment import Experiment
 from rotting.serve.ledger import Answer, Ledger
@@ -72,7 +72,7 @@ class Managing(Ledger):
 
     def learn(self, experiment: Experiment, asked: bodies.Past, by: str) -> Answer:
         """Pulls made elsewhere, with their rewards; the same id again changes nothing."""
-        fine_text("id", asked.id)
+        fine_id(asked.id)
         numbers = experiment.player._numbers
         arms: list[int] = []
         for place, row in enumerate(asked.rows):

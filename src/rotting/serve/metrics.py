@@ -79,6 +79,10 @@ class Figures:
         yield GaugeMetricFamily("rotting_ready", "Whether events can be written", float(ready))
         yield CounterMetricFamily("rotting_commits", "Commits", journal.commits)
         yield CounterMetricFamily("rotting_failures", "Times writing failed", journal.failures)
+        yield GaugeMetricFamily(
+            "rotting_clock_offset_seconds", "Service time ahead of the clock", journal.clock.offset
+        )
+        yield CounterMetricFamily("rotting_clock_jumps", "Jumps of the clock", journal.clock.jumps)
         book = journal.book
         if book is None:
             return

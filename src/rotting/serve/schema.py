@@ -6,7 +6,7 @@ from rotting.serve.connection import Connection
 
 APPLICATION = 0x726F7474  # "rott": SQLite's mark for whose file it is
 
-# Archives have this table as well.
+# Archives have this table as well, with the column below.
 EVENT = """CREATE TABLE event (
     seq INTEGER PRIMARY KEY,
     experiment INTEGER NOT NULL,
@@ -15,6 +15,8 @@ EVENT = """CREATE TABLE event (
     at REAL NOT NULL,
     body BLOB NOT NULL
 ) STRICT"""
+
+CHAIN = "ALTER TABLE event ADD COLUMN chain INTEGER"
 
 # Each entry turns version n into n + 1. Entries are never changed: databases out there have them.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -76,6 +78,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # a value that a write changes, to see whether writing works
         "CREATE TABLE pulse (beat INTEGER NOT NULL) STRICT",
         "INSERT INTO pulse VALUES (0)",
+    ),
+    (
+        # the running checksum of events; older ones have none
+        CHAIN,
+        "CREATE TABLE chain (seq INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT",
+        """INSERT INTO chain SELECT
+            max(coalesce((SELECT max(seq) FROM event), 0), coalesce(max(last), 0)), 0
+            FROM archive""",
+        # the events of one experiment in order, however rare they are among all
+        "CREATE INDEX event_experiment ON event (experiment)",
     ),
 )
 VERSION = len(MIGRATIONS)

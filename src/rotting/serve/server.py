@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import gc
@@ -24,6 +25,7 @@ from rotting.serve.app import LOOPBACK, App, Limits, Service
 from rotting.serve.config import Config, is_loopback
 from rotting.serve.connection import Unusable
 from rotting.serve.locking import is_held, only_one, served
+from rotting.serve.mark import WAY_ON, loss, read_mark
 from rotting.serve.store import Store
 
 _LOG = logging.getLogger("rotting.serve")
@@ -31,14 +33,18 @@ _HEAD = 1 << 16  # bytes of all headers together
 _HEADERS = 100
 _READ = 1 << 18  # bytes that come at once
 _IDLE = 75.0  # seconds that a connection may wait for its next request
+_AHEAD = 16  # requests that one connection may send before it reads the answers
+_PIECE = 4096  # bytes that are parsed at a time
 
 
 class Patient(HttpToolsProtocol):
     """HTTP with bounds that the usual protocol does not have.
 
     That one waits for ever for a request to end, so that a few bytes an hour hold a connection, and
-    takes headers without end. `Server` looks at all connections every second and lets go those that
-    are slow to ask, or slow to read what they asked for.
+    takes headers without end. It also goes on reading a connection that sends requests and reads no
+    answers; here what came with too many requests is kept unparsed, at most one reading of the
+    socket, and nothing more is read until answers were taken. `Server` looks at all connections
+    every second and lets go those that are slow to ask, or slow to read what they asked for.
     """
 
     since: float | None = None  # when the request began that is on its way
@@ -49,6 +55,7 @@ class Patient(HttpToolsProtocol):
     served = False  # whether it ever asked something
     _head = True  # whether headers are expected
     _bytes = 0  # of the request so far
+    _rest = b""  # what came, and is parsed when there is room for more requests
 
     def connection_made(self, transport: Any) -> None:
         """A client came; if there are too many, one goes that asked nothing, or long ago."""
@@ -67,12 +74,45 @@ class Patient(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Some bytes came."""
-        self._bytes += len(data)
-        # several small requests may have come at once; and chunks have a price
-        if self._bytes > _HEAD + _READ + (0 if self._head else 2 * self.most):
-            self.transport.close()
+        self._rest = self._rest + data if self._rest else data
+        self._parse()
+
+    def _parse(self) -> None:
+        """Parse what came, as long as not too many requests wait for their turn."""
+        while self._rest and len(self.pipeline) < _AHEAD and not self.transport.is_closing():
+            # a body is parsed as it comes; heads in pieces, for a piece may hold many requests
+            size = _PIECE if self._head else len(self._rest)
+            piece, self._rest = self._rest[:size], self._rest[size:]
+            self._bytes += len(piece)
+            if self._bytes > _HEAD + _READ + (0 if self._head else 2 * self.most):
+                self.transport.close()
+                return
+            super().data_received(piece)
+        if self._rest:
+            self.flow.pause_reading()
+
+    def on_response_complete(self) -> None:
+        """An answer is on its way: the next request has its turn, and perhaps more are read."""
+        super().on_response_complete()  # which reads on, whoever waits
+        if self.transport.is_closing():
+            self._rest = b""
             return
-        super().data_received(data)
+        if self.pipeline or self._rest:
+            self.flow.pause_reading()
+            asyncio.get_running_loop().call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        if self.transport.is_closing() or self.parser is None:
+            return
+        self._parse()
+        if not self._rest and len(self.pipeline) < _AHEAD:
+            self.flow.resume_reading()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The client has gone: nothing that it asked is kept."""
+        self._rest = b""
+        super().connection_lost(error)
+        self.pipeline.clear()
 
     def on_message_begin(self) -> None:
         """The first byte of a request."""
@@ -84,6 +124,9 @@ class Patient(HttpToolsProtocol):
         self._head = False
         if len(self.headers) > _HEADERS:
             self.transport.close()
+            return
+        if sum(name == b"host" for name, _ in self.headers) > 1:
+            self.send_400_response("A request must have one Host header.")
             return
         super().on_headers_complete()
 
@@ -150,8 +193,15 @@ def _drop(transport: Any) -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Clients that leave before they are answered are none."""
-    return "without completing response" not in record.getMessage()
+    """Clients that leave before they are answered are none, nor is the trace of a failed start.
+
+    Why it failed is said in one line (`serve`).
+    """
+    message = record.getMessage()
+    failed = record.name == "uvicorn.error" and (
+        message.startswith("Traceback") or "startup failed" in message
+    )
+    return "without completing response" not in message and not failed
 
 
 class JsonLines(logging.Formatter):
@@ -195,6 +245,7 @@ def check(config: Config) -> list[str]:
     if not path.absolute().parent.is_dir():
         raise ValueError(f"data must lie in a folder that exists, got {path}")
     keys = 0
+    mark = None if config.accept_loss else read_mark(path)
     if path.exists():
         try:
             store = Store(path, create=False)
@@ -205,11 +256,18 @@ def check(config: Config) -> list[str]:
         except Exception as error:  # of the database
             raise ValueError(f"data must be a database of rotting serve: {error}") from None
         try:
+            lost = None if mark is None else loss(store, mark)
+            if lost is not None:
+                raise ValueError(f"{lost}; {WAY_ON}")
             keys = len(store.tokens())
             names = ", ".join(name for _, name in store.experiments()) or "none"
             lines.append(f"{path}: {store.last()} events; experiments: {names}; {keys} API keys")
         finally:
             store.close()
+    elif mark is not None and mark.seq:
+        raise ValueError(
+            f"{path} is not there, but event {mark.seq} of it was acknowledged; {WAY_ON}"
+        )
     else:
         lines.append(f"{path}: new")
     if not is_loopback(config.host) and not keys:
@@ -258,9 +316,10 @@ def serve(
         service = Service(
             config.path,
             keys_required=not is_loopback(config.host),
-            hosts=LOOPBACK if is_loopback(config.host) else None,
+            hosts=LOOPBACK | {config.host} if is_loopback(config.host) else None,
             limits=Limits(config.body_limit, config.rate_limit),
             compiled=config.compiled,
+            accept_loss=config.accept_loss,
         )
         made = uvicorn.Config(
             App(service),
@@ -291,5 +350,8 @@ def serve(
         warnings.filterwarnings("ignore", message=".*decisions have a reward, and all rewards are")
         logging.captureWarnings(True)
         sys.setswitchinterval(0.001)  # a commit that is done should not wait for the event loop
-        server.run()
+        with contextlib.suppress(SystemExit):  # which it raises where it cannot begin
+            server.run()
+        if service.failed is not None:
+            raise ValueError(f"data cannot be served: {service.failed}")
         _LOG.info("stopped")

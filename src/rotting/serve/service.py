@@ -45,13 +45,18 @@ class Service:
         connect: Connect = connect,
         compiled: bool = True,
         clock: Callable[[], float] = time.time,
+        accept_loss: bool = False,
     ) -> None:
-        self.journal = Journal(path, connect=connect, compiled=compiled, clock=clock)
+        self.journal = Journal(
+            path, connect=connect, compiled=compiled, clock=clock, accept_loss=accept_loss
+        )
+        self.failed: str | None = None  # why it could not begin
         self.limits = limits or Limits()
         self.gate, self.rate = Gate(keys_required), Rate(self.limits.rate)
         self.refused = Rate(10.0)  # keys that are wrong, by address
         self.hosts, self.views, self.metrics = hosts, Views(), Metrics(self.journal)
         self.started = time.time()
+        self.slices: dict[str, int] = {}  # items of a batch that fit into a moment, by experiment
         self.errors: dict[str, tuple[float, str, str]] = {}  # when, what, and its code
         self.warming = Warming(self.journal, compiled)
         self.journal.on_load = self.warming.want_all

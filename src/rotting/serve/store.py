@@ -18,14 +18,16 @@ from rotting.serve import connection as at
 from rotting.serve import schema
 from rotting.serve.connection import Connect, Connection, Unusable
 from rotting.serve.events import Event
+from rotting.serve.mark import linked
 
+LONG_LOG = 16 << 20  # bytes of a write-ahead log that is begun anew
 PAGE = 2000  # events that are read at a time
 PATIENCE = 2.0  # seconds that another one may hold the database before we say that we cannot
 # Rows of one statement. Python's lock is let go once a statement and not once a row: whoever shares
 # the process goes on meanwhile. Few sizes, so that statements are prepared once.
 _ROWS = (128, 32, 8, 1)
 _SLOTS = 400  # ids that one statement asks for
-_EVENT = "SELECT seq, experiment, kind, id, at, body FROM event"
+_EVENT = "SELECT seq, experiment, kind, id, at, body, chain FROM event"
 
 _ABOUT_ONE = f"{_EVENT} WHERE experiment = ? AND id = ? ORDER BY seq"
 
@@ -80,12 +82,18 @@ class Store:
         create: bool = True,
         patience: float = PATIENCE,
     ) -> None:
-        self.path = path
+        self.path = path = at.real(path)
         if not create and not path.exists():
             raise Unusable(f"{path.name} is gone")
         if not path.exists():
             at.touch_private(path)
-        self._synchronous = synchronous
+        names = path.stat().st_nlink
+        if names > 1:
+            raise Unusable(
+                f"{path.name} has {names} names (hard links), and by another one a second server "
+                "would write beside this one: keep one name, and copy instead"
+            )
+        self._connect, self._synchronous = connect, synchronous
         self._writer = self._reader = self._keeper = None
         try:
             self._writer = self._prepared(connect(path))
@@ -97,6 +105,12 @@ class Store:
             self.close()
             raise
         self._identity = self._identities()
+        ((seq, chain),) = self._writer.execute("SELECT seq, sum FROM chain")
+        self.seq, self.chain = int(seq), int(chain)  # of the last event that is committed
+
+    def aside(self) -> Store:
+        """The same database on a connection of its own, for long reads in another thread."""
+        return Store(self.path, self._connect, synchronous=self._synchronous, create=False)
 
     def _prepared(self, made: Connection) -> Connection:
         schema.version_of(made)  # before anything is changed
@@ -107,6 +121,7 @@ class Store:
         # The log is written into the file by `checkpoint`, beside the commits and not within one.
         # A server that has no time for it does it within, before the log gets too long.
         made.execute("PRAGMA wal_autocheckpoint = 50000")
+        made.execute(f"PRAGMA journal_size_limit = {2 * LONG_LOG}")
         return made
 
     def close(self) -> None:
@@ -125,17 +140,26 @@ class Store:
         assert write is not None
         write.execute("BEGIN IMMEDIATE")
         try:
-            self._insert(write, group)
+            chain = self._insert(write, group)
             write.execute("COMMIT")
         except BaseException:
             with contextlib.suppress(Exception):  # there may be none any more
                 write.execute("ROLLBACK")
             raise
+        if group.events:
+            self.seq, self.chain = group.events[-1].seq, chain
 
-    def _insert(self, write: Connection, group: Group) -> None:
+    def _insert(self, write: Connection, group: Group) -> int:
+        """Write a group; returns the running checksum after it."""
         if group.experiments:
             insert(write, "experiment", group.experiments)
-        insert(write, "event", group.events)
+        chain, rows = self.chain, []
+        for event in group.events:
+            chain = linked(chain, event)
+            rows.append((*event[:6], chain))
+        insert(write, "event", rows)
+        if rows:
+            write.execute("UPDATE chain SET seq = ?, sum = ?", (rows[-1][0], chain))
         if group.erased:  # first: the name of one may be that of a new one
             write.executemany(
                 "DELETE FROM person WHERE experiment = ? AND surrogate = ?", group.erased
@@ -147,6 +171,7 @@ class Store:
         for snapshot in group.snapshots:
             write.execute("INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)", snapshot)
             write.execute(_FORGET_SNAPSHOTS, (snapshot.experiment,) * 2)
+        return chain
 
     def writer(self) -> Connection:
         """The connection that writes, for those who do without the service; patient."""
@@ -164,6 +189,27 @@ class Store:
         """Write what was committed into the file; commits go on meanwhile."""
         assert self._keeper is not None
         self._keeper.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def log_size(self) -> int:
+        """Bytes of the write-ahead log."""
+        try:
+            return self.path.with_name(self.path.name + "-wal").stat().st_size
+        except OSError:
+            return 0
+
+    def restart_log(self) -> None:
+        """Let the next commit begin the write-ahead log anew, if nobody reads it now.
+
+        Commits wait meanwhile: `checkpoint` should have written nearly all of it before.
+        """
+        write = self._writer
+        assert write is not None
+        ((before,),) = write.execute("PRAGMA busy_timeout")
+        try:
+            write.execute("PRAGMA busy_timeout = 0")
+            write.execute("PRAGMA wal_checkpoint(RESTART)")
+        finally:
+            write.execute(f"PRAGMA busy_timeout = {before}")
 
     def truncate(self, patient: bool = True) -> bool:
         """Write the whole write-ahead log into the file, so that what was erased is nowhere.
@@ -212,6 +258,26 @@ class Store:
         ((found,),) = self._read("SELECT max(seq) FROM event")
         ((moved,),) = self._read("SELECT max(last) FROM archive")
         return max(int(found or 0), int(moved or 0))
+
+    def chain_at(self, seq: int) -> int | None:
+        """The running checksum at an event; None if it is not known here."""
+        if seq == self.seq:
+            return self.chain
+        rows = self._read("SELECT chain FROM event WHERE seq = ?", (seq,))
+        return int(rows[0][0]) if rows and rows[0][0] is not None else None
+
+    def broken_link(self, events: int = 5_000) -> int | None:
+        """The first of the last events whose checksum is not that of the event; None if none."""
+        rows = self._read(f"{_EVENT} ORDER BY seq DESC LIMIT {events + 1}")
+        if rows and rows[0][0] == self.seq and rows[0][6] not in (None, self.chain):
+            return self.seq
+        before: tuple[Any, ...] | None = None
+        for row in reversed(rows):
+            known = before is not None and before[0] == row[0] - 1 and before[6] is not None
+            if known and before is not None and row[6] != linked(before[6], Event(*row)):
+                return int(row[0])
+            before = row
+        return None
 
     def experiments(self) -> list[tuple[int, str]]:
         """Numbers and names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import itertools
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -21,15 +22,18 @@ from rotting.serve.http import (
     Asked,
     Reply,
     Stream,
+    check_unique,
     read_json,
     reply,
 )
 from rotting.serve.policies import change_policy
 from rotting.serve.refusals import Refusal
 from rotting.serve.service import Service
+from rotting.serve.store import Store
 from rotting.serve.views import event_view, policy_of, summary
 
-_SLICE = 100  # items of a batch that are worked on at a time
+_MOMENT = 0.01  # seconds that a batch may take before others have their turn
+_FIRST, _SLICE = 8, 250  # items of a batch that are worked on at a time, at first and at most
 
 
 Verb = Callable[[Service, Asked, Who], Awaitable[Reply | Stream]]
@@ -39,6 +43,8 @@ def _items(kind: Any, data: bytes) -> tuple[list[Any], bool]:
     """The items of a request, each parsed or a refusal, and whether they came as a list."""
     try:
         found = kind.decode(data)
+        if kind.may_repeat(data, found):
+            check_unique(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # which is wrong?
         found = read_json(data)
     if not isinstance(found, list):
@@ -69,16 +75,24 @@ async def _many(
     if listed and len(items) > 1:
         service.rate.take(who.name, len(items) / 100)
     found: list[Answer | Refusal] = []
+    size = min(len(items), service.slices.get(asked.name, _FIRST))
 
     def work(book: Book) -> Answer:
-        some = items[len(found) : len(found) + _SLICE]
+        some = items[len(found) : len(found) + size]
         found.extend(do(book, service.experiment(book, asked, who), some))
         return Answer(None, 0)
 
-    service.journal.do(work)
-    while len(found) < len(items):  # others are answered between the parts of a large batch
-        await asyncio.sleep(0)
+    while True:  # others are answered between the parts of a large batch
+        begin = time.perf_counter()
         service.journal.do(work)
+        if len(items) > 1:
+            fitting = size * _MOMENT / max(time.perf_counter() - begin, 1e-6)
+            size = max(1, min(_SLICE, 4 * size, int(fitting)))
+        if len(found) == len(items):
+            break
+        await asyncio.sleep(0)
+    if len(items) > 1:
+        service.slices[asked.name] = size
     await service.journal.durable(max([one.seq for one in found if type(one) is Answer], default=0))
     if not listed:
         if isinstance(found[0], Refusal):
@@ -121,7 +135,7 @@ def _last_error(service: Service, name: str) -> dict[str, Any] | None:
 
 async def experiments(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/experiments."""
-    book = service.journal.usable()
+    book = service.journal.readable()
     found = [
         {**summary(one), "last_error": _last_error(service, one.name)}
         for one in book.experiments.values()
@@ -132,7 +146,7 @@ async def experiments(service: Service, asked: Asked, who: Who) -> Reply:
 
 async def experiment(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/experiments/{name}."""
-    return reply(_view(service, service.experiment(service.journal.usable(), asked, who)))
+    return reply(_view(service, service.experiment(service.journal.readable(), asked, who)))
 
 
 async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
@@ -199,26 +213,35 @@ async def events(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/experiments/{name}/events."""
     after = _number(asked, "after", 0, 0, 2**62)
     limit = _number(asked, "limit", 1000, 1, 10_000)
-    book = service.journal.usable()
+    book = service.journal.readable()
     one = service.experiment(book, asked, who)
-    found = []
+    loop = asyncio.get_running_loop()
     try:
-        for event in all_events(book.store, one.number, after=after):
-            found.append(event_view(one, event))
-            if len(found) == limit:
-                break
+        return await loop.run_in_executor(None, _listed, book.store, one, after, limit)
     except ValueError as error:  # an archive is missing
         raise Refusal("unavailable", str(error)) from None
+
+
+def _listed(store: Store, one: Experiment, after: int, limit: int) -> Reply:
+    """A page of events, read on a connection of its own: it may be a long way to the next."""
+    own = store.aside()
+    try:
+        page = itertools.islice(all_events(own, one.number, after=after), limit)
+        found = [event_view(one, event) for event in page]
+    finally:
+        own.close()
     return reply({"events": found, "last": found[-1]["seq"] if found else after})
 
 
 async def export(service: Service, asked: Asked, who: Who) -> Stream:
     """GET /v1/experiments/{name}/export."""
     form = check_format(asked.query("format") or "csv")
-    one = service.experiment(service.journal.usable(), asked, who)
+    book = service.journal.readable()
+    one = service.experiment(book, asked, who)
     make, kind = FORMATS[form]
-    pieces = make(service.journal.usable().store, one)
-    await service.journal.settle()  # what it is to have is on the disk
+    pieces = make(book.store, one)
+    if service.journal.reason is None:
+        await service.journal.settle()  # what it is to have is on the disk
     loop = asyncio.get_running_loop()
     # the first piece here: what cannot be is refused before anything is sent
     first = await loop.run_in_executor(None, next, pieces, b"")
@@ -230,7 +253,7 @@ async def audit(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/audit."""
     if who.experiments:
         raise Refusal("forbidden", "this key sees some experiments only")
-    rows = service.journal.usable().store.audits()
+    rows = service.journal.readable().store.audits()
     return reply({"audit": [row._asdict() for row in rows]})
 
 
@@ -246,6 +269,7 @@ async def status(service: Service, asked: Asked, who: Who) -> Reply:
             "now": time.time(),
             "ready": journal.reason is None,
             "reason": journal.reason,
+            "clock_offset": journal.clock.offset,
             "seq": 0 if book is None else book.committed,
             "experiments": len(seen),
             "keys_required": service.gate.asks,

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rotting.serve import events
-from rotting.serve.archive import all_events
+from rotting.serve.archive import all_events, begun
 from rotting.serve.book import Book
+from rotting.serve.connection import why
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Diverged, Experiment
 from rotting.serve.loading import load_one
+from rotting.serve.mark import linked, loss, read_mark
 from rotting.serve.settings import code_version
 from rotting.serve.snapshots import content_of, restored, unpacked
 from rotting.serve.store import Snapshot, Store
@@ -32,12 +34,19 @@ def verify(
     path: Path, *, compiled: bool = True, progress: Callable[[int, int], None] | None = None
 ) -> Verified:
     """Check a database, archives included: a ValueError if it cannot be opened at all."""
-    store = Store(path, create=False)
+    store: Store | None = None
     try:
+        store = Store(path, create=False)
         store.freeze()  # a server may be writing meanwhile
         return _verify(store, compiled, progress or (lambda done, total: None))
+    except Exception as error:
+        reason = why(error)
+        if reason is None:
+            raise
+        raise ValueError(f"data must be a whole database, but of {path}: {reason}") from None
     finally:
-        store.close()
+        if store is not None:
+            store.close()
 
 
 def _verify(store: Store, compiled: bool, progress: Callable[[int, int], None]) -> Verified:
@@ -48,6 +57,7 @@ def _verify(store: Store, compiled: bool, progress: Callable[[int, int], None]) 
     if health != ["ok"]:
         found.problems.append(f"SQLite says: {'; '.join(health[:3])}")
     seen = 0
+    chained = _Chain(found)
 
     def counted() -> Iterator[Event]:
         """Every event, with a look at its number."""
@@ -57,11 +67,14 @@ def _verify(store: Store, compiled: bool, progress: Callable[[int, int], None]) 
             if event.seq != seen:
                 found.problems.append(f"event {seen} is missing: {event.seq} comes next")
                 seen = event.seq
+            chained.add(event)
             if seen % 1000 == 0:
                 progress(seen, until)
             yield event
 
     names = dict(store.experiments())
+    found.problems.extend(_unacknowledged(store))
+    found.lines.extend(f"archive {name} was begun and is empty: ignored" for name in begun(store))
     rebuilt: dict[int, Experiment] = {}
     broken: set[int] = set()
     snapshots = {
@@ -77,6 +90,7 @@ def _verify(store: Store, compiled: bool, progress: Callable[[int, int], None]) 
             found.problems.append(f"event {event.seq}: {error}")
             broken.add(event.experiment)
     found.lines.append(f"{seen} events, numbered without a gap")
+    chained.end(store)
     for number, name in names.items():
         if number in broken or number not in rebuilt:
             if number not in rebuilt:
@@ -84,6 +98,43 @@ def _verify(store: Store, compiled: bool, progress: Callable[[int, int], None]) 
             continue
         _compare(store, number, rebuilt[number], compiled, found)
     return found
+
+
+class _Chain:
+    """Whether the running checksums are those of the events; older events have none."""
+
+    def __init__(self, found: Verified) -> None:
+        self._found = found
+        self._chain, self._begun, self._broken, self._count = 0, False, False, 0
+
+    def add(self, event: Event) -> None:
+        """The next event."""
+        if event.chain is None:
+            if self._begun and not self._broken:
+                self._found.problems.append(f"event {event.seq} has no checksum")
+                self._broken = True
+            return
+        if not self._broken and linked(self._chain, event) != event.chain:
+            text = f"event {event.seq} does not fit its checksum, or that of the event before it"
+            self._found.problems.append(text)
+            self._broken = True
+        self._chain, self._begun, self._count = event.chain, True, self._count + 1
+
+    def end(self, store: Store) -> None:
+        """After the last event."""
+        if self._begun and not self._broken and self._chain != store.chain:
+            self._found.problems.append("the last event is not the one of the last checksum")
+        self._found.lines.append(f"{self._count} of them fit their running checksum")
+
+
+def _unacknowledged(store: Store) -> list[str]:
+    """What the mark beside the database says was acknowledged, and is not there."""
+    try:
+        mark = read_mark(store.path)
+    except ValueError as error:
+        return [str(error)]
+    lost = None if mark is None else loss(store, mark)
+    return [] if lost is None else [lost]
 
 
 def _step(
