@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from rotting.serve.archive import all_events
+from rotting.serve.archive import all_events, shelves
 from rotting.serve.bodies import PolicyChange
 from rotting.serve.book import Answer, Book
 from rotting.serve.experiment import Experiment
@@ -38,10 +38,11 @@ async def change_policy(
     one = named(book)
     other: Experiment | None = None
     last, count = 0, 0
-    shelves = book.store.archives()
-    missing = [name for name, *_ in shelves if not book.store.path.with_name(name).is_file()]
-    if missing:
-        raise Refusal("unavailable", f"archive {missing[0]} must lie beside the database")
+    archived = book.store.archives()
+    try:
+        shelves(book.store)
+    except ValueError as error:  # one is missing
+        raise Refusal("unavailable", str(error)) from None
     try:
         for event in all_events(book.store, one.number):
             if other is None:
@@ -55,7 +56,7 @@ async def change_policy(
                     raise Refusal("unavailable", "the database was lost meanwhile")
     except ValueError as error:
         raise Refusal("bad_request", f"the past cannot be told to it: {error}", "policy") from None
-    if book.store.archives() != shelves:  # what was moved while it was read may have been missed
+    if book.store.archives() != archived:  # what was moved while it was read may have been missed
         raise Refusal("unavailable", "events are being archived: try it again in a moment")
 
     def finish(book: Book) -> Answer:
