@@ -97,7 +97,7 @@ def _with_others(made: Connection, page: list[Event]) -> Iterator[tuple[Event, l
     """Decisions, each with all events of it."""
     if not page:
         return
-    sql = f"{_EVENT} WHERE experiment = ? AND id IN ({', '.join('?' * len(page))}) ORDER BY seq"
+    sql = f"{_EVENT} WHERE experiment = ? AND id IN ({', '.join('?' * len(page))}) ORDER BY +seq"
     about: dict[str | None, list[Event]] = {}
     for row in made.execute(sql, (page[0].experiment, *(event.id for event in page))):
         about.setdefault(row[3], []).append(Event(*row))
