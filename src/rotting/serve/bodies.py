@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import Annotated, Any
 
@@ -21,7 +22,9 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z"
 Name = Annotated[str, Meta(pattern=NAME)]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
 # they turn the direction of writing, or cannot be seen: a name with one reads like another
-_DIRECTION = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_DECEIVING = re.compile(
+    _CONTROL.pattern[:-1] + r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+)
 
 
 class Creation(msgspec.Struct, forbid_unknown_fields=True):
@@ -102,26 +105,35 @@ class Erase(msgspec.Struct, forbid_unknown_fields=True):
 class OneOrMany:
     """What a verb takes: one item, or a list of them."""
 
-    __slots__ = ("_names", "decode", "one")
+    __slots__ = ("_fields", "_needed", "decode", "one")
 
     def __init__(self, one: Any) -> None:
         self.one = one
         self.decode = msgspec.json.Decoder(one | list[one]).decode
-        names = {*one.__struct_fields__, *(Row.__struct_fields__ if one is Past else ())}
-        self._names = [(name, f'"{name}"'.encode()) for name in sorted(names)]
+        self._fields = operator.attrgetter(*one.__struct_fields__, "__class__")
+        self._needed = len(one.__struct_fields__) - len(one.__struct_defaults__)
 
     def may_repeat(self, data: bytes, found: Any) -> bool:
-        """Whether an object may have a name twice: names are there more often than values.
+        """Whether an object may have a name twice: there are more colons than values.
 
-        A quick look at what was decoded; a text that reads like a name is taken for one.
+        Each name has a colon, so that as many colons as values leave none for a second. A text
+        with a colon, or a null, is enough for a closer look.
         """
-        items = found if isinstance(found, list) else [found]
+        colons = data.count(b":")
         if self.one is Past:
-            items = [*items, *(row for item in items for row in item.rows)]
-        return b"\\u" in data or any(
-            data.count(quoted) != sum(getattr(item, name, None) is not None for item in items)
-            for name, quoted in self._names
-        )
+            parts = found if isinstance(found, list) else [found]
+            given = 2 * len(parts) + sum(
+                2 + (row.key is not None) for part in parts for row in part.rows
+            )
+        elif isinstance(found, list):
+            if colons == self._needed * len(found):
+                return False
+            every = map(self._fields, found)
+            given = sum([len(values) - 1 - values.count(None) for values in every])
+        else:
+            values = self._fields(found)
+            given = len(values) - 1 - values.count(None)
+        return colons != given
 
 
 DECIDE, SHOW, REWARD = OneOrMany(Decide), OneOrMany(Show), OneOrMany(Reward)
@@ -164,7 +176,7 @@ def fine_text(field: str, text: str) -> str:
 
 def is_fine_id(text: str) -> bool:
     """Whether an id, or a name that people act upon, has no characters that deceive the eye."""
-    return is_fine(text) and _DIRECTION.search(text) is None
+    return _DECEIVING.search(text) is None
 
 
 def fine_id(text: str) -> str:

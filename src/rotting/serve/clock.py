@@ -7,6 +7,7 @@ is said.
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 from collections.abc import Callable
@@ -16,11 +17,10 @@ _JUMP = 5.0  # seconds: a smaller step is none
 _DAY = 86_400.0
 
 
-def seconds_passed() -> float:
-    """Seconds since some moment, those in which the machine slept included where it knows."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+if hasattr(time, "CLOCK_BOOTTIME"):  # goes on while the machine sleeps
+    seconds_passed: Callable[[], float] = functools.partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+else:
+    seconds_passed = time.monotonic
 
 
 class Clock:

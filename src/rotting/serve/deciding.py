@@ -79,19 +79,20 @@ class Deciding(Ledger):
         at, number, seq = self.now(), experiment.number, self.seq
         made = experiment.decide_many(ids, numbers, at, seq + 1)
         labels, kind, encode = experiment.labels, int(Kind.DECIDED), events.encode
-        answers = []
-        fresh = []
-        for id_, name, body in zip(ids, names, made, strict=True):
-            seq += 1
-            event = _new(Event, (seq, number, kind, id_, at, encode(body), None))
-            fresh.append(event)
-            self._recent[number, id_] = [event]
-            data = {"id": id_, "arm": labels[body.arm], "pull": body.pull, "key": name, "seq": seq}
-            answers.append(_new(Answer, (data, seq, 200)))
-        self.seq = seq
+        seqs = range(seq + 1, seq + 1 + len(ids))
+        fresh = [
+            _new(Event, (own, number, kind, id_, at, body, None))
+            for own, id_, body in zip(seqs, ids, map(encode, made), strict=True)
+        ]
+        self._recent.update({(number, id_): [each] for id_, each in zip(ids, fresh, strict=True)})
+        self.seq = seqs[-1]
         self.group.events += fresh
         self.uncommitted += fresh
-        return answers
+        answers = [
+            {"id": id_, "arm": labels[body.arm], "pull": body.pull, "key": name, "seq": own}
+            for own, id_, name, body in zip(seqs, ids, names, made, strict=True)
+        ]
+        return [_new(Answer, (data, own, 200)) for own, data in zip(seqs, answers, strict=True)]
 
     def _decided_before(
         self,

@@ -119,19 +119,27 @@ class Experiment:
             chances, control = made.propensities.tolist(), made.control.tolist()
         else:
             chances, control = [1.0] * len(arms), [False] * len(arms)
-        since, before, waiting, found = self.since, self.seq, self.waiting, []
-        for place, id_ in enumerate(ids):
-            arm, pull, p, group = arms[place], pulls[place], chances[place], control[place]
-            key = keys[place] if more else 0
-            found.append(Decided(arm, since, before, pull, key, None, p, group))
-            before = seq + place
-            waiting[id_] = _new(Open, (before, arm, pull, key, at, at, group, p, 0.0))
+        whose = keys if more else [0] * len(arms)
+        since, seqs = self.since, range(seq, seq + len(arms))
+        found = [
+            Decided(arm, since, rests, pull, key, None, p, group)
+            for rests, arm, pull, key, p, group in zip(
+                [self.seq, *seqs[:-1]], arms, pulls, whose, chances, control, strict=True
+            )
+        ]
+        entries = [
+            _new(Open, (own, arm, pull, key, at, at, group, p, 0.0))
+            for own, arm, pull, key, p, group in zip(
+                seqs, arms, pulls, whose, chances, control, strict=True
+            )
+        ]
+        self.waiting.update(zip(ids, entries, strict=True))
         self.series.decided_many(arms, at)
         self.counts.decisions += len(arms)
         self.counts.pulls += len(arms)
         if more:
             self.counts.keys = max(self.counts.keys, *keys)
-        self.seq, self.at = before, at
+        self.seq, self.at = seqs[-1], at
         return found
 
     def _decided(self, id_: str, body: Decided, at: float, seq: int) -> None:

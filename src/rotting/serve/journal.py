@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rotting.serve.book import Answer, Book
 from rotting.serve.clock import Clock
@@ -28,6 +28,7 @@ from rotting.serve.refusals import Refusal
 from rotting.serve.snapshots import encode, packed, picture_of
 from rotting.serve.store import LONG_LOG, PATIENCE, Group, Snapshot, Store
 
+T = TypeVar("T")
 _LOG = logging.getLogger("rotting.serve")
 _AGAIN = 0.5  # seconds between attempts to get it back
 # When many wait, a commit that comes a little later takes more of them along: less work for each.
@@ -177,7 +178,7 @@ class Journal:
             raise Refusal("unavailable", f"the service cannot answer now: {self.reason}")
         return self.book
 
-    def do(self, work: Callable[[Book], Answer]) -> Answer:
+    def do(self, work: Callable[[Book], T]) -> T:
         """Let something happen in the book; `durable` says when it may be told."""
         book = self.usable()
         try:

@@ -79,7 +79,8 @@ class Ledger:
         self.committed = seq
         waiting, recent, since = self.uncommitted, self._recent, self.since_snapshot
         while waiting and waiting[0][0] <= seq:
-            number, id_ = (event := waiting.popleft())[1], event[3]
+            event = waiting.popleft()
+            number, id_ = event[1], event[3]
             since[number] += 1
             if id_:
                 about = recent.get((number, id_))

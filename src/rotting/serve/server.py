@@ -75,7 +75,19 @@ class Patient(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Some bytes came."""
         self._rest = self._rest + data if self._rest else data
-        self._parse()
+        if len(data) > _PIECE or self.pipeline or self._rest is not data:
+            self._parse()
+            return
+        self._rest = b""  # the usual case: all of one request, and none before it
+        self._take(data)
+
+    def _take(self, piece: bytes) -> None:
+        """Parse a piece, if the request has not become too long."""
+        self._bytes += len(piece)
+        if self._bytes > _HEAD + _READ + (0 if self._head else 2 * self.most):
+            self.transport.close()
+        else:
+            super().data_received(piece)
 
     def _parse(self) -> None:
         """Parse what came, as long as not too many requests wait for their turn."""
@@ -83,11 +95,7 @@ class Patient(HttpToolsProtocol):
             # a body is parsed as it comes; heads in pieces, for a piece may hold many requests
             size = _PIECE if self._head else len(self._rest)
             piece, self._rest = self._rest[:size], self._rest[size:]
-            self._bytes += len(piece)
-            if self._bytes > _HEAD + _READ + (0 if self._head else 2 * self.most):
-                self.transport.close()
-                return
-            super().data_received(piece)
+            self._take(piece)
         if self._rest:
             self.flow.pause_reading()
 
@@ -122,10 +130,11 @@ class Patient(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """All headers are there."""
         self._head = False
-        if len(self.headers) > _HEADERS:
+        names = [name for name, _ in self.headers]
+        if len(names) > _HEADERS:
             self.transport.close()
             return
-        if sum(name == b"host" for name, _ in self.headers) > 1:
+        if names.count(b"host") > 1:
             self.send_400_response("A request must have one Host header.")
             return
         super().on_headers_complete()

@@ -20,7 +20,7 @@ from rotting.serve.connection import Connect, Connection, Unusable
 from rotting.serve.events import Event
 from rotting.serve.mark import linked
 
-LONG_LOG = 16 << 20  # bytes of a write-ahead log that is begun anew
+LONG_LOG = 64 << 20  # bytes of a write-ahead log that is begun anew
 PAGE = 2000  # events that are read at a time
 PATIENCE = 2.0  # seconds that another one may hold the database before we say that we cannot
 # Rows of one statement. Python's lock is let go once a statement and not once a row: whoever shares
@@ -122,7 +122,7 @@ class Store:
         # The log is written into the file by `checkpoint`, beside the commits and not within one.
         # A server that has no time for it does it within, before the log gets too long.
         made.execute("PRAGMA wal_autocheckpoint = 50000")
-        made.execute(f"PRAGMA journal_size_limit = {2 * LONG_LOG}")
+        made.execute(f"PRAGMA journal_size_limit = {LONG_LOG}")
         return made
 
     def close(self) -> None:

@@ -72,33 +72,46 @@ async def _many(
 ) -> Reply:
     """One or many of a verb: all of them happen, then one commit, then the answers."""
     items, listed = _items(kind, await asked.body(service.limits.body))
-    if listed and len(items) > 1:
-        service.rate.take(who.name, len(items) / 100)
-    found: list[Answer | Refusal] = []
-    size = min(len(items), service.slices.get(asked.name, _FIRST))
-
-    def work(book: Book) -> Answer:
-        some = items[len(found) : len(found) + size]
-        found.extend(do(book, service.experiment(book, asked, who), some))
-        return Answer(None, 0)
-
-    while True:  # others are answered between the parts of a large batch
-        begin = time.perf_counter()
-        service.journal.do(work)
-        if len(items) > 1:
-            fitting = size * _MOMENT / max(time.perf_counter() - begin, 1e-6)
-            size = max(1, min(_SLICE, 4 * size, int(fitting)))
-        if len(found) == len(items):
-            break
-        await asyncio.sleep(0)
-    if len(items) > 1:
-        service.slices[asked.name] = size
-    await service.journal.durable(max([one.seq for one in found if type(one) is Answer], default=0))
+    journal = service.journal
     if not listed:
+        found = journal.do(lambda book: do(book, service.experiment(book, asked, who), items))
         if isinstance(found[0], Refusal):
             raise found[0]
+        await journal.durable(found[0].seq)
         return reply(found[0].data)
-    return reply([one.as_data() if isinstance(one, Refusal) else one.data for one in found])
+    if len(items) > 1:
+        service.rate.take(who.name, len(items) / 100)
+    answers = await _in_turns(service, asked, who, items, do)
+    await journal.durable(max([one.seq for one in answers if type(one) is Answer], default=0))
+    return reply([one.as_data() if isinstance(one, Refusal) else one.data for one in answers])
+
+
+async def _in_turns(
+    service: Service,
+    asked: Asked,
+    who: Who,
+    items: list[Any],
+    do: Callable[[Book, Experiment, list[Any]], list[Answer | Refusal]],
+) -> list[Answer | Refusal]:
+    """Work on a batch in parts of about a moment; others are answered between them."""
+    found: list[Answer | Refusal] = []
+    part: list[Any] = []
+    size = service.slices.get(asked.name, _FIRST)
+
+    def work(book: Book) -> list[Answer | Refusal]:
+        return do(book, service.experiment(book, asked, who), part)
+
+    while True:
+        begin = time.perf_counter()
+        part = items[len(found) : len(found) + size]
+        found += service.journal.do(work)
+        if len(part) > 1:
+            fitting = len(part) * _MOMENT / max(time.perf_counter() - begin, 1e-6)
+            size = max(1, min(_SLICE, 4 * size, int(fitting)))
+        if len(found) == len(items):
+            service.slices[asked.name] = size
+            return found
+        await asyncio.sleep(0)
 
 
 def _each(items: list[Any], do: Callable[[Any], Answer]) -> list[Answer | Refusal]:
