@@ -19,7 +19,7 @@ from rotting.serve.store import Audit, Store, id_digest, note
 
 _PAGE = 1000  # events that are moved in one transaction
 _CLOSING = (Kind.REWARDED, Kind.TIMED_OUT, Kind.EXPIRED)
-_OF_DECISIONS = (Kind.DECIDED, Kind.SHOWN, Kind.REWARDED, Kind.TIMED_OUT, Kind.EXPIRED, Kind.LATE)
+_OF_DECISIONS = (*_CLOSING, Kind.DECIDED, Kind.SHOWN, Kind.LATE, Kind.CORRECTED)
 
 
 def all_events(

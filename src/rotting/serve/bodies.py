@@ -53,9 +53,16 @@ class Decide(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Show(msgspec.Struct, forbid_unknown_fields=True):
-    """What was decided came into view."""
+    """What was decided came into view, or what the client showed in its place.
+
+    `arm` is what was shown, `key` to whom. `confirmed` false: it was handed out to be shown, and
+    whether it came into view is not known.
+    """
 
     decision: Id
+    arm: Label | None = None
+    key: Key | None = None
+    confirmed: bool | None = None
 
 
 class Reward(msgspec.Struct, forbid_unknown_fields=True):

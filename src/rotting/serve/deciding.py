@@ -106,9 +106,13 @@ class Deciding(Ledger):
         if event.kind != Kind.DECIDED:
             raise Refusal("conflict", f"id {asked.id!r} was used for something else", "id")
         body: events.Decided = events.decode(event)
-        if (key or 0) != body.key or among != body.among:
+        if (key or 0) != body.key or (among != body.among and not body.elsewhere):
             field = "among" if (key or 0) == body.key else "key"
             raise Refusal("conflict", f"id {asked.id!r} was decided with another {field}", field)
+        for other in before:
+            if other.kind == Kind.CORRECTED:
+                shown: events.Corrected = events.decode(other)
+                body.arm, body.pull = shown.arm, shown.pull
         return Answer(self._decision(experiment, asked, body, event.seq), event.seq)
 
     def _decision(
@@ -116,6 +120,11 @@ class Deciding(Ledger):
     ) -> dict[str, Any]:
         arm = experiment.labels[made.arm]
         return {"id": asked.id, "arm": arm, "pull": made.pull or None, "key": asked.key, "seq": seq}
+
+    def _number(self, experiment: Experiment, label: str) -> int:
+        if label not in experiment.labels:
+            raise bad("arm", f"arm must be an arm of the experiment, got {label!r}")
+        return experiment.labels.index(label)
 
     def _numbers(self, experiment: Experiment, among: list[str] | None) -> list[int] | None:
         if among is None:
@@ -127,8 +136,13 @@ class Deciding(Ledger):
             raise bad("among", f"among must hold arms of the experiment, got {error}") from None
 
     def show(self, experiment: Experiment, asked: bodies.Show) -> Answer:
-        """What was decided came into view."""
+        """What was decided came into view, or what the client showed in its place."""
         id_ = asked.decision
+        if asked.arm is not None:
+            return self._show_other(experiment, asked, asked.arm)
+        if asked.key is not None or asked.confirmed is False:
+            field = "confirmed" if asked.key is None else "key"
+            raise bad(field, f"{field} goes with an arm, which must be given")
         entry = experiment.unshown.get(id_)
         if entry is not None and self._overdue(entry, experiment.settings.shown_window):
             self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
@@ -137,15 +151,71 @@ class Deciding(Ledger):
             pull = experiment.show(id_, at)
             experiment.seq, experiment.at = seq, at
             self.append(experiment.number, Kind.SHOWN, id_, at, events.Shown(pull))
-            return Answer({"decision": id_, "pull": pull, "seq": seq}, seq)
+            return _shown(id_, pull, seq)
         known = self._known(experiment, id_)
         if Kind.EXPIRED in known:
             raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
-        event = known.get(Kind.SHOWN, known[Kind.DECIDED])
+        event = known.get(Kind.CORRECTED) or known.get(Kind.SHOWN) or known[Kind.DECIDED]
         pull = events.decode(event).pull
         if not pull:
             raise Refusal("expired", f"decision {id_!r} waits no longer", "decision")
-        return Answer({"decision": id_, "pull": pull, "seq": event.seq}, event.seq)
+        return _shown(id_, pull, event.seq)
+
+    def _show_other(self, experiment: Experiment, asked: bodies.Show, label: str) -> Answer:
+        """What the client showed of its own choice, where it had no answer in time.
+
+        The decision has that arm from now on, or is made with it if its request never arrived.
+        """
+        id_ = asked.decision
+        arm = self._number(experiment, label)
+        key = self._key_of(experiment, asked.key, self.keys(experiment, [asked.key]))
+        about = self.about(experiment, [id_]).get(id_)
+        confirmed = asked.confirmed is not False or not experiment.settings.require_shown
+        if about is None:
+            fine_id(id_)
+            self._refuse_archived(experiment, id_)
+            if not confirmed:
+                return _shown(id_, None, experiment.seq)
+            if key is None and asked.key is not None:
+                key = self._new_key(experiment, asked.key)
+            at, rests, since = self.now(), experiment.seq, experiment.since
+            pull = experiment.show_other(id_, arm, key or 0, at, self.seq + 1)
+            made = events.Decided(arm, since, rests, pull, key or 0, elsewhere=True)
+            return self._showed(experiment, Kind.DECIDED, id_, made, at)
+        known = {event.kind: event for event in about}
+        if Kind.DECIDED not in known:
+            raise Refusal("conflict", f"id {id_!r} was used for something else", "decision")
+        decided: events.Decided = events.decode(known[Kind.DECIDED])
+        if decided.key != (key or 0):
+            raise Refusal("conflict", f"decision {id_!r} was made for another key", "key")
+        other = known.get(Kind.CORRECTED)
+        stored = decided if other is None else events.decode(other)
+        if stored.arm == arm:
+            if id_ in experiment.unshown and confirmed:
+                return self.show(experiment, bodies.Show(id_))
+            event = other or known.get(Kind.SHOWN) or known[Kind.DECIDED]
+            return _shown(id_, events.decode(event).pull or None, event.seq)
+        if other is not None or decided.elsewhere or Kind.SHOWN in known:
+            raise Refusal("conflict", f"another arm was shown for decision {id_!r}", "arm")
+        entry = experiment.waiting.get(id_) or experiment.unshown.get(id_)
+        if entry is None or self._is_over(experiment, entry):
+            raise Refusal("expired", f"decision {id_!r} is closed: its arm stays", "decision")
+        if not entry.pull and not confirmed:
+            return _shown(id_, None, entry.seq)
+        at = self.now()
+        pull = experiment.show_other(id_, arm, key or 0, at, self.seq + 1)
+        return self._showed(experiment, Kind.CORRECTED, id_, events.Corrected(arm, pull), at)
+
+    def _showed(self, experiment: Experiment, kind: Kind, id_: str, body: Any, at: float) -> Answer:
+        """An event of a showing that the experiment has counted."""
+        event = self.append(experiment.number, kind, id_, at, body)
+        experiment.seq, experiment.at = event.seq, at
+        return _shown(id_, body.pull, event.seq)
+
+    def _is_over(self, experiment: Experiment, entry: Open) -> bool:
+        settings = experiment.settings
+        window = settings.reward_window if entry.pull else settings.shown_window
+        return window is not None and self._overdue(entry, window)
 
     def _known(self, experiment: Experiment, id_: str) -> dict[int, Event]:
         """The events of a decision by their kinds."""
@@ -180,7 +250,9 @@ class Deciding(Ledger):
             return _not_applied(id_, why, before.seq)
         if id_ in experiment.unshown:
             raise Refusal("not_shown", f"decision {id_!r} was not shown", "decision")
-        if experiment.settings.require_shown and Kind.SHOWN not in known:
+        decided: events.Decided = events.decode(known[Kind.DECIDED])
+        shown = decided.elsewhere or Kind.SHOWN in known or Kind.CORRECTED in known
+        if experiment.settings.require_shown and not shown:
             raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
         return _not_applied(id_, "late", self._happens(experiment, Kind.LATE, id_, body).seq)
 
@@ -215,6 +287,10 @@ class Deciding(Ledger):
                 if time.perf_counter() > until:
                     return True
         return False
+
+
+def _shown(id_: str, pull: int | None, seq: int) -> Answer:
+    return Answer({"decision": id_, "pull": pull, "seq": seq}, seq)
 
 
 def _not_applied(id_: str, why: str, seq: int) -> Answer:

@@ -31,6 +31,7 @@ class Kind(enum.IntEnum):
     UPGRADED = 12  # the code that plays the policy is another one
     HISTORY = 13
     ERASED = 14
+    CORRECTED = 15  # another arm was shown than was decided
 
 
 class Event(NamedTuple):
@@ -67,6 +68,14 @@ class Decided(msgspec.Struct, omit_defaults=True):
     p: float = 1.0  # the propensity
     control: bool = False
     weight: float = 0.0  # in the comparison with equal shares
+    elsewhere: bool = False  # the client chose it by itself, while it had no answer
+
+
+class Corrected(msgspec.Struct, omit_defaults=True):
+    """The client had shown another arm, its fallback, before it had the answer."""
+
+    arm: int
+    pull: int
 
 
 class Shown(msgspec.Struct, omit_defaults=True):
@@ -146,6 +155,7 @@ BODIES: dict[int, type[msgspec.Struct]] = {
     Kind.UPGRADED: Upgraded,
     Kind.HISTORY: History,
     Kind.ERASED: Erased,
+    Kind.CORRECTED: Corrected,
 }
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 _DECODE: dict[int, Callable[[bytes], Any]] = {

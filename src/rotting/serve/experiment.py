@@ -164,19 +164,48 @@ class Experiment:
         self.series.decided(entry.arm, at)
         return pull
 
+    def show_other(self, id_: str, arm: int, key: int, at: float, seq: int) -> int:
+        """Count the pull of an arm that the client chose; the decision has that arm from now on.
+
+        A pull that was counted for the arm decided stays counted, with a reward that never comes:
+        a policy cannot take a pull back.
+        """
+        before = self.waiting.get(id_)
+        if before is not None:
+            self.player.drop(self._named(before))
+        else:
+            before = self.unshown.pop(id_, None)
+            self.counts.pulls += 1
+        entry = Open(seq, arm, 0, key, at, at, False, 1.0, 0.0)
+        if before is None:
+            self.counts.decisions += 1
+            self.counts.keys = max(self.counts.keys, key)
+        else:
+            since = before.since if before.pull else at
+            entry = entry._replace(seq=before.seq, decided=before.decided, since=since)
+        whose = key if self.settings.audience else None
+        pull = int(self.player.take(self._proposal(entry, whose))[-1])
+        self.waiting[id_] = entry._replace(pull=pull)
+        if before is not None and before.pull:
+            self.series.take_back(before.arm, before.decided)
+        self.series.decided(arm, entry.decided)
+        return pull
+
+    def _named(self, entry: Open) -> Any:
+        """A decision as the player names it."""
+        named: Any = self.labels[entry.arm], entry.pull
+        return (entry.key, *named) if self.settings.audience else named
+
     def _proposal(self, entry: Open, key: int | None) -> Proposal:
         return Proposal(key, self.labels[entry.arm], entry.p, entry.control, entry.weight)
 
     def _close(self, id_: str, reward: float | None) -> None:
         """A decision waits no longer: it has a reward, or is given up."""
         entry = self.waiting.pop(id_)
-        named: Any = self.labels[entry.arm], entry.pull
-        if self.settings.audience:
-            named = (entry.key, *named)
         if reward is None:
-            self.player.drop(named)
+            self.player.drop(self._named(entry))
             return
-        self.player.update(named, reward)
+        self.player.update(self._named(entry), reward)
         self.series.rewarded(entry.control, entry.decided, reward)
         self.cells.rewarded(entry.arm, entry.pull, reward)
 
@@ -190,6 +219,9 @@ class Experiment:
 
     def _again(self, event: Event, body: Decided) -> None:
         assert event.id is not None
+        if body.elsewhere:
+            self._other(event, body.arm, body.key, body.pull)
+            return
         if not self.as_written:
             made = self.decide(event.id, body.key, body.among, event.at, event.seq)
             if (made.arm, made.pull, made.p) != (body.arm, body.pull, body.p):
@@ -204,6 +236,17 @@ class Experiment:
             # the player counts for itself: in a log that was changed by hand it may be another pull
             body.pull = int(self.player.take(self._proposal(entry, key))[-1])
         self._decided(event.id, body, event.at, event.seq)
+
+    def _other(self, event: Event, arm: int, key: int, written: int) -> None:
+        assert event.id is not None
+        pull = self.show_other(event.id, arm, key, event.at, event.seq)
+        if pull != written and not self.as_written:
+            raise Diverged(f"event {event.seq} of {self.name}: pull {written}, not {pull}")
+
+    def _corrected(self, event: Event, body: events.Corrected) -> None:
+        assert event.id is not None
+        before = self.waiting.get(event.id) or self.unshown[event.id]
+        self._other(event, body.arm, before.key, body.pull)
 
     def _shown(self, event: Event, body: events.Shown) -> None:
         assert event.id is not None
@@ -305,4 +348,5 @@ _APPLY: dict[int, Callable[[Experiment, Event, Any], None]] = {
     Kind.UPGRADED: Experiment._upgraded,
     Kind.HISTORY: Experiment._history,
     Kind.ERASED: Experiment._erased,
+    Kind.CORRECTED: Experiment._corrected,
 }

@@ -136,8 +136,11 @@ def _row(
 ) -> list[Any]:
     body: events.Decided = events.decode(event)
     after = {one.kind: one for one in about}
-    shown, late = after.get(Kind.SHOWN), after.get(Kind.LATE)
+    other = after.get(Kind.CORRECTED)
+    shown, late = after.get(Kind.SHOWN) or other, after.get(Kind.LATE)
     pull = events.decode(shown).pull if shown is not None else body.pull
+    if other is not None:
+        body.arm, body.p, body.control = events.decode(other).arm, 1.0, False
     ended = after.get(Kind.REWARDED) or after.get(Kind.TIMED_OUT)
     reward = None if ended is None else events.decode(ended).reward
     if Kind.REWARDED in after:
@@ -150,7 +153,8 @@ def _row(
         outcome = "erased"
     else:
         outcome = "waiting" if pull else "not shown yet"
-    policy, version = played.get(body.policy, ("", ""))
+    own = other is not None or body.elsewhere  # the client's choice
+    policy, version = ("fallback", "") if own else played.get(body.policy, ("", ""))
     return [
         *(event.seq, event.id, event.at, names.get(body.key), experiment.labels[body.arm]),
         *(pull or None, body.p, int(body.control), policy, version, body.rests),

@@ -46,6 +46,10 @@ class Series:
             row.append(0)
         row[place] += 1
 
+    def take_back(self, arm: int, at: float) -> None:
+        """An arm that was chosen at that time was not shown."""
+        self.shares[arm][self.bucket(at)] -= 1
+
     def decided_many(self, arms: list[int], at: float) -> None:
         """Many were chosen at the same time."""
         for arm, count in Counter(arms).items():

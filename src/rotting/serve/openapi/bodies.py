@@ -45,7 +45,18 @@ def sent() -> dict[str, Schema]:
             {"id": "8d0c1f"},
             {"id": "8d0c20", "key": "ann", "among": ["A", "B"]},
         ),
-        "NewShown": example(body({"decision": ref("Id")}), {"decision": "8d0c1f"}),
+        "NewShown": example(
+            body(
+                {"decision": ref("Id")},
+                {
+                    "arm": said(ref("Label"), "What was shown, if not what was decided."),
+                    "key": ref("Key"),
+                    "confirmed": truth("False: whether it came into view is not known."),
+                },
+            ),
+            {"decision": "8d0c1f"},
+            {"decision": "8d0c1f", "arm": "A", "key": "ann"},
+        ),
         "NewReward": example(
             body({"decision": ref("Id"), "reward": reward()}, {"id": ref("Id")}),
             {"decision": "8d0c1f", "reward": 1},

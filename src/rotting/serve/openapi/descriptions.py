@@ -31,6 +31,7 @@ KINDS = (
     "upgraded",
     "history",
     "erased",
+    "corrected",
 )
 _TEXT: Schema = {"type": "string"}
 _TIME = number("Seconds since 1970.")
