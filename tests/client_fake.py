@@ -50,6 +50,7 @@ class Fake:
         self.decisions: dict[str, tuple[Any, dict[str, Any]]] = {}
         self.rewards: dict[str, float] = {}
         self.history: dict[str, list[Any]] = {}
+        self.reported: list[dict[str, Any]] = []  # what clients showed of their own choice
         self.seq = 0
         self.before: Callable[[str], None] = lambda path: None
 
@@ -171,6 +172,12 @@ class Fake:
         return answer
 
     def _shown(self, experiment: Any, body: Any) -> Any:
+        if "arm" in body:
+            self.reported.append(body)
+            wanted = {"id": body["decision"], "key": body.get("key")}
+            answer = {**wanted, "arm": body["arm"], "pull": 1, "seq": self.seq}
+            before, _ = self.decisions.get(body["decision"], (wanted, None))
+            self.decisions[body["decision"]] = before, answer
         if body["decision"] not in self.decisions:
             raise Wrong("not_found", "no such decision", "decision")
         return {"decision": body["decision"], "pull": 1, "seq": self.seq}

@@ -83,8 +83,9 @@ def test_a_decision_that_never_arrived_is_made_with_what_was_shown(path: Path) -
         inside.create(audience=True, policy="fatigue")
         assert inside.post("shown", {"decision": "d", "arm": "B", "key": "ann"})["pull"] == 1
         assert inside.post("shown", {"decision": "e", "arm": "B", "key": "ann"})["pull"] == 2
-        again = inside.post("decisions", {"id": "d", "key": "ann", "among": ["A"]})
-        assert (again["arm"], again["pull"]) == ("B", 1)  # as it was shown, whatever is asked now
+        again = inside.post("decisions", {"id": "d", "key": "ann", "among": ["A", "B"]})
+        assert (again["arm"], again["pull"]) == ("B", 1)
+        refused(inside, {"id": "d", "key": "ann", "among": ["A"]}, 409, "decisions")
         assert inside.post("rewards", {"decision": "e", "reward": 1.0})["applied"] is True
         assert inside.post("decisions", {"id": "f", "key": "ann"})["pull"] in (1, 3)
         assert inside.get()["decisions"] == 3

@@ -106,7 +106,10 @@ class Deciding(Ledger):
         if event.kind != Kind.DECIDED:
             raise Refusal("conflict", f"id {asked.id!r} was used for something else", "id")
         body: events.Decided = events.decode(event)
-        if (key or 0) != body.key or (among != body.among and not body.elsewhere):
+        same = among == body.among
+        if body.elsewhere:
+            same = among is None or body.arm in among
+        if (key or 0) != body.key or not same:
             field = "among" if (key or 0) == body.key else "key"
             raise Refusal("conflict", f"id {asked.id!r} was decided with another {field}", field)
         for other in before:

@@ -19,8 +19,8 @@ class Choice(NamedTuple):
               it was shown where that must be confirmed, and for a fallback
     key       whom it is for; None without an audience
     seq       its place among all events of the service; None for a fallback
-    fallback  whether the service was away and this is the fallback arm: such a choice is known to
-              nobody else, and `Client.reward` and `Client.shown` leave it alone
+    fallback  whether the service was away and this is the fallback arm; what was shown, and its
+              reward, are reported when the service answers again
     """
 
     id: str
@@ -81,8 +81,7 @@ class PartlyRefused(Refused):
 class Away(ConnectionError):  # noqa: N818
     """The service did not answer in time, or said that it cannot answer now.
 
-    Nothing was queued: what was asked may or may not have been done, and may be asked again with
-    the same id.
+    What was asked may or may not have been done, and may be asked again with the same id.
 
     id       of the decision, reward or history that was asked for, to repeat it with
     answers  of a call in several batches: what came back before the service was away

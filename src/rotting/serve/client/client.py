@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -14,6 +16,7 @@ from rotting.serve.client.breaker import Breaker
 from rotting.serve.client.connection import as_object, each_or_refused, field, whole_or_refused
 from rotting.serve.client.fallbacks import Fallbacks
 from rotting.serve.client.managing import Managing
+from rotting.serve.client.reports import Report, Reports
 
 if TYPE_CHECKING:
     import httpx
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Away", "Choice", "Client", "PartlyRefused", "Refused"]
 
 T = TypeVar("T")
+_LOG = logging.getLogger("rotting.client")
+_NOT_LET_IN = (401, 403)
 
 
 class Client(Managing):
@@ -35,13 +40,16 @@ class Client(Managing):
                what is left to connect, and half to wait. Other calls have 60 times as much.
     retries    how often a call is tried again, within its time, after connection errors, time-outs
                and the statuses 429 and 503, whose Retry-After is kept; never after others
-    fallback   what `decide` answers when the service is away: an arm, or arms by experiment;
-               without one, what the experiment itself has as fallback
+    fallback   what `decide` answers when the service is away, or does not let this key in: an arm,
+               or arms by experiment; without one, what the experiment itself has as fallback
     transport  an httpx transport, for tests, proxies or certificates of your own; the environment's
                proxies are not used
 
     Threads may share a client; processes may not: make it after a fork. Retries are safe: a try
-    that did arrive is known by its id. Nothing is queued: what cannot be delivered raises `Away`.
+    that did arrive is known by its id. What cannot be delivered raises `Away`, and is not kept.
+    Only fallbacks are: the service may have stored another arm, so what was shown, and its reward,
+    are reported behind the next decision that is answered, by `report`, or when the client is
+    closed; the latest 10,000 of them.
     """
 
     def __init__(
@@ -57,6 +65,9 @@ class Client(Managing):
         super().__init__(url, key, timeout, retries, transport)
         self._fallbacks = Fallbacks(fallback)
         self._breaker = Breaker()
+        self._reports = Reports()
+        self._reporting = threading.Lock()
+        self._said: set[str] = set()
 
     def decide(
         self,
@@ -73,7 +84,7 @@ class Client(Managing):
         fallback arm is returned as a choice with `fallback=True`, or the first of `among` if the
         fallback is not among them; without a fallback `Away` is raised. After five such failures in
         a row the fallback is returned at once, while one call at a time looks whether the service
-        is back.
+        is back. A key that is not let in gets fallbacks too, which is logged once.
         """
         made = uuid.uuid4().hex if id is None else sending.text("id", id, sending.ID)
         allowed = None if among is None else sending.labels("among", among)
@@ -81,11 +92,13 @@ class Client(Managing):
         sending.experiment_name(experiment)
 
         def call(deadline: Deadline) -> Choice:
-            return items.choice(self._post(experiment, "decisions", item, deadline), item)
+            found = items.choice(self._post(experiment, "decisions", item, deadline), item)
+            self._reports.forget(experiment, made)
+            return found
 
         try:
             return self._guarded(experiment, call)
-        except Away as error:
+        except (Away, Refused) as error:
             return self._fallback(experiment, item, error)
 
     def decide_many(
@@ -110,16 +123,17 @@ class Client(Managing):
             keys = [None] * checks.integer("count", keys_or_count, least=0, most=10**7)
         asked = [items.decision(uuid.uuid4().hex, key, allowed) for key in keys]
         found: list[Any] = []
-        away: Away | None = None
+        away: Away | Refused | None = None
         for batch in sending.packed(asked):
             if away is None:
                 try:
                     call = partial(self._choices, experiment, batch)
                     found += self._guarded(experiment, call)
                     continue
-                except Away as error:
+                except (Away, Refused) as error:
                     away = error
-            away.answers = found
+            if isinstance(away, Away):
+                away.answers = found
             found = [*found, *(self._fallback(experiment, item, away) for item in batch)]
         return whole_or_refused(found)
 
@@ -135,12 +149,15 @@ class Client(Managing):
     def shown(self, experiment: str, choice_or_id: Choice | str) -> int | None:
         """Confirm that a decision was shown; the number of the pull.
 
-        Nothing is sent for a fallback: None.
+        Of a fallback that is still to be reported this goes along: None.
         """
-        id = items.id_of(choice_or_id)
-        if id is None:
-            return None
-        answer = self._post(experiment, "shown", {"decision": id}, self._soon())
+        item: Mapping[str, Any] = {"decision": items.id_of(choice_or_id)}
+        if isinstance(choice_or_id, Choice) and choice_or_id.fallback:
+            item = items.shown(choice_or_id)
+            with self._reporting:
+                if self._reports.confirm(experiment, choice_or_id.id):
+                    return None
+        answer = self._post(experiment, "shown", item, self._soon())
         pull: int | None = field(answer, "pull", int, type(None))
         return pull
 
@@ -151,12 +168,12 @@ class Client(Managing):
 
         False: it was known before, perhaps by a first try whose answer was lost, or came too late.
         Another reward for the same decision is refused. If it cannot be delivered, `Away` is
-        raised: nothing is kept here, and sending it again is safe. Nothing is sent for a fallback:
-        False.
+        raised: nothing is kept here, and sending it again is safe. The reward of a fallback that is
+        still to be reported goes along: False.
         """
         item = items.reward(choice_or_id, value, id)
         sending.experiment_name(experiment)
-        if item is None:
+        if items.is_own(choice_or_id) and self._kept(experiment, item):
             return False
         return items.applied(self._post(experiment, "rewards", item, self._soon()))
 
@@ -170,7 +187,11 @@ class Client(Managing):
         of them again is safe.
         """
         sending.experiment_name(experiment)
-        told = [items.reward(choice_or_id, value, None) for choice_or_id, value in pairs]
+        told: list[dict[str, Any] | None] = []
+        for choice_or_id, value in list(pairs):
+            item = items.reward(choice_or_id, value, None)
+            kept = items.is_own(choice_or_id) and self._kept(experiment, item)
+            told.append(None if kept else item)
         found: list[Any] = []
         for batch in sending.packed(item for item in told if item is not None):
             try:
@@ -208,13 +229,82 @@ class Client(Managing):
             self._caller.clock(),
             lambda: as_object(ask("GET", path, deadline, retries=0)),
         )
+        if self._reports:
+            self._report(deadline, retries=0)
         return found
 
-    def _fallback(self, experiment: str, item: Mapping[str, Any], error: Away) -> Choice:
+    def _fallback(self, experiment: str, item: Mapping[str, Any], error: Away | Refused) -> Choice:
         arm = self._fallbacks.arm(experiment, item.get("among"))
-        if arm is None:
+        if isinstance(error, Refused):
+            if arm is None or error.status not in _NOT_LET_IN:
+                raise error
+            self._say_once(f"fallbacks are shown: the service refused the key ({error})")
+        elif arm is None:
             raise Away(f"{error}; and no fallback is known", item["id"], error.answers) from None
+        self._reports.add(experiment, item["id"], arm, item.get("key"))
         return Choice(item["id"], arm, None, item.get("key"), None, True)
+
+    def _say_once(self, words: str) -> None:
+        if words not in self._said:
+            self._said.add(words)
+            _LOG.warning("%s", words)
+
+    # ------------------------------------------------------------------ what was shown meanwhile
+
+    def report(self) -> int:
+        """Report the fallbacks that the service does not know of; how many are left.
+
+        It is called by itself behind decisions, and by `close`.
+        """
+        deadline = self._soon()
+        while self._reports and self._report(deadline):
+            pass
+        return len(self._reports)
+
+    def _report(self, deadline: Deadline, retries: int | None = None) -> bool:
+        """Report a batch, unless another thread is about it; whether it arrived."""
+        if not self._reporting.acquire(blocking=False):
+            return False
+        batch = self._reports.take()
+        try:
+            self._send_reports(batch, deadline, retries)
+        except Away:
+            self._reports.put_back(batch)
+            return False
+        except Refused as error:  # there is no such experiment, or this key may not report
+            self._say_once(f"{len(batch)} fallbacks could not be reported: {error}")
+        except BaseException:
+            self._reports.put_back(batch)
+            raise
+        finally:
+            self._reporting.release()
+        return bool(batch)
+
+    def _send_reports(self, batch: list[Report], deadline: Deadline, retries: int | None) -> None:
+        """What was shown, and then the rewards of what the service took."""
+        if not batch:
+            return
+        experiment = batch[0].experiment
+        bodies = [report.shown for report in batch]
+        answers = self._post_batch(experiment, "shown", bodies, deadline, retries)
+        rewards = [
+            report.reward
+            for report, answer in zip(batch, answers, strict=True)
+            if report.reward is not None and not isinstance(answer, Refused)
+        ]
+        if rewards:
+            self._post_batch(experiment, "rewards", rewards, deadline, retries)
+
+    def _kept(self, experiment: str, reward: dict[str, Any]) -> bool:
+        """Let a reward wait for the report of its fallback, if that is not sent yet."""
+        with self._reporting:
+            return self._reports.reward(experiment, reward)
+
+    def close(self) -> None:
+        """Report what is left, in the time of one call, and close the connections."""
+        if self._reports:
+            self.report()
+        super().close()
 
     def _remember(self, name: str, answer: Any) -> dict[str, Any]:
         found = as_object(answer)

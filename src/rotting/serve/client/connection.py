@@ -14,6 +14,7 @@ from rotting.serve.client.retrying import AGAIN_CODES, Caller, Deadline, Later
 if TYPE_CHECKING:
     import httpx
 
+LONG = 256 << 20  # bytes of an answer to a question for many things, as events
 PATIENCE = 60  # times `timeout`, for what may have to compile a policy or replay a whole experiment
 
 
@@ -34,7 +35,7 @@ class Connection:
         self._caller = Caller(self._url, sending.secret(key), most, transport)
 
     def close(self) -> None:
-        """Close the connections; the client cannot be used any more."""
+        """Close the connections; the client cannot be used after it."""
         self._caller.close()
 
     def __enter__(self) -> Self:
@@ -65,10 +66,16 @@ class Connection:
         return as_object(self._caller.ask("POST", path, deadline, sending.body(data)))
 
     def _get(self, path: str, deadline: Deadline, **query: str | int) -> dict[str, Any]:
-        return as_object(self._caller.ask("GET", path, deadline, query=query or None))
+        ask = self._caller.ask
+        return as_object(ask("GET", path, deadline, query=query or None, most=LONG))
 
     def _post_batch(
-        self, experiment: str, what: str, items: Sequence[Mapping[str, Any]], deadline: Deadline
+        self,
+        experiment: str,
+        what: str,
+        items: Sequence[Mapping[str, Any]],
+        deadline: Deadline,
+        retries: int | None = None,
     ) -> list[dict[str, Any] | Refused]:
         """The answers to a batch, sent again as a whole if items could not be done now."""
         path = f"/v1/experiments/{sending.experiment_name(experiment)}/{what}"
@@ -82,7 +89,7 @@ class Connection:
                     raise Later(f"part of the batch: {error['code']}")
 
         body = sending.body(list(items))
-        answers = self._caller.ask("POST", path, deadline, body, check=check)
+        answers = self._caller.ask("POST", path, deadline, body, check=check, retries=retries)
         return [refusal(as_object(each).get("error"), 200) or each for each in answers]
 
 

@@ -26,30 +26,44 @@ def choice(answer: Mapping[str, Any], item: Mapping[str, Any]) -> Choice:
     if answer.get("id") != item["id"]:
         raise Away("the answer is that of another decision")
     nothing = type(None)
-    return Choice(
+    made = Choice(
         item["id"],
         field(answer, "arm", str),
         field(answer, "pull", int, nothing),
         field(answer, "key", str, nothing),
         field(answer, "seq", int),
     )
+    if made.key != item.get("key"):
+        raise Away("the answer is that for another key")
+    if made.arm not in item.get("among", (made.arm,)):
+        raise Away("the answer is an arm that is not allowed")
+    return made
 
 
-def id_of(choice_or_id: Choice | str) -> str | None:
-    """The id of a decision; None for a fallback, of which the service knows nothing."""
+def id_of(choice_or_id: Choice | str) -> str:
+    """The id of a decision."""
     if isinstance(choice_or_id, Choice):
-        if choice_or_id.fallback:
-            return None
         choice_or_id = choice_or_id.id
     return sending.text("choice_or_id", choice_or_id, sending.ID)
 
 
-def reward(choice_or_id: Choice | str, value: float, id: str | None) -> dict[str, Any] | None:
-    """The body that tells a reward; None for that of a fallback."""
+def reward(choice_or_id: Choice | str, value: float, id: str | None) -> dict[str, Any]:
+    """The body that tells a reward."""
     item: dict[str, Any] = {"decision": id_of(choice_or_id), "reward": checks.reward(value)}
     if id is not None:
         item["id"] = sending.text("id", id, sending.ID)
-    return None if item["decision"] is None else item
+    return item
+
+
+def is_own(choice_or_id: Choice | str) -> bool:
+    """Whether the client made this choice by itself."""
+    return isinstance(choice_or_id, Choice) and choice_or_id.fallback
+
+
+def shown(choice: Choice) -> dict[str, Any]:
+    """The body that tells what the client showed of its own choice, when it was seen."""
+    item = {"decision": choice.id, "arm": choice.arm, "key": choice.key}
+    return {name: value for name, value in item.items() if value is not None}
 
 
 def applied(answer: Any) -> bool:

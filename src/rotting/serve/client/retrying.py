@@ -2,8 +2,8 @@
 
 A call has a budget of seconds for all its tries and the pauses between them. Each try may take half
 of what is left to connect, and as much again to wait for its answer; so a try that hangs leaves
-time for another. Two things can hold a call up for longer: looking up the name of a host, which the
-operating system does in its own time, and a server that sends the head of its answer byte by byte.
+time for another. However slowly an answer comes, the call ends at its deadline (`transport`). Only
+looking up the name of a host, which the operating system does in its own time, may take longer.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from rotting.serve.client.answers import Away, Refused, refusal
 
 try:
     import httpx
+
+    from rotting.serve.client.transport import EXTENSION, Transport
 except ImportError:
     raise ImportError("the client needs httpx: pip install 'rotting[serve]'") from None
 
+MOST = 4 << 20  # bytes of an answer; a batch of the longest ids and keys has less
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # seconds before the second try at most, and before any
 AGAIN = (429, 503)
 AGAIN_CODES = ("too_many_requests", "unavailable")
@@ -56,14 +59,15 @@ class Caller:
     def __init__(
         self, url: str, key: str | None, retries: int, transport: httpx.BaseTransport | None
     ) -> None:
-        headers = {"Accept": "application/json"}
+        # a short answer that unpacks into a long one is not asked for
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"  # kept here only, and never shown
         # neither proxies nor passwords from the environment: the key goes where it was sent
         self._http = httpx.Client(
             base_url=url,
             headers=headers,
-            transport=transport,
+            transport=transport or Transport(url.startswith("https:")),
             trust_env=False,
             follow_redirects=False,
         )
@@ -75,6 +79,11 @@ class Caller:
     def close(self) -> None:
         """Close all connections."""
         self._http.close()
+
+    def check_open(self) -> None:
+        """Refuse a call of a client that was closed."""
+        if self._http.is_closed:
+            raise RuntimeError("the client is closed: make another one")
 
     def deadline(self, seconds: float) -> Deadline:
         """A deadline from now on."""
@@ -106,12 +115,13 @@ class Caller:
         query: dict[str, str | int] | None = None,
         retries: int | None = None,
         check: Callable[[Any], None] | None = None,
+        most: int = MOST,
     ) -> Any:
         """The JSON of an answer. `check` may raise `Later` for one that is not good enough."""
 
         def once() -> Any:
             with self.sent(method, path, deadline, body, query) as response:
-                found = json_of(response, _whole(response, deadline))
+                found = json_of(response, _whole(response, deadline, most))
             if check is not None:
                 check(found)
             return found
@@ -128,6 +138,7 @@ class Caller:
         query: dict[str, str | int] | None = None,
     ) -> Iterator[httpx.Response]:
         """One try: an answer of status 2xx whose body is still to be read, or an exception."""
+        self.check_open()
         half = deadline.left() / 2
         if half <= 0:
             raise Later("the time is up")
@@ -138,12 +149,13 @@ class Caller:
             params=query,
             headers=None if body is None else {"Content-Type": "application/json"},
             timeout=httpx.Timeout(half),
+            extensions={EXTENSION: deadline},
         )
         try:
             response = self._http.send(request, stream=True)
             try:
                 if not response.is_success:
-                    raise _failure(response, _whole(response, deadline))
+                    raise _failure(response, _whole(response, deadline, MOST))
                 yield response
             finally:
                 response.close()
@@ -159,16 +171,21 @@ def json_of(response: httpx.Response, body: bytes) -> Any:
     """The JSON of a good answer; `Away` if it is none: something else answers at this address."""
     try:
         return json.loads(body)
+    except RecursionError:
+        raise Away(f"status {response.status_code}, but the JSON is nested too deeply") from None
     except ValueError:
         kind = response.headers.get("content-type", "no type")[:80]
         raise Away(f"status {response.status_code}, but no JSON ({kind!r})") from None
 
 
-def _whole(response: httpx.Response, deadline: Deadline) -> bytes:
-    """The body, if it comes before the deadline is over."""
-    parts = []
+def _whole(response: httpx.Response, deadline: Deadline, most: int) -> bytes:
+    """The body, if it is not too long and comes before the deadline is over."""
+    parts, size = [], 0
     for part in response.iter_bytes():
         parts.append(part)
+        size += len(part)
+        if size > most:
+            raise Away(f"the answer has more than {most} bytes")
         if deadline.left() <= 0:
             raise Later("the answer was not complete in time")
     return b"".join(parts)
@@ -178,16 +195,18 @@ def _failure(response: httpx.Response, body: bytes) -> Exception:
     """What an answer of another status than 2xx means."""
     try:
         data = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         data = None
     status = response.status_code
     found = refusal(data.get("error") if isinstance(data, dict) else None, status)
     words = f"status {status}" if found is None else str(found)
     if status in AGAIN:
         return Later(words, _retry_after(response))
-    if 400 <= status < 500:
-        return found or Refused(f"status_{status}", "refused, without a reason", None, status)
-    return Away(words)
+    if status < 500 and found is not None:
+        return found
+    if status in (401, 403):
+        return Refused(f"status_{status}", "refused, without a reason", None, status)
+    return Away(words)  # of a proxy, say: it is not the service that speaks
 
 
 def _retry_after(response: httpx.Response) -> float:
