@@ -16,13 +16,14 @@ from typing import Any
 
 import pytest
 
-from rotting.serve import deciding
+from rotting.serve import loading
 from rotting.serve.access import check_token
 from rotting.serve.archive import _register, archive, begun
 from rotting.serve.backup import backup, restore
 from rotting.serve.clock import Clock
 from rotting.serve.connection import Sqlite
 from rotting.serve.exporting import write
+from rotting.serve.service import Limits
 from rotting.serve.store import LONG_LOG, Group, Store
 from rotting.serve.verify import verify
 from serve.inside import Inside, Time, serving
@@ -325,12 +326,9 @@ def test_events_of_a_rare_experiment_are_found_by_an_index(tmp_path: Path) -> No
     store.close()
 
 
-def test_without_a_window_the_oldest_wait_no_longer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(deciding, "WAITING", 5)
+def test_without_a_window_the_oldest_wait_no_longer(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    with serving(path) as inside:
+    with serving(path, limits=Limits(waiting=5)) as inside:
         inside.create()
         for number in range(12):
             inside.post("decisions", {"id": f"d{number}"})
@@ -342,6 +340,31 @@ def test_without_a_window_the_oldest_wait_no_longer(
         assert inside.post("rewards", {"decision": "d0", "reward": 1.0})["why"] == "late"
         assert inside.post("rewards", {"decision": "d9", "reward": 1.0})["applied"] is True
     assert verify(path).problems == []
+
+
+def test_a_long_start_says_what_it_is_doing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a million keys the log was silent for 13.6 s."""
+    monkeypatch.setattr(loading, "_MOMENT", 0.0)
+    monkeypatch.setattr(loading, "_LARGE", 100)
+    path = tmp_path / "s.db"
+    with serving(path) as inside:
+        inside.create()
+        inside.post("decisions", {"id": "d"})
+    with serving(path) as inside:
+        inside.post("decisions", [{"id": f"d{number}"} for number in range(250)])
+        copy = tmp_path / "killed.db"
+        backup(path, copy)
+    with caplog.at_level(logging.INFO, "rotting.serve"), serving(copy):
+        pass
+    said = [record.getMessage() for record in caplog.records]
+    assert [line for line in said if line.startswith("loading")] == [
+        "loading e: a snapshot of 0.0 MB",
+        "loading e: 100 of 250 events",
+        "loading e: 200 of 250 events",
+    ]
+    assert any(line.startswith("killed.db is loaded, which took") for line in said)
 
 
 def test_the_write_ahead_log_is_begun_anew(tmp_path: Path) -> None:

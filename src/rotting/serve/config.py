@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from rotting.serve.connection import real
+from rotting.serve.ledger import MOST_WAITING
 
 PREFIX = "ROTTING_SERVE_"
 
@@ -31,6 +32,8 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     body_seconds: Annotated[float, Meta(gt=0, le=3600)] = 10.0  # for a request to come
     rate_limit: Annotated[float, Meta(ge=0)] = 0.0  # requests a second for each key; 0: none
     connections: Annotated[int, Meta(ge=1, le=100_000)] = 1000  # at once; more are answered 503
+    # decisions of an experiment without a reward window; the oldest wait no longer
+    waiting_limit: Annotated[int, Meta(ge=1, le=10**9)] = MOST_WAITING
     grace: Annotated[float, Meta(ge=0, le=3600)] = 10.0  # seconds to end requests when stopping
     compiled: bool = True
     accept_loss: bool = False  # go on though acknowledged events are missing: for one start

@@ -15,7 +15,6 @@ from rotting.serve.settings import finite
 
 _new = tuple.__new__  # half the time of a NamedTuple's own
 _AT_ONCE = 0.01  # seconds for which windows are ended before others have their turn
-WAITING = 1_000_000  # decisions of an experiment without a window that wait, at most
 
 
 class Deciding(Ledger):
@@ -276,7 +275,11 @@ class Deciding(Ledger):
             window, waiting = experiment.settings.reward_window, experiment.waiting
             while waiting:
                 id_, entry = next(iter(waiting.items()))
-                over = len(waiting) > WAITING if window is None else now - entry.since > window
+                over = (
+                    len(waiting) > self.most_waiting
+                    if window is None
+                    else now - entry.since > window
+                )
                 if not over:
                     break
                 self._time_out(experiment, id_)

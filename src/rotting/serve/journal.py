@@ -22,6 +22,7 @@ from rotting.serve.book import Answer, Book
 from rotting.serve.clock import Clock
 from rotting.serve.connection import Connect, Unusable, connect, real, why
 from rotting.serve.erasing import finish, forget
+from rotting.serve.ledger import MOST_WAITING
 from rotting.serve.loading import load
 from rotting.serve.mark import WAY_ON, Mark, MarkFile, loss, read_mark
 from rotting.serve.refusals import Refusal
@@ -50,10 +51,12 @@ class Journal:
         compiled: bool = True,
         clock: Callable[[], float] = time.time,
         patience: float = PATIENCE,
+        waiting: int = MOST_WAITING,
         accept_loss: bool = False,
     ) -> None:
         self.path, self._connect, self._compiled = real(path), connect, compiled
         self.clock, self._patience = Clock(clock), patience
+        self._waiting = waiting
         self._accept_loss = accept_loss  # of what was acknowledged, at the first start
         self._mark: MarkFile | None = None
         self.book: Book | None = None
@@ -89,6 +92,7 @@ class Journal:
             try:
                 self._check_mark(store)
                 book = load(store, compiled=self._compiled, clock=self.clock.now)
+                book.most_waiting = self._waiting
                 self.clock.begin(book.at)
                 return book
             except BaseException:

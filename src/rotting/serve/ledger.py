@@ -17,6 +17,7 @@ from rotting.serve.experiment import Experiment
 from rotting.serve.refusals import Refusal, bad
 from rotting.serve.store import Audit, Group, Store
 
+MOST_WAITING = 1_000_000  # decisions of an experiment without a reward window, by default
 _NAMES = 200_000  # keys whose numbers are remembered; others are looked up
 _new = tuple.__new__  # half the time of a NamedTuple's own
 
@@ -45,6 +46,7 @@ class Ledger:
         self._erased: set[tuple[int, int]] = set()  # surrogates
         self.since_snapshot: Counter[int] = Counter()  # events of each experiment
         self.any_archived = bool(store.archives())
+        self.most_waiting = MOST_WAITING
 
     def now(self) -> float:
         """The time, which never goes back."""

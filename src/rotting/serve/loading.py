@@ -20,12 +20,15 @@ from rotting.serve.warming import is_warm
 
 _LOG = logging.getLogger("rotting.serve")
 _FEW = 300  # events
+_MOMENT = 2.0  # seconds after which a start says how far it is
+_LARGE = 1 << 20  # bytes of a snapshot that takes a while to read
 
 
 def load(store: Store, *, compiled: bool = True, clock: Callable[[], float] = time.time) -> Book:
     """All experiments as they are by the log; what other code has to say of them is added."""
     book = Book(store, clock)
     book.seq = book.committed = store.last()
+    begin = time.monotonic()
     for number, name in store.experiments():
         experiment, behind = load_one(store, number, compiled=compiled)
         experiment.past = book.past_of(experiment)
@@ -34,6 +37,9 @@ def load(store: Store, *, compiled: bool = True, clock: Callable[[], float] = ti
         book.since_snapshot[number] = behind
         if experiment.as_written or experiment.version != code_version():
             upgrade(book, experiment)
+    took = time.monotonic() - begin
+    if took > _MOMENT:
+        _LOG.info("%s is loaded, which took %.1f s", store.path.name, took)
     return book
 
 
@@ -44,6 +50,10 @@ def load_one(store: Store, number: int, *, compiled: bool) -> tuple[Experiment, 
     """
     for snapshot in (*store.snapshots(number), None):
         after = 0 if snapshot is None else snapshot.seq
+        size = 0 if snapshot is None else len(snapshot.body)
+        if size > _LARGE:
+            name = dict(store.experiments())[number]
+            _LOG.info("loading %s: a snapshot of %.1f MB", name, size / 1e6)
         for as_written in (False, True):
             try:
                 found = _beginning(store, number, snapshot)
@@ -77,12 +87,17 @@ def _play(found: Experiment, store: Store, after: int, as_written: bool = False)
     found.past = book.past_of(found)
     count = 0
     present = code_version()
+    total, say = 0, time.monotonic() + _MOMENT
     for event in all_events(store, found.number, after=after):
         if event.kind == Kind.CREATED:
             continue
         found.as_written = as_written or found.version != present
         found.apply(event)
         count += 1
+        if count % 100 == 0 and time.monotonic() > say:
+            total = total or store.count(found.number, after)
+            _LOG.info("loading %s: %d of %d events", found.name, count, total)
+            say = time.monotonic() + _MOMENT
     found.as_written = as_written or found.version != present
     return count
 

@@ -326,7 +326,7 @@ def serve(
             config.path,
             keys_required=not is_loopback(config.host),
             hosts=LOOPBACK | {config.host} if is_loopback(config.host) else None,
-            limits=Limits(config.body_limit, config.rate_limit),
+            limits=Limits(config.body_limit, config.rate_limit, config.waiting_limit),
             compiled=config.compiled,
             accept_loss=config.accept_loss,
         )

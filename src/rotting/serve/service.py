@@ -12,11 +12,9 @@ from rotting.serve.access import LOCAL, Gate, Rate, Who
 from rotting.serve.book import Book
 from rotting.serve.connection import Connect, connect
 from rotting.serve.experiment import Experiment
-from rotting.serve.http import (
-    Asked,
-    check_origin,
-)
+from rotting.serve.http import Asked, check_origin
 from rotting.serve.journal import Journal
+from rotting.serve.ledger import MOST_WAITING
 from rotting.serve.metrics import Metrics
 from rotting.serve.refusals import Refusal
 from rotting.serve.views import Views
@@ -30,6 +28,7 @@ class Limits(msgspec.Struct, frozen=True):
 
     body: int = 1 << 20  # bytes
     rate: float = 0.0  # requests a second for each key; 0 for no limit
+    waiting: int = MOST_WAITING  # decisions of an experiment without a reward window
 
 
 class Service:
@@ -47,11 +46,16 @@ class Service:
         clock: Callable[[], float] = time.time,
         accept_loss: bool = False,
     ) -> None:
+        self.limits = limits or Limits()
         self.journal = Journal(
-            path, connect=connect, compiled=compiled, clock=clock, accept_loss=accept_loss
+            path,
+            connect=connect,
+            compiled=compiled,
+            clock=clock,
+            waiting=self.limits.waiting,
+            accept_loss=accept_loss,
         )
         self.failed: str | None = None  # why it could not begin
-        self.limits = limits or Limits()
         self.gate, self.rate = Gate(keys_required), Rate(self.limits.rate)
         self.refused = Rate(10.0)  # keys that are wrong, by address
         self.hosts, self.views, self.metrics = hosts, Views(), Metrics(self.journal)
