@@ -102,6 +102,7 @@ log-study: $(STAMP)  ## can a diagnosis be believed? made-up logs whose truth is
 
 serve-study: $(STAMP)  ## can the service be believed? kills, power losses, duplicates, a day, speed (two hours)
 	$(BIN)/python benchmarks/serving.py
+	$(BIN)/python benchmarks/serve_attacks.py
 	$(BIN)/python benchmarks/serve_day.py
 	$(BIN)/python benchmarks/serve_power.py
 	$(BIN)/python benchmarks/serve_duplicates.py
