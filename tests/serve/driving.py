@@ -136,7 +136,16 @@ class Walk:
     def shown(self, name: str) -> dict[str, Any]:
         if self.random.random() < 0.05 or not self.ids[name]:
             return {"decision": self.random.choice(["never", None, 5, ""])}
-        return {"decision": self.random.choice(self.ids[name][-30:])["id"]}
+        found = self.random.choice(self.ids[name][-30:])
+        body: dict[str, Any] = {"decision": found["id"]}
+        if self.random.random() < 0.3:  # the client showed something of its own choice
+            body["arm"] = self.random.choice([*self.pair.model.experiments[name].arms, "nobody"])
+            body["key"] = found.get("key")
+            if self.random.random() < 0.1:
+                body["decision"], body["key"] = self.fresh(), self.random.choice([None, *KEYS])
+            if self.random.random() < 0.3:
+                body["confirmed"] = self.random.choice([True, False])
+        return body
 
     def arms(self, name: str) -> dict[str, Any]:
         verb = self.random.choice(["add", "retire", "restore", "retire", "restore", "paint"])

@@ -57,12 +57,15 @@ class Decision:
     pull: int | None = None
     shown_seq: int | None = None
     shown_at: float | None = None
+    waits_from: int | None = None  # the event, if neither the showing nor the decision
     state: str = "open"  # open, rewarded, timed out, expired
     reward: float | None = None
     reward_id: str | None = None
     reward_seq: int | None = None
     late: dict[str, Any] | None = None
     gone: bool = False  # its key was erased: nobody can ask for it again
+    own: bool = False  # the client chose the arm, while it had no answer
+    elsewhere: bool = False  # and the request for it had never arrived
 
 
 @dataclass
@@ -84,6 +87,7 @@ class Experiment:
     missing: int = 0
     expired: int = 0
     history_pulls: int = 0
+    taken_back: int = 0  # decisions whose pull was of another arm before
     last_seq: int = 0
 
     @property
@@ -216,6 +220,8 @@ class Model:
         if found is not None:
             before = found.body.get("among")
             same = (among and set(among)) == (before and set(before))
+            if found.elsewhere:
+                same = among is None or found.arm in among
             if found.gone or found.key != key or not same:
                 raise Refused("conflict")
         else:
@@ -236,7 +242,7 @@ class Model:
             if key is not None:
                 about["key"] = experiment.surrogates.setdefault(key, self.seq)
             found.seq = self._next(experiment, "decided", **about)
-        pull = None if experiment.requires_shown else found.pull
+        pull = found.pull if found.own or not experiment.requires_shown else None
         return {"id": body["id"], "arm": found.arm, "pull": pull, "key": key, "seq": found.seq}
 
     @staticmethod
@@ -255,17 +261,61 @@ class Model:
         return experiment.decisions[body["decision"]]
 
     def _show(self, experiment: Experiment, body: Body, now: float) -> Any:
+        if body.get("arm") is not None:
+            return self._show_other(experiment, body, now)
+        demand(body.get("key") is None, body.get("confirmed") is not False)
         found = self._find(experiment, body)
-        if not experiment.requires_shown:
-            return {"decision": body["decision"], "pull": found.pull, "seq": found.seq}
-        if found.state == "expired":
+        if experiment.requires_shown and found.state == "expired":
             raise Refused("expired")
-        if found.shown_seq is None:
+        if found.pull is None:
             found.pull = self._pull(experiment, found.arm, found.key)
             found.shown_at = now
             about = {"id": body["decision"], "pull": found.pull}
             found.shown_seq = self._next(experiment, "shown", **about)
-        return {"decision": body["decision"], "pull": found.pull, "seq": found.shown_seq}
+        seq = found.shown_seq or found.seq
+        return {"decision": body["decision"], "pull": found.pull, "seq": seq}
+
+    def _show_other(self, experiment: Experiment, body: Body, now: float) -> Any:
+        """What the client showed of its own choice, which counts from now on."""
+        id_, arm, key = body.get("decision"), body["arm"], body.get("key")
+        demand(text(id_, 200), isinstance(arm, str) and arm in experiment.arms)
+        demand(text(key, 500) if experiment.audience else key is None)
+        confirmed = body.get("confirmed") is not False or not experiment.requires_shown
+        found = experiment.decisions.get(id_)
+        if found is None and id_ in experiment.history:
+            raise Refused("conflict")
+        if found is None:
+            if not confirmed:
+                return {"decision": id_, "pull": None}
+            if key is not None:
+                experiment.keys.add(key)
+            pull = self._pull(experiment, arm, key)
+            seq = self._next(experiment, "decided", id=id_, arm=arm, pull=pull)
+            found = Decision({"id": id_}, arm, key, now, seq, pull, shown_at=now)
+            found.own = found.elsewhere = True
+            experiment.decisions[id_] = found
+            return {"decision": id_, "pull": pull, "seq": seq}
+        if found.gone or found.key != key:
+            raise Refused("conflict")
+        if found.arm == arm:
+            if found.pull is None and found.state == "open" and confirmed:
+                return self._show(experiment, {"decision": id_}, now)
+            return {"decision": id_, "pull": found.pull, "seq": found.shown_seq or found.seq}
+        if found.own or found.shown_seq is not None:
+            raise Refused("conflict")
+        if found.state != "open":
+            raise Refused("expired")
+        if found.pull is None and not confirmed:
+            return {"decision": id_, "pull": None, "seq": found.seq}
+        waited = found.pull is not None
+        if not waited:
+            found.shown_at = now
+        else:  # the pull of the other arm stays counted, with a reward that never comes
+            experiment.taken_back += 1
+        found.pull, found.arm, found.own = self._pull(experiment, arm, key), arm, True
+        found.shown_seq = self._next(experiment, "corrected", id=id_, pull=found.pull)
+        found.waits_from = found.seq if waited else found.shown_seq
+        return {"decision": id_, "pull": found.pull, "seq": found.shown_seq}
 
     def _reward(self, experiment: Experiment, body: Body, now: float) -> Any:
         demand(number(body.get("reward")), body.get("id") is None or text(body["id"], 200))
@@ -386,7 +436,9 @@ class Model:
             window = experiment.body.get("reward_window")
             if window is not None:
                 waiting = [d for d in open_ if d.shown_at is not None]
-                for found in sorted(waiting, key=lambda d: (d.shown_at, d.shown_seq or d.seq)):
+                for found in sorted(
+                    waiting, key=lambda d: (d.shown_at, d.waits_from or d.shown_seq or d.seq)
+                ):
                     if found.shown_at is not None and now - found.shown_at > window:
                         self._next(experiment, "timed_out", id=found.body["id"])
                         self._time_out(experiment, found)
@@ -407,7 +459,9 @@ class Model:
             "name": name,
             "audience": experiment.audience,
             "decisions": len(experiment.decisions),
-            "pulls": sum(experiment.arm_pulls.values()) - experiment.history_pulls,
+            "pulls": sum(experiment.arm_pulls.values())
+            - experiment.history_pulls
+            - experiment.taken_back,
             "rewards": experiment.rewards,
             "outstanding": sum(d.state == "open" for d in decisions),
             "late": experiment.late,

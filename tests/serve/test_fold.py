@@ -329,3 +329,33 @@ def test_a_batch_is_what_its_items_are_one_by_one(tmp_path: Path) -> None:
             is_same(inside)
             states.append(content_of(inside.live()))
     assert states[0] == states[1]
+
+
+def test_a_snapshot_is_used_where_rest_is_counted_in_decisions_that_are_never_shown(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "s.db"
+    rest = {"rest": {"half_life": 20, "unit": "decisions"}}
+    with serving(path) as inside:
+        inside.create(policy={"policy": "cellucb", "sigma": 0.5}, audience=rest, require_shown=True)
+        for number in range(9):
+            inside.post("decisions", {"id": f"d{number}", "key": "ann"})
+    with serving(path) as inside:
+        assert "is not used" not in caplog.text
+        assert inside.get()["decisions"] == 9
+    assert verified(path).problems == []
+
+
+def test_a_snapshot_that_cannot_be_used_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.db"
+    with serving(path) as inside:
+        inside.create()
+        inside.post("decisions", {"id": "d"})
+
+    def refuse(*args: Any, **settings: Any) -> Any:
+        raise ValueError("it does not fit")
+
+    monkeypatch.setattr(loading, "restored", refuse)
+    assert any("cannot be used" in problem for problem in verified(path).problems)

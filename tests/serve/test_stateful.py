@@ -94,6 +94,13 @@ class Machine(RuleBasedStateMachine):
     def show(self, name: str, decision: str) -> None:
         self.pair.post("shown", name, {"decision": decision})
 
+    @rule(name=names, decision=ids, arm=labels, key=keys, confirmed=st.sampled_from([None, False]))
+    def show_other(
+        self, name: str, decision: str, arm: str, key: str, confirmed: bool | None
+    ) -> None:
+        body = self.keyed(name, {"decision": decision, "arm": arm, "key": key})
+        self.pair.post("shown", name, {**body, "confirmed": confirmed})
+
     @rule(
         name=st.sampled_from(["shown", "all"]),
         bodies=st.lists(st.fixed_dictionaries({"decision": ids}), max_size=6),

@@ -189,6 +189,9 @@ def _compare(store: Store, number: int, one: Experiment, compiled: bool, found: 
     short, behind = load_one(store, number, compiled=compiled)
     if content_of(short) != full:
         found.problems.append(f"{one.name}: a start from its snapshot gives another state")
+    latest = next(iter(store.snapshots(number)), None)
+    if latest is not None and behind > store.count(number, latest.seq):
+        found.problems.append(f"{one.name}: the snapshot at {latest.seq} cannot be used")
     persons = store.persons(number)
     if any(surrogate > one.counts.keys for surrogate in persons):
         found.problems.append(f"{one.name}: a key has a number that no event gave it")

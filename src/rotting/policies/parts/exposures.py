@@ -185,8 +185,10 @@ def _wrong_counts(exposure: Any, holder: Any) -> str | None:
     if np.any(exposure.shown.sum(axis=0, dtype=np.int64) > holder.pulls):
         return "shown must be no more than the pulls of everybody"
     if isinstance(exposure, Fading):
-        # a key may be present for a decision that is proposed, and not taken yet
-        if exposure.last.max(initial=0) > holder.pulls.sum() + 1:
+        # A key may be present for a decision that is proposed, and not taken yet. A key's own
+        # decisions have no bound here: those that are proposed count, too.
+        most = holder.pulls.sum() + 1
+        if exposure.rest[UNIT] != DECISIONS and exposure.last.max(initial=0) > most:
             return "last must not be after the next decision"
         if np.any((exposure.left < 0.0) | (exposure.left > exposure.shown)):
             return "left must be no more than what was shown"
