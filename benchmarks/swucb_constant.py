@@ -61,7 +61,7 @@ def document() -> None:
         if row["B"] in SHOWN:
             wins = [f"{100 * row['wins'][pair]:.1f}" for pair in pairs]
             agree = [f"{100 * row['p_agree'][pair]:.0f} %" for pair in pairs[2:]]
-            worst = f"{measured.worst_off(row):.1f}"
+            worst = measured.show_errors(measured.worst_off(row))
             rows.append([f"{row['B']:g}", f"{row['B'] * 0.5**0.5:.3f}", *wins, worst, *agree])
     paper = [str(measured.paper_wins(pair)) for pair in pairs]
     put_table("paper/readings.md", "constant", header, [*rows, ["paper", "", *paper, "", "", ""]])
@@ -92,7 +92,7 @@ def main() -> None:
     table = Table("B", *pairs, "worst, standard errors")
     for row in rows:
         shown = [f"{100 * row['wins'][pair]:.1f}" for pair in pairs]
-        table.add_row(f"{row['B']:g}", *shown, f"{measured.worst_off(row):.1f}")
+        table.add_row(f"{row['B']:g}", *shown, measured.show_errors(measured.worst_off(row)))
     Console(width=150).print(table)
     record("swucb_constant", rows)
     publish("levine2017", "swucb", rows)

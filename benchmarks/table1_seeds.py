@@ -4,8 +4,9 @@
 
 With B = 2 of SWUCB and with 1.9. For each pair of policies: the wins of each seed, their mean, the
 p-values of each seed and that of all trajectories together; for each seed how many of the table's
-52 figures agree, and which do not. The seeds were fixed before the first look at any of them. Run
-swucb_constant.py before: whether SWUCB's wins agree rests on their share in the long run.
+52 figures agree, and which do not; and the windows that SWUCB's grid chooses, also with 1 and 1.5.
+The seeds were fixed before the first look at any of them. Run swucb_constant.py before: whether
+SWUCB's wins agree rests on their share in the long run.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from rich.table import Table
 from record import publish, put_table, record
 from rotting import Comparison, compare
 from rotting.experiments import stats
+from rotting.experiments.tuning import tune
 from rotting.papers import levine2017
 from rotting.papers.levine2017 import measured, published
+from rotting.papers.levine2017.reproduction import GRID_RUNS
 from rotting.papers.levine2017.setups import OTHER_B, USUAL_B
 from rotting.papers.levine2017.tables import cells, show_p
 
@@ -53,6 +56,25 @@ def agreeing(comparisons: dict[str, list[Comparison]], b: float) -> list[dict[st
         figures = 2 * len(found)
         rows.append({"seed": seed, "agree": figures - len(differ), "of": figures, "differ": differ})
     return rows
+
+
+def windows(b: float) -> dict[str, list[int]]:
+    """For each setup the window that SWUCB's grid chooses with each seed."""
+    name, values = published.GRIDS["SWUCB"]
+    return {
+        setup: [
+            tune(
+                levine2017.reported_policies(setup, b)["SWUCB"],
+                {name: values},
+                make(),
+                runs=GRID_RUNS,
+                seed=seed,
+                checkpoints=1,
+            ).chosen[name]
+            for seed in SEEDS
+        ]
+        for setup, make in levine2017.SETUPS.items()
+    }
 
 
 def pairs(comparisons: dict[str, list[Comparison]]) -> list[dict[str, Any]]:
@@ -110,9 +132,13 @@ def main() -> None:
         for row in of_seeds[f"{b:g}"]:
             differ = ", ".join(row["differ"]) or "none"
             console.print(f"seed {row['seed']}: {row['agree']} of {row['of']}; not: {differ}")
+    chosen = {f"{b:g}": windows(b) for b in (1.0, 1.5, OTHER_B, USUAL_B)}
+    for words, found in chosen.items():
+        console.print(f"SWUCB's grid with B = {words} chooses tau: {found}")
     usual, other = (of_pairs[f"{b:g}"] for b in (USUAL_B, OTHER_B))
-    record("table1_seeds", usual, other_b=other, agreement=of_seeds)
+    record("table1_seeds", usual, other_b=other, agreement=of_seeds, windows=chosen)
     publish("levine2017", "seeds", of_seeds)
+    publish("levine2017", "windows", chosen)
     cells = [[_in_words(of_seeds[b][k]) for b in of_seeds] for k in range(len(SEEDS))]
     header = ["seed", *(f"B = {b}" for b in of_seeds)]
     rows = [[str(seed), *row] for seed, row in zip(SEEDS, cells, strict=True)]

@@ -56,7 +56,12 @@ def test_compare_takes_policies_too(file: str) -> None:
 
 
 def test_against_one_policy_by_name_word_or_kind(file: str) -> None:
-    for named, wanted in (("UCB1, bold", "UCB1, bold"), ("ucb1", "UCB1, bold"), ("dcto", "D-CTO")):
+    for named, wanted in (
+        ("UCB1, bold", "UCB1, bold"),
+        ("ucb1", "UCB1, bold"),
+        ("dcto", "D-CTO"),
+        ("D-CTO_SIM-UCB", "D-CTO"),
+    ):
         found = printed("compare", "--file", file, "--against", named, *ENGINE)
         assert found["compared_with"].startswith(wanted)
         assert len(found["difference"]) == 2

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rotting import checks
+from rotting.catalogue.names import policy_name
 from rotting.cli import completion, show
 from rotting.cli.asked import File, NoiseKind, Runs, ScenarioName, Seed, asked
 from rotting.cli.base import Address, AsJson, Backend, Engine, Force, OutFolder, command
@@ -69,5 +70,5 @@ def _one_of(named: Mapping[str, Policy], words: list[str], wanted: str | None) -
     typed = dict(zip(words, named, strict=True)) if words else {}
     if wanted in typed:
         return typed[wanted]
-    kin = [name for name, policy in named.items() if policy.key == wanted]
+    kin = [name for name, policy in named.items() if policy.key == policy_name(wanted)]
     return kin[0] if len(kin) == 1 else checks.known("policy to compare with", wanted, named)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from rotting.papers.levine2017 import measured, published, setups, tables
+from rotting.papers.levine2017.measured import show_errors
 from rotting.papers.levine2017.reproduction import Reproduction
 
 _SIMILAR = ("DUCB", "UCB1")
@@ -13,12 +14,18 @@ _NEAR = 0.01  # a p-value below it is near the limit of 1e-5
 
 def of_cells(reproduction: Reproduction) -> list[str]:
     """A sentence for each figure of Table 1 that differs, as HTML, or that none does."""
+    few = []
+    if reproduction.runs < published.RUNS:
+        few = [
+            f"The p-values of {reproduction.runs} trajectories are not compared: the paper's are "
+            f"of {published.RUNS}."
+        ]
     found = [
         _said(cell, figure, reproduction)
         for cell in tables.all_cells(reproduction)
         for figure in cell.differing
     ]
-    return found or ["<strong>Table 1</strong>: no figure differs."]
+    return [*few, *(found or ["<strong>Table 1</strong>: no figure differs."])]
 
 
 def _said(cell: tables.Cell, figure: str, reproduction: Reproduction) -> str:
@@ -50,7 +57,7 @@ def _reason(cell: tables.Cell, figure: str, reproduction: Reproduction) -> str:
     pair = (cell.row, cell.column)
     if "SWUCB" in pair:
         return _of_constant(cell, figure, reproduction.swucb_b)
-    if pair == _SIMILAR and figure == "p":
+    if pair == _SIMILAR and figure == "p" and cell.paper_p_value is not None:
         return (
             " The two are nearly the same: of a hundred p-values some five fall below 0.05 by "
             "chance, and with many trajectories a small difference shows."
@@ -74,7 +81,8 @@ def _of_constant(cell: tables.Cell, figure: str, b: float) -> str:
     if share is not None:
         said = (
             f" Over {share.runs:,} trajectories its share of wins is {100 * share.wins:.1f} %; the "
-            f"paper's count is {share.errors_off(cell.paper_wins):.1f} standard errors away."
+            f"paper's count is {show_errors(share.errors_off(cell.paper_wins))} standard errors "
+            "away."
         )
     if low <= b <= high:
         return said + stated
@@ -103,7 +111,17 @@ def of_grids(reproduction: Reproduction) -> list[str]:
             if value in edges and name != "DUCB":
                 said.append(f"{value:,} is the {edges[value]} edge of the grid")
         if name == "SWUCB" and said:
-            said.append("with B = 1, 1.5, 1.9 and 2 alike ours chooses 20,000 on AV and ANV")
+            said += [_windows(b, windows) for b, windows in measured.windows().items()]
         if said:
             found.append(f"<strong>{parameter} of {name}</strong>: {'; '.join(said)}.")
     return found
+
+
+def _windows(b: str, windows: dict[str, list[int]]) -> str:
+    """What the grid chooses for SWUCB with one of its constants, over the seeds measured."""
+    parts = []
+    for setup, chosen in windows.items():
+        theirs = getattr(setups.reported_policies(setup)["SWUCB"], published.GRIDS["SWUCB"][0])
+        agree = sum(tau == theirs for tau in chosen)
+        parts.append(f"{published.SETUPS[setup]} in {agree} of {len(chosen)}")
+    return f"with B = {b} ours chooses the paper's on {', on '.join(parts)} seeds"

@@ -16,6 +16,7 @@ from rotting.papers.levine2017 import published
 
 FILE = "measured.json"
 ERRORS = 2.58  # standard errors: 99 %
+_MANY = 20
 
 # SWUCB's wins with the paper's parameters and B = 2, as shares of a million trajectories
 # (benchmarks/results/table1_million.csv). A hundred are too few to contradict the paper's 15 and 22
@@ -101,6 +102,21 @@ def paper_wins(pair: str) -> int:
     """The paper's wins of a pair that the scan names."""
     setup, row, column = pair.split(" ")
     return published.WINS[setup][row][column]
+
+
+def windows() -> dict[str, dict[str, list[int]]]:
+    """The tau that SWUCB's grid chooses: by its B as text, by setup, for each of ten seeds."""
+    chosen: dict[str, dict[str, list[int]]] = found()["windows"]
+    return chosen
+
+
+def show_errors(errors: float) -> str:
+    """A number of standard errors; of many, the share near 0 or 1 makes it no measure.
+
+    >>> show_errors(2.04), show_errors(751.0)
+    ('2.0', 'more than 20')
+    """
+    return f"{errors:.1f}" if errors <= _MANY else f"more than {_MANY}"
 
 
 def worst_off(row: dict[str, Any]) -> float:

@@ -13,6 +13,8 @@ from rotting.provenance import duration
 from rotting.reports import pages as html
 from rotting.reports import plots
 
+_KINDS = {True: "yes", False: "no", None: ""}  # of an entry that agrees, differs, is not compared
+
 
 def report(reproduction: Reproduction, command: str, versions: dict[str, str], folder: Path) -> str:
     """The page, as HTML, to lie in a folder."""
@@ -84,7 +86,8 @@ def _table(reproduction: Reproduction) -> list[str]:
         "<h2>Table 1: wins and p-values</h2>",
         '<p class="note">Under the diagonal: in how many of '
         f"{reproduction.runs:,} trajectories the row won against the column; above it: p-values of "
-        "paired, two-sided t-tests of 100 trajectories, as the paper's; of several hundreds the "
+        f"paired, two-sided t-tests of {min(reproduction.runs, published.RUNS)} trajectories (the "
+        "paper's are of 100, and are compared only with such); of several hundreds the "
         "median, and in how many it says what the paper's does. Ours first, the paper's (of 100) "
         "in small print. "
         '<span class="yes">agrees</span>: of wins, that chance explains the difference of the two '
@@ -135,7 +138,7 @@ def _constants(reproduction: Reproduction) -> list[str]:
 def _entry(entry: str | tables.Entry | None) -> html.Cell:
     if entry is None or isinstance(entry, str):
         return html.Cell(entry or "", kind="same" if entry is None else "")
-    return html.Cell(entry.ours, f"({entry.paper})", kind="yes" if entry.agrees else "no")
+    return html.Cell(entry.ours, f"({entry.paper})", kind=_KINDS[entry.agrees])
 
 
 def _corrected(comparisons: dict[str, Comparison]) -> str:

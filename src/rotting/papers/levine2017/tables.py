@@ -82,15 +82,17 @@ class Cell:
         return sum(same_p(p, self.paper_p_value) for p in self.p_values)
 
     @property
-    def p_agrees(self) -> bool:
-        """Whether that is so in more than half of them."""
+    def p_agrees(self) -> bool | None:
+        """Whether that is so in more than half of them; None where there are no hundred."""
+        if self.runs < published.RUNS:
+            return None
         return 2 * self.hundreds_that_agree > len(self.p_values)
 
     @property
     def differing(self) -> list[str]:
         """Which of the two figures differ: "wins", "p", both or none."""
         found = [] if self.wins_agree else ["wins"]
-        return found if self.p_agrees else [*found, "p"]
+        return [*found, "p"] if self.p_agrees is False else found
 
     def name(self, figure: str) -> str:
         """What one of its figures is called, as "AV SWUCB/UCB1 wins"."""
@@ -221,7 +223,7 @@ class Entry(NamedTuple):
 
     ours: str
     paper: str
-    agrees: bool
+    agrees: bool | None  # None where they are not compared
 
     def __str__(self) -> str:
         return f"{self.ours} ({self.paper})"
@@ -299,7 +301,9 @@ def agreement(reproduction: Reproduction) -> str:
     """How many figures of Table 1 agree, in a sentence."""
     found = all_cells(reproduction)
     differ = [cell.name(figure) for cell in found for figure in cell.differing]
-    said = f"{2 * len(found) - len(differ)} of the {2 * len(found)} figures agree"
+    few = reproduction.runs < published.RUNS  # then p-values are not compared
+    total = len(found) if few else 2 * len(found)
+    said = f"{total - len(differ)} of the {total} {'counts of wins' if few else 'figures'} agree"
     return f"{said}; not: {', '.join(differ)}." if differ else f"{said}."
 
 
