@@ -10,9 +10,10 @@ a second behind, and a database may be ahead of its mark, never behind.
 from __future__ import annotations
 
 import os
-import zlib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 import msgspec
 
@@ -34,7 +35,17 @@ def linked(chain: int, event: Event) -> int:
     >>> linked(first, Event(2, 1, 2, "b", 5.0, b"{}")) == linked(0, Event(2, 1, 2, "b", 5.0, b"{}"))
     False
     """
-    return zlib.crc32(_encode(event[:6]), chain)
+    return crc32(_encode(event[:6]), chain)
+
+
+def chained(chain: int, events: Iterable[Event]) -> list[tuple[Any, ...]]:
+    """Rows of events as they are stored, each with the running checksum after it: see `linked`."""
+    rows = []
+    for event in events:
+        row = event[:6]
+        chain = crc32(_encode(row), chain)
+        rows.append((*row, chain))
+    return rows
 
 
 class Mark(NamedTuple):
@@ -70,7 +81,7 @@ def _read(slot: bytes) -> Mark | None:
 
 
 def _sum(*words: str) -> str:
-    return f"{zlib.crc32(' '.join(words).encode()):08x}"
+    return f"{crc32(' '.join(words).encode()):08x}"
 
 
 class MarkFile:

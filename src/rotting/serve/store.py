@@ -18,7 +18,7 @@ from rotting.serve import connection as at
 from rotting.serve import schema
 from rotting.serve.connection import Connect, Connection, Unusable
 from rotting.serve.events import Event
-from rotting.serve.mark import linked
+from rotting.serve.mark import chained, linked
 
 LONG_LOG = 64 << 20  # bytes of a write-ahead log that is begun anew
 PAGE = 2000  # events that are read at a time
@@ -154,11 +154,9 @@ class Store:
         """Write a group; returns the running checksum after it."""
         if group.experiments:
             insert(write, "experiment", group.experiments)
-        chain, rows = self.chain, []
-        for event in group.events:
-            chain = linked(chain, event)
-            rows.append((*event[:6], chain))
+        rows = chained(self.chain, group.events)
         insert(write, "event", rows)
+        chain = rows[-1][6] if rows else self.chain
         if rows:
             write.execute("UPDATE chain SET seq = ?, sum = ?", (rows[-1][0], chain))
         if group.erased:  # first: the name of one may be that of a new one
