@@ -311,7 +311,7 @@ class Journal:
         while True:
             await asyncio.sleep(0.1)
             count += 1
-            if count % _CHECKPOINT == 0 and self.book is not None and self.commits != written:
+            if self.book is not None and self.commits != written and self._is_due(count):
                 written = self.commits
                 with contextlib.suppress(Exception):  # the next commit tells what is wrong
                     await self._shorten(self.book.store)
@@ -339,6 +339,12 @@ class Journal:
         await loop.run_in_executor(self._aside, store.checkpoint)
         if store.log_size() > LONG_LOG:
             await loop.run_in_executor(self._thread, store.restart_log)
+
+    def _is_due(self, count: int) -> bool:
+        """Whether to write the log into the file: now and then, and soon if it is long."""
+        if count % _CHECKPOINT == 0 or count % _SECOND or self.book is None:
+            return count % _CHECKPOINT == 0
+        return self.book.store.log_size() > LONG_LOG
 
     async def snapshot(self, everything: bool = False) -> None:
         """Snapshots of the experiments that have gone on for long enough."""
