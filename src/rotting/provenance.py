@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 VERSION = "0.2.0"  # the only place; pyproject.toml and `rotting.__version__` read it here
+# The version of what plays: one more whenever any decision on record changes. A service takes the
+# events of other versions as they are written, and decides again those of its own.
+PLAYS = 1
 
 
 def versions(*libraries: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hashlib
 import json
 import logging
@@ -20,8 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+import rotting
 from rotting.engines import compiled
-from rotting.serve.settings import Settings, code_version, make_player
+from rotting.provenance import VERSION
+from rotting.serve.settings import Settings, make_player
 
 if TYPE_CHECKING:
     from rotting.serve.book import Book
@@ -122,9 +125,17 @@ def is_warm(settings: Any, policy: Any, horizon: int | None) -> bool:
 def _mark(settings: Any, policy: Any, horizon: int | None) -> Path:
     """An empty file that says so, beside what was compiled."""
     kept = {name: settings[name] for name in ("audience", "rest")}
-    about = json.dumps([kept, policy, horizon, code_version(), version("numba")], sort_keys=True)
+    about = json.dumps([kept, policy, horizon, _code(), version("numba")], sort_keys=True)
     folder = os.environ.get("NUMBA_CACHE_DIR") or Path(compiled.__file__).parent / "__pycache__"
     return Path(folder) / f"serve-{hashlib.sha256(about.encode()).hexdigest()[:24]}.warm"
+
+
+@functools.cache
+def _code() -> str:
+    """A digest of which source files there are, and since when: what was compiled is of those."""
+    root = Path(rotting.__file__).parent
+    about = [(path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(root.rglob("*.py"))]
+    return hashlib.sha256(repr((VERSION, about)).encode()).hexdigest()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib
 import logging
 import os
 import re
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 from rotting.bandits import Bandits, World
 from rotting.engines import attending, events, image, waiting
 from rotting.engines.baseline import Baseline
-from rotting.engines.compiled import overloads
+from rotting.engines.compiled import overloads, shelving
 from rotting.engines.compiled.fingerprint import Sight, View, view
 from rotting.engines.compiled.interrupting import interruptible
 from rotting.engines.compiled.storing import Store
@@ -108,8 +109,11 @@ def _machinery() -> str:
     source file counts with the version of the library.
     """
     digest = hashlib.blake2b(VERSION.encode(), digest_size=8)
-    for name in ("compiling", "image", "overloads", "shelving", "stepper"):
-        for file in sorted(Path(__file__).parents[1].rglob(f"{name}.py")):
+    own = sys.modules[__name__]
+    stepper = importlib.import_module("rotting.engines.compiled.stepper")  # which imports this
+    for module in (own, image, overloads, shelving, stepper):
+        file = Path(str(module.__file__))
+        if file.is_file():
             digest.update(file.read_bytes())
     return digest.hexdigest()
 
