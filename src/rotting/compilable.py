@@ -1,33 +1,152 @@
-"""Marks plain functions that compiled code may call.
+"""Plain functions that compiled code may call, and functions with a variant for each type.
 
 A policy calls small shared pieces (draws, tie-breaks, windows). They stay plain Python here, so
 that importing them costs nothing and they can be read and run without a compiler;
 `rotting.engines.compiled.overloads` makes the marked ones known to the compiler when it is first
 needed.
+
+Some pieces differ by a type: without an audience, counts by key are nothing at all. Such a function
+is declared once, with a variant for each type beside it (`by_type`). Plain Python, the compilers of
+CPU and GPU, and the fingerprint of compiled code all find the variants in the same table.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Result = TypeVar("Result", covariant=True)
+Body = Callable[..., Any]
+F = TypeVar("F", bound="Dispatched[..., Any]")
+
+
+class Table:
+    """The bodies of a function, by the type of one of its arguments, or of a part of it.
+
+    `generate` makes the compiled body for types without a variant, from numba's types of all
+    arguments; without it that body is `compiled`, or else the default.
+    """
+
+    def __init__(self, default: Body, argument: str, compiled: Body | None = None) -> None:
+        name, *path = argument.split(".")
+        self.names = list(inspect.signature(default).parameters)
+        if name not in self.names:
+            raise ValueError(f"argument must be one of {', '.join(self.names)}, got {name!r}")
+        self.argument, self.place, self.path = argument, self.names.index(name), path
+        self.default = default
+        self._compiled = compiled or default
+        self.generate: Body | None = None
+        self.variants: dict[type, Body] = {}
+
+    def find(self, kind: Any, default: Body) -> Body:
+        """The body for this type."""
+        return self.variants.get(kind, default)
+
+    def of(self, *kinds: type) -> Callable[[Body], Body]:
+        """Declare the variant of these types."""
+
+        def declare(body: Body) -> Body:
+            if body.__name__ == "_":
+                body.__name__ = body.__qualname__ = (
+                    f"{self.default.__name__}_of_{kinds[0].__name__}"
+                )
+            for kind in kinds:
+                self.variants[kind] = body
+            return body
+
+        return declare
+
+    def compiled_body(self, *types: Any) -> Body:
+        """The body for numba's types of the arguments."""
+        found = types[self.place]
+        for name in self.path:
+            fields = getattr(found, "fields", ())
+            found = found.types[fields.index(name)] if name in fields else None
+        made = self._compiled if self.generate is None else self.generate
+        kind = getattr(found, "instance_class", None)
+        body = made if kind is None else self.find(kind, made)
+        return self.generate(*types) if body is self.generate is not None else body
+
+    def bodies(self) -> list[Body]:
+        """All that compiled code may come from, but for what is generated."""
+        others = [self._compiled] if self.generate is None else []
+        return list(dict.fromkeys([*others, *self.variants.values()]))
+
+
+class Dispatched(Protocol[P, Result]):
+    """A function whose body is found by a type."""
+
+    table: Table
+    of: Callable[..., Callable[[Body], Body]]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
+        """The body for the types of these arguments, in plain Python."""
+
+
+# functions with variants, waiting to be registered
+DECLARED: list[Dispatched[..., Any]] = []
+
+
+def declared(function: F) -> F:
+    """Let compiled code call a function with variants."""
+    DECLARED.append(function)
+    return function
+
+
+def dispatched(table: Table) -> Any:
+    """The function that looks into a table; its arguments are spelt out, for speed."""
+    arguments = ", ".join(table.names)
+    lines = [
+        f"def call({arguments}):",
+        "    try:",
+        f"        kind = type({table.argument})",
+        "    except AttributeError:  # it has no such part",
+        "        kind = None",
+        f"    return find(kind, default)({arguments})",
+    ]
+    if not table.path:
+        lines[1:5] = [f"    kind = type({table.argument})"]
+    find = table.variants.get if type(table) is Table else table.find
+    scope: dict[str, Any] = {"find": find, "default": table.default}
+    exec("\n".join(lines), scope)
+    made: Any = functools.update_wrapper(scope["call"], table.default)
+    made.table, made.of = table, table.of
+    return made
+
+
+def by_type(argument: str) -> Callable[[Callable[P, R]], Dispatched[P, R]]:
+    """Declare a function whose body is found by a type; what it decorates is for all other types.
+
+    `argument` is the one that decides, or a part of it, as "exposure" or "state.arms.exposure".
+
+    >>> @by_type("shape")
+    ... def corners(shape: Any) -> int:
+    ...     return 0
+    >>> @corners.of(list)
+    ... def _(shape: Any) -> int:
+    ...     return len(shape)
+    >>> corners([1, 2, 3]), corners(None)
+    (3, 0)
+    """
+
+    def declare(default: Callable[P, R]) -> Dispatched[P, R]:
+        made: Dispatched[P, R] = dispatched(Table(default, argument))
+        return declared(made)
+
+    return declare
+
 
 # (the function as Python sees it, the body that is compiled), waiting to be registered
 PENDING: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 CALLED: set[Callable[..., Any]] = set()  # bodies that are called where they are not inlined
 # (the function, its other form for a GPU)
 GPU_FORMS: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
-
-
-def dispatched(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function whose compiled form is not its body: it is found by the types it gets."""
-    function.dispatched = True  # type: ignore[attr-defined]
-    return function
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:

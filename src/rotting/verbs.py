@@ -38,7 +38,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from rotting.compilable import dispatched
+from rotting.compilable import Body, Dispatched, Table, declared, dispatched
 
 
 class Opinion(NamedTuple):
@@ -104,66 +104,75 @@ def verbs_of(params: Any) -> Verbs:
         raise ValueError(f"no policy is registered for params of {type(params)!r}") from None
 
 
-@dispatched
+class _OfPolicies(Table):
+    """The bodies of a verb: those of the policies, by the type of their params."""
+
+    def find(self, kind: Any, default: Body) -> Body:
+        """What the policy has of this name."""
+        try:
+            verbs = KINDS[kind]
+        except KeyError:
+            raise ValueError(f"no policy is registered for params of {kind!r}") from None
+        return getattr(verbs, self.default.__name__) or default
+
+
+def verb(*, compiled: Body | None = None) -> Callable[[Body], Dispatched[..., Any]]:
+    """Declare a verb; what it decorates is for policies that have none of this name."""
+    return lambda default: declared(dispatched(_OfPolicies(default, "params", compiled)))
+
+
+@verb()
 def choose(params: Any, state: Any, draw: Any) -> Any:
     """Decide: the arm to pull next."""
-    return verbs_of(params).choose(params, state, draw)
+    raise _missing("choose", params)
 
 
-@dispatched
+@verb()
 def pulled(params: Any, state: Any, arm: Any) -> Any:
     """Count a pull of an arm, and the round."""
-    verb = verbs_of(params).pulled
-    assert verb is not None  # the base class of policies sees to it
-    verb(params, state, arm)
+    raise _missing("pulled", params)
 
 
-@dispatched
+@verb()
 def update(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> Any:
     """Learn from the reward of one pull."""
-    verbs_of(params).update(params, state, arm, pull, reward)
+    raise _missing("update", params)
 
 
-@dispatched
+@verb()
 def judge(params: Any, state: Any, arm: Any, pull: Any) -> Any:
     """What pull number `pull` of an arm is worth."""
-    verb = verbs_of(params).judge
-    if verb is None:
-        raise ValueError(f"policy must have judge, but that of {type(params)!r} has not")
-    return verb(params, state, arm, pull)
+    raise _missing("judge", params)
 
 
-@dispatched
+@verb()
 def rejudge(params: Any, state: Any, arm: Any) -> Any:
     """Judge the next pull of an arm again, if the policy keeps such judgements."""
-    verb = verbs_of(params).rejudge
-    if verb is not None:
-        verb(params, state, arm)
 
 
-@dispatched
+@verb()
 def reveal(params: Any, state: Any, models: Any, constants: Any) -> Any:
     """Tell the policy the true bandit, if it is one that may know."""
-    verb = verbs_of(params).reveal
-    if verb is not None:
-        verb(params, state, models, constants)
 
 
-@dispatched
+def _nobody_reopens(params: Any, state: Any, flags: Any) -> Any:
+    return None
+
+
+# compiled loops have the call wherever arms might close; who makes one checks the policy before
+@verb(compiled=_nobody_reopens)
 def reopen(params: Any, state: Any, flags: Any) -> Any:
     """The arms with a flag are open from now on, and no others."""
-    verb = verbs_of(params).reopen
-    if verb is None:
-        raise ValueError(f"policy must have reopen, but that of {type(params)!r} has not")
-    verb(params, state, flags)
+    raise _missing("reopen", params)
 
 
-@dispatched
+@verb()
 def chosen(params: Any, state: Any, arm: Any, pull: Any, chance: Any) -> Any:
     """Tell the probability with which a pull was chosen, if the policy learns by it."""
-    verb = verbs_of(params).chosen
-    if verb is not None:
-        verb(params, state, arm, pull, chance)
+
+
+def _missing(verb: str, params: Any) -> ValueError:
+    return ValueError(f"policy must have {verb}, but that of {type(params)!r} has not")
 
 
 def look(params: Any, state: Any, arm: Any) -> Opinion | None:

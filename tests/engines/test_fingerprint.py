@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting import policies
+from rotting import Arm, NoNoise, Scenario, models, policies, simulate
 from rotting.engines.compiled.fingerprint import _globals_of, _nested, fingerprint, view
 from rotting.engines.loop import play
+from rotting.policies.parts import openings
 
 
 def test_fingerprint_sees_constants_and_functions() -> None:
@@ -197,6 +198,27 @@ def test_arrays_in_tuples_keyword_defaults_and_variables_not_given_yet() -> None
         return inner
 
     assert fingerprint([outer()]) is None
+
+
+def test_an_edited_variant_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variant stands in a table, where no function refers to it by name."""
+    from rotting.engines.compiled import compiling
+
+    arms = [Arm(models.Constant(mean)) for mean in (0.2, 0.8, 0.5)]
+    scenario = Scenario(arms, NoNoise(), 300, openings={1: (1, 50)})
+
+    def pulls() -> list[int]:
+        found: list[int] = simulate(policies.UCB1(), scenario, runs=1).pulls[0].tolist()
+        return found
+
+    before, known = pulls(), dict(compiling._DONE)
+    assert before == pulls()
+    assert all(compiling._DONE[key] is done for key, done in known.items())
+    with monkeypatch.context() as patch:
+        patch.setitem(openings.is_open.table.variants, openings.Openings, lambda opening, arm: True)
+        with pytest.raises(ValueError, match="an arm that is open"):
+            pulls()
+    assert before == pulls()
 
 
 def test_what_packs_arguments_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:

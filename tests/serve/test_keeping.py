@@ -431,7 +431,7 @@ def test_an_export_is_what_happened(tmp_path: Path) -> None:
         assert row["key"] == f"k {number}"
         assert row["arm"] == log["decided", row["id"]]["arm"]
         assert float(row["propensity"]) == log["decided", row["id"]]["propensity"]
-        assert (row["policy"], row["version"][:1]) == ("roundrobin", "0")
+        assert (row["policy"], row["version"][:1]) == ("roundrobin", "1")
     late = by_id["d3"]
     assert (late["outcome"], late["reward"], late["late_reward"]) == ("default", "0.5", "9.0")
     assert by_id["d6"]["outcome"] == "never shown"

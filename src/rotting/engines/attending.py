@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rotting.compilable import dispatched
+from rotting.compilable import by_type, shared
 from rotting.engines.desk import FURTHEST, LAST_KEY
 from rotting.policies.parts.arms import Arms, next_pull
 from rotting.policies.parts.exposures import (
@@ -22,6 +22,8 @@ from rotting.policies.parts.exposures import (
     KEY,
     NOBODY,
     Everybody,
+    Exposures,
+    Fading,
     counts_by_key,
     fades,
     turn_to,
@@ -35,12 +37,15 @@ def is_keyed(state: Any) -> bool:
     return isinstance(arms, Arms) and not isinstance(arms.exposure, Everybody)
 
 
-def turn_and_judge(params: Any, state: Any, key: Any, time: Any) -> None:
-    """`attend` of a policy that counts by key.
+@by_type("state.arms.exposure")
+def attend(params: Any, state: Any, key: Any, time: Any) -> Any:
+    """The next decision is this key's, in that round."""
 
-    What it keeps of each arm's next pull is that of the key which was present before, unless that
-    was the same one.
-    """
+
+@attend.of(Exposures, Fading)
+def _(params: Any, state: Any, key: Any, time: Any) -> Any:
+    # What a policy keeps of each arm's next pull is that of the key which was present before,
+    # unless that was the same one.
     exposure = state.arms.exposure
     turn_to(exposure, key, time)
     if fades(exposure) or exposure.present[JUDGED] != key:
@@ -49,37 +54,29 @@ def turn_and_judge(params: Any, state: Any, key: Any, time: Any) -> None:
             rejudge(params, state, i)
 
 
-@dispatched
-def attend(params: Any, state: Any, key: Any, time: Any) -> Any:
-    """The next decision is this key's, in that round."""
-    if is_keyed(state):
-        turn_and_judge(params, state, key, time)
+@by_type("state.arms.exposure")
+def recall(state: Any, key: Any) -> Any:
+    """The next reward is that of a decision for this key, perhaps long ago."""
 
 
-def present_again(state: Any, key: Any) -> None:
-    """`recall` of a policy that counts by key: nothing fades, for nothing is shown."""
+@recall.of(Exposures, Fading)
+def _(state: Any, key: Any) -> Any:
+    # nothing fades, for nothing is shown
     present = state.arms.exposure.present
     if present[KEY] != key:
         present[KEY] = key
         present[JUDGED] = NOBODY
 
 
-@dispatched
-def recall(state: Any, key: Any) -> Any:
-    """The next reward is that of a decision for this key, perhaps long ago."""
-    if is_keyed(state):
-        present_again(state, key)
-
-
-def of_key(state: Any, pulls: Any, arm: Any) -> Any:
-    """`told` for a policy that counts by key."""
-    return next_pull(state.arms, arm)
-
-
-@dispatched
+@by_type("state.arms.exposure")
 def told(state: Any, pulls: Any, arm: Any) -> Any:
     """Which pull of the arm the next one is to the policy; `pulls` are those of everybody."""
-    return of_key(state, pulls, arm) if is_keyed(state) else pulls[arm] + 1
+    return pulls[arm] + 1
+
+
+@told.of(Exposures, Fading)
+def _(state: Any, pulls: Any, arm: Any) -> Any:
+    return next_pull(state.arms, arm)
 
 
 ROW_KEY = 3  # the column of a batch's rows that has the key
@@ -95,74 +92,86 @@ def exposure_of(state: Any, desk: Any) -> Any:
     return state.arms.exposure if is_keyed(state) else desk.exposure
 
 
-def key_of_row(state: Any, desk: Any, rows: Any, k: Any) -> Any:
-    """`whose` in an audience."""
+# Where a policy plays pooled, its player counts for it, in the desk: the second of each pair.
+
+
+@by_type("state.arms.exposure")
+def whose(state: Any, desk: Any, rows: Any, k: Any) -> Any:
+    """Whose row of a batch this is."""
+    return _whose_pooled(desk.exposure, rows, k)
+
+
+@whose.of(Exposures, Fading)
+def _(state: Any, desk: Any, rows: Any, k: Any) -> Any:
     return rows[k, ROW_KEY]
 
 
-@dispatched
-def whose(state: Any, desk: Any, rows: Any, k: Any) -> Any:
-    """Whose row of a batch this is."""
-    return key_of_row(state, desk, rows, k) if has_keys(state, desk) else 0
+@by_type("exposure")
+def _whose_pooled(exposure: Any, rows: Any, k: Any) -> Any:
+    return 0
 
 
-def shown_by_state(state: Any, desk: Any, key: Any, arm: Any) -> Any:
-    """`showings` for a policy that counts by key."""
+@_whose_pooled.of(Exposures, Fading)
+def _(exposure: Any, rows: Any, k: Any) -> Any:
+    return rows[k, ROW_KEY]
+
+
+@by_type("state.arms.exposure")
+def showings(state: Any, desk: Any, key: Any, arm: Any) -> Any:
+    """How often the arm was shown to the key, or pulled where there is no audience."""
+    return _showings_pooled(desk.exposure, desk.pulls, key, arm)
+
+
+@showings.of(Exposures, Fading)
+def _(state: Any, desk: Any, key: Any, arm: Any) -> Any:
     return np.int64(state.arms.exposure.shown[key, arm])
 
 
-def shown_by_desk(state: Any, desk: Any, key: Any, arm: Any) -> Any:
-    """`showings` for a policy that plays pooled."""
-    return np.int64(desk.exposure.shown[key, arm])
+@by_type("exposure")
+def _showings_pooled(exposure: Any, pulls: Any, key: Any, arm: Any) -> Any:
+    return pulls[arm]
 
 
-@dispatched
-def showings(state: Any, desk: Any, key: Any, arm: Any) -> Any:
-    """How often the arm was shown to the key, or pulled where there is no audience."""
-    if is_keyed(state):
-        return shown_by_state(state, desk, key, arm)
-    if counts_by_key(desk.exposure):
-        return shown_by_desk(state, desk, key, arm)
-    return desk.pulls[arm]
+@_showings_pooled.of(Exposures, Fading)
+def _(exposure: Any, pulls: Any, key: Any, arm: Any) -> Any:
+    return np.int64(exposure.shown[key, arm])
 
 
-def write_down_key(state: Any, desk: Any, key: Any, pull: Any) -> None:
-    """`write_down` in an audience."""
-    clock = desk.clock
+@by_type("state.arms.exposure")
+def write_down(state: Any, desk: Any, key: Any, pull: Any) -> Any:
+    """Record the latest decision's key and the highest pull number the policy has seen."""
+    _write_down_pooled(desk.exposure, desk.clock, key, pull)
+
+
+@write_down.of(Exposures, Fading)
+def _(state: Any, desk: Any, key: Any, pull: Any) -> Any:
+    _write_down_key(desk.clock, key, pull)
+
+
+@by_type("exposure")
+def _write_down_pooled(exposure: Any, clock: Any, key: Any, pull: Any) -> Any:
+    return None
+
+
+@_write_down_pooled.of(Exposures, Fading)
+def _(exposure: Any, clock: Any, key: Any, pull: Any) -> Any:
+    _write_down_key(clock, key, pull)
+
+
+@shared
+def _write_down_key(clock: Any, key: Any, pull: Any) -> None:
     clock[LAST_KEY] = key
     if pull > clock[FURTHEST]:
         clock[FURTHEST] = pull
 
 
-@dispatched
-def write_down(state: Any, desk: Any, key: Any, pull: Any) -> Any:
-    """Whose the latest decision is, and how far the pulls reach that the policy is told of."""
-    if has_keys(state, desk):
-        write_down_key(state, desk, key, pull)
-
-
-def call_to_state(state: Any, desk: Any, key: Any, time: Any) -> None:
-    """`call` for a policy that counts by key."""
-    recall(state, key)
-    turn_to(state.arms.exposure, key, time)
-
-
-def call_to_desk(state: Any, desk: Any, key: Any, time: Any) -> None:
-    """`call` for a policy that plays pooled."""
+@by_type("state.arms.exposure")
+def call(state: Any, desk: Any, key: Any, time: Any) -> Any:
+    """This key is shown something that nobody chooses: `attend` without judging all arms."""
     turn_to(desk.exposure, key, time)
 
 
-@dispatched
-def call(state: Any, desk: Any, key: Any, time: Any) -> Any:
-    """This key is shown something that nobody chooses: `attend` without judging all arms."""
-    if is_keyed(state):
-        call_to_state(state, desk, key, time)
-    elif counts_by_key(desk.exposure):
-        call_to_desk(state, desk, key, time)
-
-
-# what is found by types: compiled code depends on all of it
-BODIES = (
-    *(turn_and_judge, present_again, of_key, key_of_row, shown_by_state, shown_by_desk),
-    *(write_down_key, call_to_state, call_to_desk),
-)
+@call.of(Exposures, Fading)
+def _(state: Any, desk: Any, key: Any, time: Any) -> Any:
+    recall(state, key)
+    turn_to(state.arms.exposure, key, time)

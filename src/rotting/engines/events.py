@@ -12,7 +12,7 @@ import numpy as np
 
 from rotting.arrays import IntArray
 from rotting.bandits import Scenario
-from rotting.compilable import dispatched
+from rotting.compilable import by_type
 from rotting.verbs import reopen
 
 
@@ -35,23 +35,26 @@ def events_of(scenario: Scenario) -> Events | NoEvents:
     return Events(np.append(rounds, scenario.horizon + 1), flags)
 
 
-def reopen_on_time(events: Any, past: Any, t: Any, params: Any, state: Any) -> Any:
-    """`happen` where arms come and go."""
+@by_type("events")
+def happen(events: Any, past: Any, t: Any, params: Any, state: Any) -> Any:
+    """Tell the policy who is open from round t on, if that changes; gives the events so far."""
+    return past
+
+
+@happen.of(Events)
+def _(events: Any, past: Any, t: Any, params: Any, state: Any) -> Any:
     if t == events.rounds[past]:
         reopen(params, state, events.flags[past])
         past += 1
     return past
 
 
-@dispatched
-def happen(events: Any, past: Any, t: Any, params: Any, state: Any) -> Any:
-    """Tell the policy who is open from round t on, if that changes; gives the events so far."""
-    if isinstance(events, NoEvents):
-        return past
-    return reopen_on_time(events, past, t, params, state)
-
-
-@dispatched
+@by_type("events")
 def may_pull(events: Any, past: Any, arm: Any) -> Any:
     """Whether an arm is open after so many events."""
-    return isinstance(events, NoEvents) or events.flags[past - 1, arm] != 0
+    return True
+
+
+@may_pull.of(Events)
+def _(events: Any, past: Any, arm: Any) -> Any:
+    return events.flags[past - 1, arm] != 0

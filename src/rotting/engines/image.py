@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rotting.compilable import dispatched
+from rotting.compilable import by_type
 from rotting.state import leaves, rebuild
 
 Words = npt.NDArray[np.uint64]
@@ -61,13 +61,13 @@ def image_of(fresh: Any, clear_all: bool = False) -> tuple[Image, Any]:
     return Image(now[:kept].copy(), now), state
 
 
-@dispatched
+@by_type("fresh")
 def restart(fresh: Any, work: Any) -> Any:
     """Bring a state to its start: `fresh` is an `Image` of it, or on a GPU such a state itself."""
-    copy_words(fresh, work)
+    raise TypeError(f"fresh must be an Image in plain Python, got {type(fresh)!r}")
 
 
-def copy_words(fresh: Any, work: Any) -> None:
-    """`restart` for an `Image`."""
+@restart.of(Image)
+def _(fresh: Any, work: Any) -> Any:
     for i in range(fresh.start.size):
         fresh.now[i] = fresh.start[i]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import dispatched, seldom, shared
+from rotting.compilable import by_type, seldom, shared
 
 SMALLEST = 2  # entries of a new table
 NONE = -1
@@ -60,54 +60,48 @@ class Waiting(NamedTuple):
         return isinstance(self.whose, Whose)
 
 
-def note_key(whose: Any, entry: Any, key: Any, told: Any) -> None:
-    """`note` in an audience."""
+@by_type("whose")
+def note(whose: Any, entry: Any, key: Any, told: Any) -> Any:
+    """Write down whose entry this is, and which pull the policy was told."""
+
+
+@note.of(Whose)
+def _(whose: Any, entry: Any, key: Any, told: Any) -> Any:
     whose.columns[entry, KEY] = key
     whose.columns[entry, TOLD] = told
 
 
-@dispatched
-def note(whose: Any, entry: Any, key: Any, told: Any) -> Any:
-    """Write down whose entry this is, and which pull the policy was told."""
-    if isinstance(whose, Whose):
-        note_key(whose, entry, key, told)
+@by_type("whose")
+def key_at(whose: Any, entry: Any) -> Any:
+    """Whose entry this is."""
+    return 0
 
 
-def found_key(whose: Any, entry: Any) -> Any:
-    """`key_at` in an audience."""
+@key_at.of(Whose)
+def _(whose: Any, entry: Any) -> Any:
     return whose.columns[entry, KEY]
 
 
-@dispatched
-def key_at(whose: Any, entry: Any) -> Any:
-    """Whose entry this is."""
-    return found_key(whose, entry) if isinstance(whose, Whose) else 0
+@by_type("whose")
+def told_at(whose: Any, entry: Any, pull: Any) -> Any:
+    """Which pull the policy was told; `pull` is that of the decision."""
+    return pull
 
 
-def found_told(whose: Any, entry: Any, pull: Any) -> Any:
-    """`told_at` in an audience."""
+@told_at.of(Whose)
+def _(whose: Any, entry: Any, pull: Any) -> Any:
     return whose.columns[entry, TOLD]
 
 
-@dispatched
-def told_at(whose: Any, entry: Any, pull: Any) -> Any:
-    """Which pull the policy was told; `pull` is that of the decision."""
-    return found_told(whose, entry, pull) if isinstance(whose, Whose) else pull
-
-
-def same_key(whose: Any, entry: Any, key: Any) -> Any:
-    """`is_of` in an audience."""
-    return whose.columns[entry, KEY] == key
-
-
-@dispatched
+@by_type("whose")
 def is_of(whose: Any, entry: Any, key: Any) -> Any:
     """Whether it is this key's entry."""
-    return same_key(whose, entry, key) if isinstance(whose, Whose) else True
+    return True
 
 
-# what is found by types: compiled code depends on all of it
-BODIES = (note_key, found_key, found_told, same_key)
+@is_of.of(Whose)
+def _(whose: Any, entry: Any, key: Any) -> Any:
+    return whose.columns[entry, KEY] == key
 
 
 def nobody_waits(size: int = SMALLEST, *, keyed: bool = False) -> Waiting:

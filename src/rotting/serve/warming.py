@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-import rotting
 from rotting.engines import compiled
 from rotting.provenance import VERSION
 from rotting.serve.settings import Settings, make_player
@@ -133,7 +132,7 @@ def _mark(settings: Any, policy: Any, horizon: int | None) -> Path:
 @functools.cache
 def _code() -> str:
     """A digest of which source files there are, and since when: what was compiled is of those."""
-    root = Path(rotting.__file__).parent
+    root = Path(__file__).parents[1]
     about = [(path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(root.rglob("*.py"))]
     return hashlib.sha256(repr((VERSION, about)).encode()).hexdigest()
 

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rotting import compilable
 from rotting.bandits import Bandits, World
-from rotting.engines import attending, events, image, waiting
+from rotting.engines import events, image
 from rotting.engines.baseline import Baseline
 from rotting.engines.compiled import overloads, shelving
 from rotting.engines.compiled.fingerprint import Sight, View, view
@@ -26,10 +27,6 @@ from rotting.engines.compiled.storing import Store
 from rotting.engines.crowd import Crowd
 from rotting.engines.loop import Keys, Outcome, Scratch
 from rotting.policies.base import POLICIES
-from rotting.policies.parts import exposures
-from rotting.policies.parts.arms import next_of_key
-from rotting.policies.parts.openings import set_flags
-from rotting.policies.parts.shelf import turn_to_row
 from rotting.provenance import VERSION
 from rotting.state import kinds
 from rotting.verbs import KINDS, Verbs
@@ -93,12 +90,7 @@ def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
     handed = (*kinds(params), *kinds(state), *others)
     fields = [f"{kind}{getattr(kind, '_fields', '')}" for kind in handed]
     places = [(KINDS, kind, KINDS[kind]) for kind in held]
-    bodies = (  # of what is found by types
-        *(image.copy_words, events.reopen_on_time, set_flags, next_of_key),
-        *(*attending.BODIES, *waiting.BODIES, *exposures.BODIES),
-        turn_to_row,
-    )
-    return view([loop, *bodies, *verbs], [*fields, layout, _machinery()], places)
+    return view([loop, *verbs], [*fields, layout, _machinery()], places)
 
 
 @functools.cache
@@ -111,7 +103,7 @@ def _machinery() -> str:
     digest = hashlib.blake2b(VERSION.encode(), digest_size=8)
     own = sys.modules[__name__]
     stepper = importlib.import_module("rotting.engines.compiled.stepper")  # which imports this
-    for module in (own, image, overloads, shelving, stepper):
+    for module in (own, compilable, image, overloads, shelving, stepper):
         file = Path(str(module.__file__))
         if file.is_file():
             digest.update(file.read_bytes())

@@ -25,6 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rotting.compilable import Table
+
 _TRUSTED = ("numpy", "math", "numba", "builtins")  # their versions are part of the cache's own key
 _ABSENT = object()
 _LOAD_GLOBAL, _LOAD_NAME = dis.opmap["LOAD_GLOBAL"], dis.opmap["LOAD_NAME"]
@@ -70,7 +72,7 @@ class View(NamedTuple):
 
     digest: str | None  # None if they refer to something unknown: it must not be cached
     whole: Sight
-    sights: dict[int, Sight]  # of each function alone, by its id
+    sights: dict[int, Sight]  # of each function, and each table of variants, alone, by its id
     dispatchers: dict[int, Any]  # numba's, of those that the user has compiled
     kinds: list[Name]  # where the first of the functions were found
 
@@ -89,19 +91,27 @@ def view(
     digest = hashlib.blake2b(digest_size=8)
     known, places = True, list(kinds)
     found: dict[int, tuple[Any, list[Name], list[Any]]] = {}
+    tables: dict[int, list[Name]] = {}  # of functions with variants
     dispatchers: dict[int, Any] = {}
     todo: list[Any] = [("", function) for function in functions]
     for text in extra:
         digest.update(f"{text}\n".encode())
     while todo:
         name, value = todo.pop()
+        table = getattr(value, "table", None)
+        if isinstance(table, Table):
+            digest.update(f"{name}={value.__module__}.{value.__qualname__}\n".encode())
+            if id(value) not in tables:
+                tables[id(value)] = [(table.variants, *item) for item in table.variants.items()]
+                todo += [("", body) for body in table.bodies()]
+            continue
         wrapped = getattr(value, "py_func", value)  # a function that numba has wrapped
         if isinstance(wrapped, types.FunctionType):
             function: Any = inspect.unwrap(wrapped)
             digest.update(f"{name}={function.__module__}.{function.__qualname__}\n".encode())
             if wrapped is not value:
                 dispatchers[id(function)] = value
-            if id(function) not in found and not getattr(function, "dispatched", False):
+            if id(function) not in found:
                 digest.update(_bytecode(function.__code__).encode())
                 names, references = _references(function)
                 arrays = [x for _, value in references for x in _arrays_in(value)]
@@ -120,10 +130,15 @@ def view(
             known = False
     whole = Sight(
         [function for function, _, _ in found.values()],
-        places + [name for _, names, _ in found.values() for name in names],
+        [
+            *places,
+            *(name for _, names, _ in found.values() for name in names),
+            *(name for names in tables.values() for name in names),
+        ],
         [array for _, _, arrays in found.values() for array in arrays],
     )
     sights = {place: Sight([function], *seen) for place, (function, *seen) in found.items()}
+    sights |= {place: Sight([], names, []) for place, names in tables.items()}
     return View(digest.hexdigest() if known else None, whole, sights, dispatchers, places)
 
 

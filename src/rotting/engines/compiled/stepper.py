@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import IntArray
-from rotting.compilable import dispatched
+from rotting.compilable import Table, dispatched
 from rotting.engines import rows as batches
 from rotting.engines import steps
 from rotting.engines.attending import has_keys
@@ -27,10 +27,12 @@ from rotting.state import kinds, leaves, values
 Layout = tuple[type, list[Any]] | str
 
 
-@dispatched
-def unpack(block: Any, layout: Any) -> Any:
+def _unpack(block: Any, layout: Any) -> Any:
     """Params, state, draw and desk from a block; compiled code only."""
     raise TypeError("unpack works in compiled code only")
+
+
+unpack = dispatched(Table(_unpack, "block"))
 
 
 def make_decide(layout: str) -> Callable[..., Any]:
@@ -281,4 +283,7 @@ def _register() -> None:
         built = intrinsic(build)
         return lambda block, layout: built(block)
 
-    make_known(unpack, overload_unpack, prefer_literal=True, jit_options={"forceinline": True})
+    unpack.table.generate = overload_unpack
+    make_known(
+        unpack, unpack.table.compiled_body, prefer_literal=True, jit_options={"forceinline": True}
+    )

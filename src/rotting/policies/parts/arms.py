@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import IntArray
-from rotting.compilable import dispatched, seldom, shared
+from rotting.compilable import by_type, seldom, shared
 from rotting.policies.parts.exposures import Everybody, Exposures, Fading, expose, freshness
 from rotting.policies.parts.openings import AllOpen, Openings, is_open, set_open
 from rotting.state import AtMost, Counts
@@ -63,16 +63,15 @@ def count_pull(params: Any, state: Any, arm: Any) -> None:
     expose(state.arms.exposure, arm)
 
 
-@dispatched
+@by_type("arms.exposure")
 def next_pull(arms: Arms, arm: Any) -> Any:
     """The number of the arm's next pull: in an audience, of the key that is present."""
-    if isinstance(arms.exposure, Everybody):
-        return arms.pulls[arm] + 1
-    return next_of_key(arms, arm)
+    return arms.pulls[arm] + 1
 
 
-def next_of_key(arms: Arms, arm: Any) -> Any:
-    """`next_pull` in an audience; what has faded is rounded to whole pulls."""
+@next_pull.of(Exposures, Fading)
+def _(arms: Arms, arm: Any) -> Any:
+    # what has faded is rounded to whole pulls
     return int(freshness(arms.exposure, arm) + 0.5) + 1
 
 

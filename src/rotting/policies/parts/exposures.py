@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from rotting.arrays import FloatArray, IntArray
 from rotting.bandits.audience import DECISIONS, WINDOW, Rest
-from rotting.compilable import dispatched, shared
+from rotting.compilable import by_type, shared
 from rotting.state import Counts, Finite, Unchanged, Within, is_part, values
 
 S = TypeVar("S")
@@ -195,20 +195,30 @@ def _wrong_counts(exposure: Any, holder: Any) -> str | None:
     return None
 
 
-@dispatched
+@by_type("exposure")
 def present_key(exposure: Any) -> Any:
     """Whose decision it is, or whose reward; key 0 is all there is where counts are not by key."""
-    return 0 if isinstance(exposure, Everybody) else exposure.present[KEY]
+    return 0
 
 
-def turn_to_key(exposure: Any, key: Any, time: Any) -> None:
-    """`turn_to` where counts do not fade."""
+@present_key.of(Exposures, Fading)
+def _(exposure: Any) -> Any:
+    return exposure.present[KEY]
+
+
+@by_type("exposure")
+def turn_to(exposure: Any, key: Any, time: Any) -> Any:
+    """It is this key's turn, in that round: its counts fade, if they do."""
+
+
+@turn_to.of(Exposures)
+def _(exposure: Any, key: Any, time: Any) -> Any:
     exposure.present[KEY] = key
     exposure.present[ROUND] = time
 
 
-def turn_and_fade(exposure: Any, key: Any, time: Any) -> None:
-    """`turn_to` where they do."""
+@turn_to.of(Fading)
+def _(exposure: Any, key: Any, time: Any) -> Any:
     exposure.present[KEY] = key
     exposure.present[ROUND] = time
     rest, left = exposure.rest, exposure.left
@@ -226,17 +236,14 @@ def turn_and_fade(exposure: Any, key: Any, time: Any) -> None:
     exposure.last[key] = now
 
 
-@dispatched
-def turn_to(exposure: Any, key: Any, time: Any) -> Any:
-    """It is this key's turn, in that round: its counts fade, if they do."""
-    if isinstance(exposure, Fading):
-        turn_and_fade(exposure, key, time)
-    elif not isinstance(exposure, Everybody):
-        turn_to_key(exposure, key, time)
+@by_type("exposure")
+def clear(exposure: Any) -> Any:
+    """Nobody was shown anything."""
 
 
+@clear.of(Exposures)
 @shared
-def clear_counts(exposure: Any) -> None:
+def clear_counts(exposure: Any) -> Any:
     """`clear` where counts do not fade."""
     for key in range(exposure.shown.shape[0]):
         for i in range(exposure.shown.shape[1]):
@@ -246,8 +253,8 @@ def clear_counts(exposure: Any) -> None:
     exposure.present[ROUND] = 0
 
 
-def clear_all(exposure: Any) -> None:
-    """`clear` where they do."""
+@clear.of(Fading)
+def _(exposure: Any) -> Any:
     clear_counts(exposure)
     for key in range(exposure.shown.shape[0]):
         exposure.last[key] = 0
@@ -255,52 +262,37 @@ def clear_all(exposure: Any) -> None:
             exposure.left[key, i] = np.float32(0.0)
 
 
-@dispatched
-def clear(exposure: Any) -> Any:
-    """Nobody was shown anything."""
-    if isinstance(exposure, Fading):
-        clear_all(exposure)
-    else:
-        clear_counts(exposure)
+@by_type("exposure")
+def expose(exposure: Any, arm: Any) -> Any:
+    """Show the arm once more to the key that is present."""
 
 
-def expose_key(exposure: Any, arm: Any) -> None:
-    """`expose` where counts do not fade."""
+@expose.of(Exposures)
+def _(exposure: Any, arm: Any) -> Any:
     exposure.shown[exposure.present[KEY], arm] += 1
 
 
-def expose_and_note(exposure: Any, arm: Any) -> None:
-    """`expose` where they do."""
+@expose.of(Fading)
+def _(exposure: Any, arm: Any) -> Any:
     exposure.shown[exposure.present[KEY], arm] += 1
     key = exposure.present[KEY]
     exposure.left[key, arm] = np.float32(np.float64(exposure.left[key, arm]) + 1.0)
 
 
-@dispatched
-def expose(exposure: Any, arm: Any) -> Any:
-    """Show the arm once more to the key that is present."""
-    if isinstance(exposure, Fading):
-        expose_and_note(exposure, arm)
-    elif not isinstance(exposure, Everybody):
-        expose_key(exposure, arm)
+@by_type("exposure")
+def freshness(exposure: Any, arm: Any) -> Any:
+    """How often the arm was shown to the key that is present, less what has faded: any number."""
+    return 0.0
 
 
-def all_of_them(exposure: Any, arm: Any) -> Any:
-    """`freshness` where counts do not fade."""
+@freshness.of(Exposures)
+def _(exposure: Any, arm: Any) -> Any:
     return np.float64(exposure.shown[exposure.present[KEY], arm])
 
 
-def unfaded(exposure: Any, arm: Any) -> Any:
-    """`freshness` where they do."""
+@freshness.of(Fading)
+def _(exposure: Any, arm: Any) -> Any:
     return np.float64(exposure.left[exposure.present[KEY], arm])
-
-
-@dispatched
-def freshness(exposure: Any, arm: Any) -> Any:
-    """How often the arm was shown to the key that is present, less what has faded: any number."""
-    if isinstance(exposure, Fading):
-        return unfaded(exposure, arm)
-    return 0.0 if isinstance(exposure, Everybody) else all_of_them(exposure, arm)
 
 
 @shared
@@ -313,20 +305,23 @@ def mean_after(means: Any, model: Any, n: Any) -> Any:
     return mean
 
 
-@dispatched
+@by_type("exposure")
 def counts_by_key(exposure: Any) -> Any:
     """Whether there is a count for each key."""
-    return not isinstance(exposure, Everybody)
+    return False
 
 
-@dispatched
+@counts_by_key.of(Exposures, Fading)
+def _(exposure: Any) -> Any:
+    return True
+
+
+@by_type("exposure")
 def fades(exposure: Any) -> Any:
     """Whether counts fade."""
-    return isinstance(exposure, Fading)
+    return False
 
 
-# what is found by the type of the exposures: compiled code depends on all of it
-BODIES = (
-    *(turn_to_key, turn_and_fade, clear_counts, clear_all, expose_key, expose_and_note),
-    *(all_of_them, unfaded),
-)
+@fades.of(Fading)
+def _(exposure: Any) -> Any:
+    return True

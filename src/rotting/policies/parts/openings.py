@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from rotting.compilable import dispatched, shared
+from rotting.compilable import by_type, shared
 from rotting.state import Counts, Flags, is_part
 
 S = TypeVar("S")
@@ -37,22 +37,37 @@ class Openings(NamedTuple):
         return None if count == found else f"count must be the {found} open arms, got {count}"
 
 
-@dispatched
+@by_type("opening")
 def is_open(opening: Any, arm: Any) -> Any:
     """Whether an arm may be chosen."""
-    return isinstance(opening, AllOpen) or opening.flags[arm] != 0
+    return True
 
 
-@dispatched
+@is_open.of(Openings)
+def _(opening: Any, arm: Any) -> Any:
+    return opening.flags[arm] != 0
+
+
+@by_type("opening")
 def may_close(opening: Any) -> Any:
     """Whether any arm ever closes."""
-    return not isinstance(opening, AllOpen)
+    return False
 
 
-@dispatched
+@may_close.of(Openings)
+def _(opening: Any) -> Any:
+    return True
+
+
+@by_type("opening")
 def open_arms(opening: Any, arms: Any) -> Any:
     """How many arms may be chosen, of so many that there are."""
-    return arms if isinstance(opening, AllOpen) else opening.count[0]
+    return arms
+
+
+@open_arms.of(Openings)
+def _(opening: Any, arms: Any) -> Any:
+    return opening.count[0]
 
 
 @shared
@@ -77,19 +92,18 @@ def next_open(opening: Any, arms: Any, before: Any) -> Any:
     return arm
 
 
-def set_flags(opening: Any, flags: Any) -> None:
-    """`set_open` where arms can close."""
+@by_type("opening")
+def set_open(opening: Any, flags: Any) -> Any:
+    """From now on the arms with a flag are open, and no others."""
+
+
+@set_open.of(Openings)
+def _(opening: Any, flags: Any) -> Any:
     count = 0
     for i in range(flags.size):
         opening.flags[i] = flags[i]
         count += flags[i]
     opening.count[0] = count
-
-
-@dispatched
-def set_open(opening: Any, flags: Any) -> Any:
-    """From now on the arms with a flag are open, and no others."""
-    set_flags(opening, flags)
 
 
 def closable(state: S) -> S:

@@ -12,8 +12,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import dispatched, seldom, shared
-from rotting.policies.parts.exposures import counts_by_key, present_key
+from rotting.compilable import by_type, seldom, shared
+from rotting.policies.parts.exposures import Exposures, Fading, present_key
 from rotting.policies.parts.openings import closable
 from rotting.state import (
     Finite,
@@ -99,7 +99,7 @@ def empty_shelf(inner: Any, arms: int) -> Shelf:
     return Shelf(own, rows, rows[0].copy(), whose, flags)
 
 
-@dispatched
+@by_type("state")
 def store(state: Any, rows: Any, key: Any) -> Any:
     """Write a state into its key's row."""
     end = 0
@@ -108,7 +108,7 @@ def store(state: Any, rows: Any, key: Any) -> Any:
         rows[key, begin:end] = value.ravel()
 
 
-@dispatched
+@by_type("state")
 def fetch(state: Any, rows: Any, key: Any) -> Any:
     """Read a state from its key's row."""
     end = 0
@@ -117,18 +117,14 @@ def fetch(state: Any, rows: Any, key: Any) -> Any:
         value[...] = rows[key, begin:end].reshape(value.shape)
 
 
-@dispatched
+@by_type("exposure")
 def turn_shelf(params: Any, shelf: Shelf, exposure: Any) -> Any:
     """Work on the state of the key that is present; `params` are those of its policy."""
-    if counts_by_key(exposure):
-        turn_to_row(params, shelf, exposure)
 
 
-def turn_to_row(params: Any, shelf: Shelf, exposure: Any) -> None:
-    """`turn_shelf` in an audience.
-
-    Who is worked on was told all, unless `forget_key` took that back, of the first arm.
-    """
+@turn_shelf.of(Exposures, Fading)
+def _(params: Any, shelf: Shelf, exposure: Any) -> Any:
+    # the loaded state already has which arms are open; `forget_key` marks it stale
     key = present_key(exposure)
     if shelf.whose[0] != key or shelf.own.told[0] != shelf.flags[0]:
         _swap(params, shelf, key)
