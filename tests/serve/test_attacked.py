@@ -320,7 +320,7 @@ def test_a_batch_of_slow_decisions_lets_others_through(tmp_path: Path) -> None:
 def test_events_of_a_rare_experiment_are_found_by_an_index(tmp_path: Path) -> None:
     store = Store(tmp_path / "s.db")
     sql = "SELECT * FROM event WHERE seq > 5 AND seq <= 9 AND experiment = 2 ORDER BY seq LIMIT 9"
-    ((*_, plan),) = store._read(f"EXPLAIN QUERY PLAN {sql}")
+    ((*_, plan),) = store.read(f"EXPLAIN QUERY PLAN {sql}")
     assert "event_experiment" in plan
     assert "TEMP B-TREE" not in plan
     store.close()

@@ -14,7 +14,7 @@ import pytest
 
 from rotting.serve import backup as backups
 from rotting.serve import bodies, config, demo, schema, store
-from rotting.serve import ledger as books
+from rotting.serve import book as books
 from rotting.serve.archive import all_events, archive
 from rotting.serve.backup import backup, restore
 from rotting.serve.erasing import list_of
@@ -258,7 +258,7 @@ def test_an_older_snapshot_goes_with_archived_events(tmp_path: Path) -> None:
 
 def test_old_snapshots_are_forgotten_without_reading_the_log(tmp_path: Path) -> None:
     opened = Store(tmp_path / "s.db")
-    plan = opened._read(f"EXPLAIN QUERY PLAN {store._FORGET_SNAPSHOTS}", (1, 1))
+    plan = opened.read(f"EXPLAIN QUERY PLAN {store._FORGET_SNAPSHOTS}", (1, 1))
     opened.close()
     assert not [row[3] for row in plan if row[3].startswith("SCAN event")]
     assert not [row[3] for row in plan if "SCAN event" in row[3]]
@@ -516,7 +516,7 @@ def test_older_tables_are_brought_up_to_date(
             database.close()
     with serving(path, time) as inside:
         assert content_of(inside.live()) == state
-        assert inside.book.store._read("SELECT x FROM extra") == [(7,)]
+        assert inside.book.store.read("SELECT x FROM extra") == [(7,)]
     monkeypatch.undo()
     with pytest.raises(ValueError, match=f"version {len(known) + 1}"):
         Store(path)

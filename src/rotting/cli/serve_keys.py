@@ -66,7 +66,7 @@ def list_command(data: Needed, as_json: AsJson = False) -> None:
     """List all keys: their ids, names, roles, and whether they are revoked."""
     store = _open(data)
     try:
-        rows = store._read(
+        rows = store.read(
             "SELECT id, name, roles, experiments, created, revoked FROM token ORDER BY created"
         )
     finally:

@@ -41,7 +41,7 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
                     shelf.unlink(missing_ok=True)
         made = Store(partial, create=False)
         try:
-            health = made._read("PRAGMA integrity_check")
+            health = made.read("PRAGMA integrity_check")
             last = made.last()
         finally:
             made.close()

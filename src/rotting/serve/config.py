@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Meta
 
 from rotting.serve.connection import real
-from rotting.serve.ledger import MOST_WAITING
 
 PREFIX = "ROTTING_SERVE_"
+MOST_WAITING = 1_000_000  # decisions of an experiment without a reward window
 
 
 class Config(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
@@ -69,6 +69,7 @@ class Experiment:
         self.version, self.since = body.version, created.seq
         self.player: Any = make_player(self.settings, self.policy, self.horizon, compiled=compiled)
         self.labels = list(self.settings.arms)
+        self.numbers = {label: number for number, label in enumerate(self.labels)}
         self.open = [True] * len(self.labels)
         self.counts = Counts()
         self.series, self.cells = Series(created.at), Cells()
@@ -95,11 +96,11 @@ class Experiment:
         body = Decided(0, self.since, self.seq, key=key, among=among)
         if self.settings.require_shown:
             proposal = player.propose(*whose, among=labels)
-            body.arm = player._numbers[proposal.arm]
+            body.arm = self.numbers[proposal.arm]
             body.p, body.control, body.weight = proposal[2:]
         else:
             made = player.select(*whose, among=labels)
-            body.arm, body.pull = player._numbers[made.arm], made.pull
+            body.arm, body.pull = self.numbers[made.arm], made.pull
             if isinstance(made, (Assigned, AssignedShowing)):
                 body.p, body.control = made.propensity, made.control
         self._decided(id_, body, at, seq)
@@ -214,7 +215,7 @@ class Experiment:
     def apply(self, event: Event) -> None:
         """Take in the next event; one of a decision is decided again."""
         body = events.decode(event)
-        _APPLY[event.kind](self, event, body)
+        self._TAKEN_IN[event.kind](self, event, body)
         self.seq, self.at = event.seq, event.at
 
     def _again(self, event: Event, body: Decided) -> None:
@@ -274,16 +275,17 @@ class Experiment:
 
     def _arm_added(self, event: Event, body: events.Arm) -> None:
         self.player.add(body.label)
+        self.numbers[body.label] = len(self.labels)
         self.labels.append(body.label)
         self.open.append(True)
 
     def _arm_retired(self, event: Event, body: events.Arm) -> None:
         self.player.retire(body.label)
-        self.open[self.labels.index(body.label)] = False
+        self.open[self.numbers[body.label]] = False
 
     def _arm_restored(self, event: Event, body: events.Arm) -> None:
         self.player.restore(body.label)
-        self.open[self.labels.index(body.label)] = True
+        self.open[self.numbers[body.label]] = True
 
     def _history(self, event: Event, body: events.History) -> None:
         arms = [self.labels[arm] for arm in body.arms]
@@ -333,20 +335,19 @@ class Experiment:
     def _upgraded(self, event: Event, body: events.Upgraded) -> None:
         self.version, self.since = body.version, event.seq
 
-
-_APPLY: dict[int, Callable[[Experiment, Event, Any], None]] = {
-    Kind.DECIDED: Experiment._again,
-    Kind.SHOWN: Experiment._shown,
-    Kind.REWARDED: Experiment._rewarded,
-    Kind.TIMED_OUT: Experiment._timed_out,
-    Kind.EXPIRED: Experiment._expired,
-    Kind.LATE: Experiment._late,
-    Kind.ARM_ADDED: Experiment._arm_added,
-    Kind.ARM_RETIRED: Experiment._arm_retired,
-    Kind.ARM_RESTORED: Experiment._arm_restored,
-    Kind.POLICY_CHANGED: Experiment._policy_changed,
-    Kind.UPGRADED: Experiment._upgraded,
-    Kind.HISTORY: Experiment._history,
-    Kind.ERASED: Experiment._erased,
-    Kind.CORRECTED: Experiment._corrected,
-}
+    _TAKEN_IN: ClassVar[dict[int, Callable[[Experiment, Event, Any], None]]] = {
+        Kind.DECIDED: _again,
+        Kind.SHOWN: _shown,
+        Kind.REWARDED: _rewarded,
+        Kind.TIMED_OUT: _timed_out,
+        Kind.EXPIRED: _expired,
+        Kind.LATE: _late,
+        Kind.ARM_ADDED: _arm_added,
+        Kind.ARM_RETIRED: _arm_retired,
+        Kind.ARM_RESTORED: _arm_restored,
+        Kind.POLICY_CHANGED: _policy_changed,
+        Kind.UPGRADED: _upgraded,
+        Kind.HISTORY: _history,
+        Kind.ERASED: _erased,
+        Kind.CORRECTED: _corrected,
+    }

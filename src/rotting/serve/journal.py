@@ -20,9 +20,9 @@ from typing import Any, TypeVar
 
 from rotting.serve.book import Answer, Book
 from rotting.serve.clock import Clock
+from rotting.serve.config import MOST_WAITING
 from rotting.serve.connection import Connect, Unusable, connect, real, why
 from rotting.serve.erasing import finish, forget
-from rotting.serve.ledger import MOST_WAITING
 from rotting.serve.loading import load
 from rotting.serve.mark import WAY_ON, Mark, MarkFile, loss, read_mark
 from rotting.serve.refusals import Refusal

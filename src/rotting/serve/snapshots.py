@@ -83,6 +83,7 @@ def restored(number: int, created: Event, content: bytes, *, compiled: bool) -> 
         experiment.player.go_compiled()
     for name in ("policy", "horizon", "version", "since", "labels", "open", "seq", "at"):
         setattr(experiment, name, data[name])
+    experiment.numbers = {label: number for number, label in enumerate(experiment.labels)}
     experiment.counts = Counts(*data["counts"])
     experiment.series = Series.from_plain(data["series"])
     experiment.cells.rows = data["cells"]

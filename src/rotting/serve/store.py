@@ -243,31 +243,32 @@ class Store:
 
     # Reading. A reader sees what was committed.
 
-    def _read(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+    def read(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        """Rows of a question, as they were at the last commit, or when it was frozen."""
         assert self._reader is not None
         return self._reader.execute(sql, parameters)
 
     def freeze(self) -> None:
         """From here on see the database as it is now, whoever writes meanwhile."""
-        self._read("BEGIN")
-        self._read("SELECT 1 FROM event LIMIT 1")  # the moment is that of the first reading
+        self.read("BEGIN")
+        self.read("SELECT 1 FROM event LIMIT 1")  # the moment is that of the first reading
 
     def last(self) -> int:
         """The highest sequence number, archived ones included."""
-        ((found,),) = self._read("SELECT max(seq) FROM event")
-        ((moved,),) = self._read("SELECT max(last) FROM archive")
+        ((found,),) = self.read("SELECT max(seq) FROM event")
+        ((moved,),) = self.read("SELECT max(last) FROM archive")
         return max(int(found or 0), int(moved or 0))
 
     def chain_at(self, seq: int) -> int | None:
         """The running checksum at an event; None if it is not known here."""
         if seq == self.seq:
             return self.chain
-        rows = self._read("SELECT chain FROM event WHERE seq = ?", (seq,))
+        rows = self.read("SELECT chain FROM event WHERE seq = ?", (seq,))
         return int(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def broken_link(self, events: int = 5_000) -> int | None:
         """The first of the last events whose checksum is not that of the event; None if none."""
-        rows = self._read(f"{_EVENT} ORDER BY seq DESC LIMIT {events + 1}")
+        rows = self.read(f"{_EVENT} ORDER BY seq DESC LIMIT {events + 1}")
         if rows and rows[0][0] == self.seq and rows[0][6] not in (None, self.chain):
             return self.seq
         before: tuple[Any, ...] | None = None
@@ -280,7 +281,7 @@ class Store:
 
     def experiments(self) -> list[tuple[int, str]]:
         """Numbers and names."""
-        return [(n, name) for n, name in self._read("SELECT * FROM experiment ORDER BY number")]
+        return [(n, name) for n, name in self.read("SELECT * FROM experiment ORDER BY number")]
 
     def events(
         self, after: int = 0, until: int | None = None, experiment: int | None = None
@@ -290,7 +291,7 @@ class Store:
         which = "" if experiment is None else " AND experiment = ?"
         more = () if experiment is None else (experiment,)
         while True:
-            rows = self._read(
+            rows = self.read(
                 f"{_EVENT} WHERE seq > ? AND seq <= ?{which} ORDER BY seq LIMIT {PAGE}",
                 (after, last, *more),
             )
@@ -303,11 +304,11 @@ class Store:
     def count(self, experiment: int, after: int) -> int:
         """How many events of an experiment come after a sequence number."""
         sql = "SELECT count(*) FROM event WHERE seq > ? AND experiment = ?"
-        return int(self._read(sql, (after, experiment))[0][0])
+        return int(self.read(sql, (after, experiment))[0][0])
 
     def created(self, experiment: int) -> Event:
         """The event with which an experiment begins."""
-        rows = self._read(f"{_EVENT} WHERE experiment = ? AND kind = 1 AND id = ''", (experiment,))
+        rows = self.read(f"{_EVENT} WHERE experiment = ? AND kind = 1 AND id = ''", (experiment,))
         return Event(*rows[0])
 
     def about(self, experiment: int, ids: Iterable[str]) -> dict[str, list[Event]]:
@@ -315,39 +316,39 @@ class Store:
         wanted = list(dict.fromkeys(ids))
         found: dict[str, list[Event]] = {}
         if len(wanted) == 1:
-            rows = self._read(_ABOUT_ONE, (experiment, wanted[0]))
+            rows = self.read(_ABOUT_ONE, (experiment, wanted[0]))
             return {wanted[0]: [Event(*row) for row in rows]} if rows else found
         for start in range(0, len(wanted), _SLOTS):
             some = wanted[start : start + _SLOTS]
             slots = ", ".join("?" * len(some))
             sql = f"{_EVENT} WHERE experiment = ? AND id IN ({slots}) ORDER BY +seq"
-            for row in self._read(sql, (experiment, *some)):
+            for row in self.read(sql, (experiment, *some)):
                 found.setdefault(row[3], []).append(Event(*row))
         return found
 
     def archived(self, experiment: int, id_: str) -> bool:
         """Whether the events of a decision were moved to an archive."""
         sql = "SELECT 1 FROM archived WHERE experiment = ? AND digest = ?"
-        return bool(self._read(sql, (experiment, id_digest(id_))))
+        return bool(self.read(sql, (experiment, id_digest(id_))))
 
     def archives(self) -> list[tuple[str, int, int, int]]:
         """Files with events that were moved there: name, first, last, how many."""
-        rows = self._read("SELECT file, first, last, events FROM archive ORDER BY number")
+        rows = self.read("SELECT file, first, last, events FROM archive ORDER BY number")
         return [tuple(row) for row in rows]
 
     def mark(self, experiment: int, surrogate: int) -> int | None:
         """The mark of a key's row."""
         sql = "SELECT mark FROM person WHERE experiment = ? AND surrogate = ?"
-        rows = self._read(sql, (experiment, surrogate))
+        rows = self.read(sql, (experiment, surrogate))
         return int(rows[0][0]) if rows else None
 
     def erasures(self) -> list[int]:
         """Marks of all keys that were erased."""
-        return [mark for (mark,) in self._read("SELECT mark FROM erasure")]
+        return [mark for (mark,) in self.read("SELECT mark FROM erasure")]
 
     def marked(self) -> dict[int, tuple[int, int]]:
         """Experiment and surrogate of every key, by its mark."""
-        rows = self._read("SELECT mark, experiment, surrogate FROM person")
+        rows = self.read("SELECT mark, experiment, surrogate FROM person")
         return {mark: (number, surrogate) for mark, number, surrogate in rows}
 
     def surrogates(self, experiment: int, names: Iterable[str]) -> dict[str, int]:
@@ -358,32 +359,32 @@ class Store:
             some = wanted[start : start + _SLOTS]
             slots = ", ".join("?" * len(some))
             sql = f"SELECT name, surrogate FROM person WHERE experiment = ? AND name IN ({slots})"
-            found.update(self._read(sql, (experiment, *some)))
+            found.update(self.read(sql, (experiment, *some)))
         return found
 
     def persons(self, experiment: int) -> dict[int, str]:
         """All keys by their numbers."""
         sql = "SELECT surrogate, name FROM person WHERE experiment = ?"
-        return dict(self._read(sql, (experiment,)))
+        return dict(self.read(sql, (experiment,)))
 
     def snapshots(self, experiment: int) -> list[Snapshot]:
         """The snapshots of an experiment, the latest first."""
         sql = "SELECT * FROM snapshot WHERE experiment = ? ORDER BY seq DESC"
-        return [Snapshot(*row) for row in self._read(sql, (experiment,))]
+        return [Snapshot(*row) for row in self.read(sql, (experiment,))]
 
     def audits(self, limit: int = 1000) -> list[Audit]:
         """Who changed what, the latest first."""
         sql = "SELECT at, by, what, experiment, details FROM audit ORDER BY number DESC LIMIT ?"
-        return [Audit(*row) for row in self._read(sql, (limit,))]
+        return [Audit(*row) for row in self.read(sql, (limit,))]
 
     def tokens(self) -> list[tuple[str, str, str, str, str]]:
         """API keys that are valid: id, name, hash, roles, experiments."""
         sql = "SELECT id, name, hash, roles, experiments FROM token WHERE revoked IS NULL"
-        return [tuple(row) for row in self._read(sql)]
+        return [tuple(row) for row in self.read(sql)]
 
     def ever_tokens(self) -> bool:
         """Whether there ever was an API key."""
-        return bool(self._read("SELECT 1 FROM token LIMIT 1"))
+        return bool(self.read("SELECT 1 FROM token LIMIT 1"))
 
 
 # Two are kept, and those that go with another policy or version: the tail of each can be verified.

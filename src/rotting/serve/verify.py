@@ -53,7 +53,7 @@ def _verify(store: Store, compiled: bool, progress: Callable[[int, int], None]) 
     found = Verified([], [], {})
     until = store.last()
     compiled = compiled and until > _MANY
-    health = [row[0] for row in store._read("PRAGMA integrity_check")]
+    health = [row[0] for row in store.read("PRAGMA integrity_check")]
     if health != ["ok"]:
         found.problems.append(f"SQLite says: {'; '.join(health[:3])}")
     seen = 0
