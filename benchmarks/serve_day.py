@@ -27,8 +27,8 @@ from rich.table import Table
 from record import record
 from rotting.serve.app import Service
 from rotting.serve.archive import archive
-from rotting.serve.bodies import Creation, Decide, Reward
 from rotting.serve.book import Answer, Book
+from rotting.serve.requests import Creation, Decide, Reward
 from rotting.serve.verify import verify
 
 VISITORS, ARMS, WINDOW = 20_000, 10, 600.0

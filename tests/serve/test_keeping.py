@@ -13,8 +13,8 @@ import polars
 import pytest
 
 from rotting.serve import backup as backups
-from rotting.serve import bodies, config, demo, schema, store
 from rotting.serve import book as books
+from rotting.serve import config, demo, requests, schema, store
 from rotting.serve.archive import all_events, archive
 from rotting.serve.backup import backup, restore
 from rotting.serve.erasing import list_of
@@ -367,7 +367,7 @@ def test_names_that_are_remembered_have_an_end(
             if number > 400:  # once it has to end
                 real(seq)
                 return
-            asked = bodies.Decide(f"extra{number}", f"extra{number}")
+            asked = requests.Decide(f"extra{number}", f"extra{number}")
             book.decide(one, asked, {}, {})
             real(seq)
 

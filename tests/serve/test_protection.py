@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from rotting.serve import access
 from rotting.serve.access import ROLES, Gate, Rate, add_token, revoke_token
 from rotting.serve.app import Limits
-from rotting.serve.refusals import Refusal
+from rotting.serve.errors import Refusal
 from rotting.serve.store import Store
 from serve.inside import Inside, make_key, serving
 

@@ -13,9 +13,9 @@ import secrets
 import time
 from typing import NamedTuple
 
-from rotting.serve.bodies import NAME, is_fine_id
 from rotting.serve.connection import Connection
-from rotting.serve.refusals import Refusal
+from rotting.serve.errors import Refusal
+from rotting.serve.requests import NAME, is_fine_id
 from rotting.serve.store import Audit, note
 
 ROLES = ("decide", "reward", "read", "admin")

@@ -16,9 +16,11 @@ from starlette.staticfiles import StaticFiles
 
 import rotting.serve as here
 from rotting.provenance import VERSION
-from rotting.serve import verbs
+from rotting.serve import endpoints
 from rotting.serve.access import Who
 from rotting.serve.connection import why as database_error
+from rotting.serve.endpoints import Verb
+from rotting.serve.errors import Refusal
 from rotting.serve.http import (
     PROTECTING,
     Asked,
@@ -30,9 +32,7 @@ from rotting.serve.http import (
     send_stream,
 )
 from rotting.serve.openapi import description
-from rotting.serve.refusals import Refusal
 from rotting.serve.service import LOOPBACK, Limits, Service
-from rotting.serve.verbs import Verb
 
 __all__ = ["LOOPBACK", "App", "Limits", "Service", "make_app"]
 
@@ -42,23 +42,23 @@ _STATIC = Path(here.__file__).parent / "static"
 
 # Verbs by method and name, with the roles that may use them; none: everybody who has a key.
 _OF_ONE: dict[tuple[str, str], tuple[Verb, tuple[str, ...]]] = {
-    ("POST", "decisions"): (verbs.decisions, ("decide",)),
-    ("POST", "rewards"): (verbs.rewards, ("reward",)),
-    ("POST", "shown"): (verbs.shown, ("decide", "reward")),
-    ("POST", "arms"): (verbs.arms, ("admin",)),
-    ("POST", "policy"): (verbs.policy, ("admin",)),
-    ("POST", "history"): (verbs.history, ("admin",)),
-    ("POST", "erase"): (verbs.erase, ("admin",)),
-    ("GET", "events"): (verbs.events, ("read",)),
-    ("GET", "export"): (verbs.export, ("read",)),
-    ("GET", ""): (verbs.experiment, ("read",)),
+    ("POST", "decisions"): (endpoints.decisions, ("decide",)),
+    ("POST", "rewards"): (endpoints.rewards, ("reward",)),
+    ("POST", "shown"): (endpoints.shown, ("decide", "reward")),
+    ("POST", "arms"): (endpoints.arms, ("admin",)),
+    ("POST", "policy"): (endpoints.policy, ("admin",)),
+    ("POST", "history"): (endpoints.history, ("admin",)),
+    ("POST", "erase"): (endpoints.erase, ("admin",)),
+    ("GET", "events"): (endpoints.events, ("read",)),
+    ("GET", "export"): (endpoints.export, ("read",)),
+    ("GET", ""): (endpoints.experiment, ("read",)),
 }
 _OTHERS: dict[tuple[str, str], tuple[Verb, tuple[str, ...]]] = {
-    ("POST", "/v1/experiments"): (verbs.create, ("admin",)),
-    ("GET", "/v1/experiments"): (verbs.experiments, ("read",)),
-    ("GET", "/v1/audit"): (verbs.audit, ("admin",)),
-    ("GET", "/v1/status"): (verbs.status, ()),
-    ("GET", "/metrics"): (verbs.metrics, ("read",)),
+    ("POST", "/v1/experiments"): (endpoints.create, ("admin",)),
+    ("GET", "/v1/experiments"): (endpoints.experiments, ("read",)),
+    ("GET", "/v1/audit"): (endpoints.audit, ("admin",)),
+    ("GET", "/v1/status"): (endpoints.status, ()),
+    ("GET", "/metrics"): (endpoints.metrics, ("read",)),
 }
 _ONES = {verb for _, verb in _OF_ONE}
 _PLACES = {path for _, path in _OTHERS} | {"/health", "/ready", "/v1/openapi.json", "/"}

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rotting import plain
-from rotting.serve import bodies, events
+from rotting.serve import events, requests
 from rotting.serve.archive import all_events
-from rotting.serve.bodies import fine_id, fine_text, is_fine, is_fine_id
 from rotting.serve.config import MOST_WAITING
+from rotting.serve.errors import Refusal, bad
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Experiment, Open
-from rotting.serve.refusals import Refusal, bad
+from rotting.serve.requests import fine_id, fine_text, is_fine, is_fine_id
 from rotting.serve.settings import code_version, finite, make_player, make_policy, settled
 from rotting.serve.store import Audit, Group, Store
 
@@ -79,7 +79,7 @@ class Book:
     def decide(
         self,
         experiment: Experiment,
-        asked: bodies.Decide,
+        asked: requests.Decide,
         found: dict[str, list[Event]],
         keys: dict[str, int],
     ) -> Answer:
@@ -113,7 +113,9 @@ class Book:
         keys: dict[str, int],
     ) -> list[Answer] | None:
         """A batch in one call into the policy, if nothing about it is special; else None."""
-        ids = [item.id for item in items if isinstance(item, bodies.Decide) and item.among is None]
+        ids = [
+            item.id for item in items if isinstance(item, requests.Decide) and item.among is None
+        ]
         settings, audience = experiment.settings, experiment.settings.audience
         if found or self.any_archived or settings.require_shown or True not in experiment.open:
             return None
@@ -152,7 +154,7 @@ class Book:
     def _decided_before(
         self,
         experiment: Experiment,
-        asked: bodies.Decide,
+        asked: requests.Decide,
         key: int | None,
         among: list[int] | None,
         before: list[Event],
@@ -174,7 +176,7 @@ class Book:
         return Answer(self._decision(experiment, asked, body, event.seq), event.seq)
 
     def _decision(
-        self, experiment: Experiment, asked: bodies.Decide, made: events.Decided, seq: int
+        self, experiment: Experiment, asked: requests.Decide, made: events.Decided, seq: int
     ) -> dict[str, Any]:
         arm = experiment.labels[made.arm]
         return {"id": asked.id, "arm": arm, "pull": made.pull or None, "key": asked.key, "seq": seq}
@@ -193,7 +195,7 @@ class Book:
         except KeyError as error:
             raise bad("among", f"among must hold arms of the experiment, got {error}") from None
 
-    def show(self, experiment: Experiment, asked: bodies.Show) -> Answer:
+    def show(self, experiment: Experiment, asked: requests.Show) -> Answer:
         """What was decided came into view, or what the client showed in its place."""
         id_ = asked.decision
         if asked.arm is not None:
@@ -219,7 +221,7 @@ class Book:
             raise Refusal("expired", f"decision {id_!r} waits no longer", "decision")
         return _shown(id_, pull, event.seq)
 
-    def _show_other(self, experiment: Experiment, asked: bodies.Show, label: str) -> Answer:
+    def _show_other(self, experiment: Experiment, asked: requests.Show, label: str) -> Answer:
         """What the client showed of its own choice, where it had no answer in time.
 
         The decision has that arm from now on, or is made with it if its request never arrived.
@@ -250,7 +252,7 @@ class Book:
         stored = decided if other is None else events.decode(other)
         if stored.arm == arm:
             if id_ in experiment.unshown and confirmed:
-                return self.show(experiment, bodies.Show(id_))
+                return self.show(experiment, requests.Show(id_))
             event = other or known.get(Kind.SHOWN) or known[Kind.DECIDED]
             return _shown(id_, events.decode(event).pull or None, event.seq)
         if other is not None or decided.elsewhere or Kind.SHOWN in known:
@@ -283,7 +285,7 @@ class Book:
             raise Refusal("not_found", f"there is no decision {id_[:50]!r}", "decision")
         return found
 
-    def reward(self, experiment: Experiment, asked: bodies.Reward) -> Answer:
+    def reward(self, experiment: Experiment, asked: requests.Reward) -> Answer:
         """The reward of a decision: applied once, in its window."""
         id_ = asked.decision
         value = finite("reward", asked.reward)
@@ -352,7 +354,7 @@ class Book:
 
     # --------------------------------------------------------- experiments, arms, policies and keys
 
-    def create(self, asked: bodies.Creation, by: str = "") -> Answer:
+    def create(self, asked: requests.Creation, by: str = "") -> Answer:
         """A new experiment, or the one that is there if it was asked for in the same words."""
         wanted = msgspec.to_builtins(asked)
         known = self.experiments.get(asked.name)
@@ -378,7 +380,7 @@ class Book:
         self._audit(by, "created", settings.name)
         return Answer(made, event.seq, 201)
 
-    def change_arm(self, experiment: Experiment, asked: bodies.ArmChange, by: str) -> Answer:
+    def change_arm(self, experiment: Experiment, asked: requests.ArmChange, by: str) -> Answer:
         """Add, retire or restore an arm."""
         wanted = [(what, getattr(asked, what)) for what in ("add", "retire", "restore")]
         wanted = [(what, label) for what, label in wanted if label is not None]
@@ -393,8 +395,8 @@ class Book:
         is_open = known and experiment.open[experiment.numbers[label]]
         if what == "add" and known and not is_open:
             raise Refusal("conflict", f"arm {label!r} is retired: restore it", "add")
-        if what == "add" and len(experiment.labels) >= bodies.MOST_ARMS:
-            raise bad("add", f"arms must be at most {bodies.MOST_ARMS}, retired ones included")
+        if what == "add" and len(experiment.labels) >= requests.MOST_ARMS:
+            raise bad("add", f"arms must be at most {requests.MOST_ARMS}, retired ones included")
         applied = is_open if what == "retire" else not is_open
         seq = experiment.seq
         if applied:
@@ -411,7 +413,7 @@ class Book:
         data = {"arm": label, "open": what != "retire", "applied": applied, "seq": seq}
         return Answer(data, seq)
 
-    def check_policy(self, experiment: Experiment, asked: bodies.PolicyChange) -> Any:
+    def check_policy(self, experiment: Experiment, asked: requests.PolicyChange) -> Any:
         """The policy that is wanted instead, as plain data, if it can be played here."""
         policy, _ = make_policy(asked.policy, experiment.settings.audience, len(experiment.labels))
         data = plain.to_plain(policy)
@@ -431,7 +433,7 @@ class Book:
         self._audit(by, "policy_changed", experiment.name, policy)
         return Answer(None, event.seq)
 
-    def learn(self, experiment: Experiment, asked: bodies.Past, by: str) -> Answer:
+    def learn(self, experiment: Experiment, asked: requests.Past, by: str) -> Answer:
         """Pulls made elsewhere, with their rewards; the same id again changes nothing."""
         fine_id(asked.id)
         numbers = experiment.numbers
@@ -469,7 +471,7 @@ class Book:
         data = {"id": asked.id, "rows": size, "applied": True, "seq": event.seq}
         return Answer(data, event.seq)
 
-    def erase(self, experiment: Experiment, asked: bodies.Erase, by: str) -> Answer:
+    def erase(self, experiment: Experiment, asked: requests.Erase, by: str) -> Answer:
         """Forget a key: nobody can tell any more whose its events are."""
         key = self._key_of(experiment, asked.key, self.keys(experiment, [asked.key]))
         if key is None:

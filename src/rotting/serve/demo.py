@@ -15,11 +15,11 @@ import random
 import time
 from typing import Any, NamedTuple
 
-from rotting.serve import bodies
+from rotting.serve import requests
 from rotting.serve.app import Service
 from rotting.serve.book import Answer, Book
 from rotting.serve.clock import Clock
-from rotting.serve.refusals import Refusal
+from rotting.serve.errors import Refusal
 
 _LOG = logging.getLogger("rotting.serve")
 NAME = "demo-banner"  # not banner, which the guide makes
@@ -93,7 +93,7 @@ class Demo:
 
     def _create(self, book: Book) -> Answer:
         return book.create(
-            bodies.Creation(
+            requests.Creation(
                 NAME,
                 list(BANNERS),
                 audience=True,
@@ -124,8 +124,8 @@ class Demo:
         label, banner = _NEW
         self.banners[label] = banner
         one = book.find(NAME)
-        book.change_arm(one, bodies.ArmChange(add=label), "demo")
-        return book.change_arm(one, bodies.ArmChange(retire=_RETIRED), "demo")
+        book.change_arm(one, requests.ArmChange(add=label), "demo")
+        return book.change_arm(one, requests.ArmChange(retire=_RETIRED), "demo")
 
     def _visit(self, book: Book) -> Answer:
         """Somebody comes; and clicks that are due arrive."""
@@ -134,11 +134,11 @@ class Demo:
         while self.clicks and self.clicks[0][0] <= now:
             _, id_ = heapq.heappop(self.clicks)
             with contextlib.suppress(Refusal):
-                book.reward(one, bodies.Reward(id_, 1.0))
+                book.reward(one, requests.Reward(id_, 1.0))
         self.number += 1
         # some come often: the number is a power of a uniform one
         who = f"visitor {int(_VISITORS * self.random.random() ** 2.2)}"
-        wanted = bodies.Decide(f"demo-{self.mark}-{self.number}", who)
+        wanted = requests.Decide(f"demo-{self.mark}-{self.number}", who)
         keys = book.keys(one, [who])
         made = book.decide(one, wanted, book.about(one, [wanted.id]), keys)
         banner = {**self.banners, _NEW[0]: _NEW[1]}[made.data["arm"]]

@@ -16,10 +16,10 @@ from typing import Any
 from rotting.serve import events
 from rotting.serve.archive import all_events, shelves
 from rotting.serve.connection import Connection, connect
+from rotting.serve.errors import Refusal, bad
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Experiment
 from rotting.serve.loading import load_one
-from rotting.serve.refusals import Refusal, bad
 from rotting.serve.store import Store
 
 COLUMNS = (

@@ -23,9 +23,9 @@ from rotting.serve.clock import Clock
 from rotting.serve.config import MOST_WAITING
 from rotting.serve.connection import Connect, Unusable, connect, real, why
 from rotting.serve.erasing import finish, forget
+from rotting.serve.errors import Refusal
 from rotting.serve.loading import load
 from rotting.serve.mark import WAY_ON, Mark, MarkFile, loss, read_mark
-from rotting.serve.refusals import Refusal
 from rotting.serve.snapshots import encode, packed, picture_of
 from rotting.serve.store import LONG_LOG, PATIENCE, Group, Snapshot, Store
 

@@ -20,8 +20,8 @@ from rotting.online.player import Player
 from rotting.policies.base import POLICIES, Policy
 from rotting.policies.recommend import recommended
 from rotting.provenance import PLAYS
-from rotting.serve.bodies import Creation, fine_text
-from rotting.serve.refusals import Refusal, bad
+from rotting.serve.errors import Refusal, bad
+from rotting.serve.requests import Creation, fine_text
 
 SHOWN_WINDOW = 3600.0  # seconds, unless the experiment says otherwise
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rotting.serve.errors import STATUS
 from rotting.serve.openapi.shapes import (
     ITEMS,
     Schema,
@@ -19,7 +20,6 @@ from rotting.serve.openapi.shapes import (
     truth,
     words,
 )
-from rotting.serve.refusals import STATUS
 
 CODES = {code: status for code, status in STATUS.items() if status != 500}
 NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"

@@ -12,10 +12,11 @@ from typing import Any
 import msgspec
 
 from rotting.provenance import VERSION
-from rotting.serve import bodies
+from rotting.serve import requests
 from rotting.serve.access import Who
 from rotting.serve.archive import all_events
 from rotting.serve.book import Answer, Book
+from rotting.serve.errors import Refusal
 from rotting.serve.experiment import Experiment
 from rotting.serve.exporting import FORMATS, check_format
 from rotting.serve.http import (
@@ -26,8 +27,7 @@ from rotting.serve.http import (
     read_json,
     reply,
 )
-from rotting.serve.policies import change_policy
-from rotting.serve.refusals import Refusal
+from rotting.serve.policy_change import change_policy
 from rotting.serve.service import Service
 from rotting.serve.store import Store
 from rotting.serve.views import event_view, policy_of, summary
@@ -48,9 +48,9 @@ def _items(kind: Any, data: bytes) -> tuple[list[Any], bool]:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # which is wrong?
         found = read_json(data)
     if not isinstance(found, list):
-        return [bodies.parse(kind.one, found)], False
-    if len(found) > bodies.MOST_ITEMS:
-        raise Refusal("too_large", f"a batch has at most {bodies.MOST_ITEMS} items")
+        return [requests.parse(kind.one, found)], False
+    if len(found) > requests.MOST_ITEMS:
+        raise Refusal("too_large", f"a batch has at most {requests.MOST_ITEMS} items")
     return [_parsed(kind.one, item) for item in found], True
 
 
@@ -58,7 +58,7 @@ def _parsed(kind: Any, item: Any) -> Any:
     if isinstance(item, kind):
         return item
     try:
-        return bodies.parse(kind, item)
+        return requests.parse(kind, item)
     except Refusal as why:
         return why
 
@@ -67,7 +67,7 @@ async def _many(
     service: Service,
     asked: Asked,
     who: Who,
-    kind: bodies.OneOrMany,
+    kind: requests.OneOrMany,
     do: Callable[[Book, Experiment, list[Any]], list[Answer | Refusal]],
 ) -> Reply:
     """One or many of a verb: all of them happen, then one commit, then the answers."""
@@ -127,7 +127,7 @@ def _each(items: list[Any], do: Callable[[Any], Answer]) -> list[Answer | Refusa
 
 async def create(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments."""
-    wanted = bodies.parse(bodies.Creation, read_json(await asked.body(service.limits.body)))
+    wanted = requests.parse(requests.Creation, read_json(await asked.body(service.limits.body)))
     if not who.sees(wanted.name):
         raise Refusal("forbidden", "this key may not make an experiment of that name", "name")
     made = await service.journal.answer(lambda book: book.create(wanted, who.name))
@@ -166,7 +166,7 @@ async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/decisions."""
 
     def do(book: Book, experiment: Experiment, items: list[Any]) -> list[Answer | Refusal]:
-        fine = [item for item in items if isinstance(item, bodies.Decide)]
+        fine = [item for item in items if isinstance(item, requests.Decide)]
         found = book.about(experiment, (item.id for item in fine))
         keys = book.keys(experiment, (item.key for item in fine))
         if len(items) > 1:
@@ -175,10 +175,10 @@ async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
                 return [*made]
         return _each(items, lambda item: book.decide(experiment, item, found, keys))
 
-    return await _many(service, asked, who, bodies.DECIDE, do)
+    return await _many(service, asked, who, requests.DECIDE, do)
 
 
-def _of_items(kind: bodies.OneOrMany, do: Callable[[Book, Experiment, Any, str], Answer]) -> Verb:
+def _of_items(kind: requests.OneOrMany, do: Callable[[Book, Experiment, Any, str], Answer]) -> Verb:
     """A verb that takes one item or many; `do` is told who asks, too."""
 
     async def verb(service: Service, asked: Asked, who: Who) -> Reply:
@@ -194,16 +194,16 @@ def _of_items(kind: bodies.OneOrMany, do: Callable[[Book, Experiment, Any, str],
 
 
 # POST /v1/experiments/{name}/...
-shown = _of_items(bodies.SHOW, lambda book, one, item, by: book.show(one, item))
-rewards = _of_items(bodies.REWARD, lambda book, one, item, by: book.reward(one, item))
-arms = _of_items(bodies.ARM_CHANGE, Book.change_arm)
-history = _of_items(bodies.PAST, Book.learn)
-erase = _of_items(bodies.ERASE, Book.erase)
+shown = _of_items(requests.SHOW, lambda book, one, item, by: book.show(one, item))
+rewards = _of_items(requests.REWARD, lambda book, one, item, by: book.reward(one, item))
+arms = _of_items(requests.ARM_CHANGE, Book.change_arm)
+history = _of_items(requests.PAST, Book.learn)
+erase = _of_items(requests.ERASE, Book.erase)
 
 
 async def policy(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/policy."""
-    wanted = bodies.parse(bodies.PolicyChange, read_json(await asked.body(service.limits.body)))
+    wanted = requests.parse(requests.PolicyChange, read_json(await asked.body(service.limits.body)))
     named = functools.partial(service.experiment, asked=asked, who=who)
     prepare = service.warming.prepared
     seq = await change_policy(service.journal, named, wanted, who.name, prepare)

@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from rotting.serve.archive import all_events, shelves
-from rotting.serve.bodies import PolicyChange
 from rotting.serve.book import Answer, Book
+from rotting.serve.errors import Refusal
 from rotting.serve.experiment import Experiment
 from rotting.serve.journal import Journal
-from rotting.serve.refusals import Refusal
+from rotting.serve.requests import PolicyChange
 
 _AT_ONCE = 200  # events between two looks at who else wants something
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from rotting.serve.refusals import Refusal, bad
+from rotting.serve.errors import Refusal, bad
 
 MOST_ITEMS = 1000  # of a batch
 MOST_ROWS = 10_000  # of a piece of history
