@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from client_fake import Fake
-from rotting.serve.client import Away, Choice, Refused, breaker
+from rotting.serve.client import Away, Choice, Refused, transport
 
 
 @pytest.fixture
@@ -278,22 +278,22 @@ def test_rewards_that_cannot_be_delivered_are_away(fake: Fake) -> None:
 def test_the_breaker_opens_probes_and_closes(fake: Fake) -> None:
     client = fake.client(fallback="A")
     fake.slow = 100.0
-    for _ in range(breaker.FAILURES):
+    for _ in range(transport.FAILURES):
         assert client.decide("banner").fallback
     fake.requests.clear()
     before = fake.time.now
     assert all(client.decide("banner").fallback for _ in range(100))
     assert fake.time.now == before
     assert not fake.requests
-    fake.time.now += breaker.FIRST_PAUSE
+    fake.time.now += transport.FIRST_PAUSE
     assert client.decide("banner").fallback  # the probe
     assert fake.requests
     fake.requests.clear()
-    fake.time.now += breaker.FIRST_PAUSE
+    fake.time.now += transport.FIRST_PAUSE
     assert client.decide("banner").fallback  # the second pause is longer
     assert not fake.requests
     fake.slow = 0.0
-    fake.time.now += breaker.FIRST_PAUSE
+    fake.time.now += transport.FIRST_PAUSE
     assert not client.decide("banner").fallback
     fake.away = True
     fake.requests.clear()
@@ -304,9 +304,9 @@ def test_the_breaker_opens_probes_and_closes(fake: Fake) -> None:
 def test_failures_must_be_in_a_row_and_refusals_are_none(fake: Fake) -> None:
     client = fake.client(fallback="A", retries=0)
     for _ in range(3):
-        for n in range(breaker.FAILURES):
-            fake.answers = [answer(503) if n < breaker.FAILURES - 1 else answer(409, "conflict")]
-            if n < breaker.FAILURES - 1:
+        for n in range(transport.FAILURES):
+            fake.answers = [answer(503) if n < transport.FAILURES - 1 else answer(409, "conflict")]
+            if n < transport.FAILURES - 1:
                 assert client.decide("banner").fallback
             else:
                 with pytest.raises(Refused):
@@ -317,10 +317,10 @@ def test_failures_must_be_in_a_row_and_refusals_are_none(fake: Fake) -> None:
 def test_one_probe_at_a_time(fake: Fake) -> None:
     client = fake.client(fallback="A")
     fake.away = True
-    for _ in range(breaker.FAILURES):
+    for _ in range(transport.FAILURES):
         client.decide("banner")
     fake.away = False
-    fake.time.now += breaker.FIRST_PAUSE
+    fake.time.now += transport.FIRST_PAUSE
     arrived, go = threading.Event(), threading.Event()
 
     def wait(path: str) -> None:
@@ -341,8 +341,8 @@ def test_one_probe_at_a_time(fake: Fake) -> None:
 
 def test_a_probe_that_is_broken_off_lets_the_next_go() -> None:
     now = 0.0
-    found = breaker.Breaker(lambda: now)
-    for _ in range(breaker.FAILURES):
+    found = transport.Breaker(lambda: now)
+    for _ in range(transport.FAILURES):
         found.leave(found.enter(), ok=False)
     now = 1.5
     assert found.enter() == found.PROBE

@@ -207,9 +207,9 @@ def test_messages_of_the_service_cannot_move_the_cursor(fake: Fake) -> None:
 
 def test_without_httpx_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    monkeypatch.delitem(sys.modules, "rotting.serve.client.retrying")
+    monkeypatch.delitem(sys.modules, "rotting.serve.client.transport")
     with pytest.raises(ImportError, match=r"pip install 'rotting\[serve\]'"):
-        __import__("rotting.serve.client.retrying")
+        __import__("rotting.serve.client.transport")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from client_fake import Fake
-from rotting.serve.client import Away, Choice, Client, Refused, reports
+from rotting.serve.client import Away, Choice, Client, Refused, fallbacks
 from serve_process import Server
 
 
@@ -85,20 +85,20 @@ def test_a_decision_that_is_shown_after_all_is_not_reported(fake: Fake) -> None:
 def test_reports_are_sent_when_the_client_is_closed_and_go_on_after_a_failure(fake: Fake) -> None:
     client = fake.client(fallback={"banner": "B", "gone": "A"}, retries=0)
     fake.away = True
-    for number in range(reports.BATCH + 20):
+    for number in range(fallbacks.BATCH + 20):
         client.decide("banner", id=f"d{number}")
     client.decide("gone", id="x")
-    assert client.report() == reports.BATCH + 21
+    assert client.report() == fallbacks.BATCH + 21
     fake.away = False
     fake.time.now += 60.0
     client.close()
     assert [body["decision"] for body in fake.reported] == [
-        f"d{number}" for number in range(reports.BATCH + 20)
+        f"d{number}" for number in range(fallbacks.BATCH + 20)
     ]
 
 
 def test_only_the_latest_are_kept(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports, "MOST", 5)
+    monkeypatch.setattr(fallbacks, "MOST", 5)
     client = fake.client(fallback="B")
     fake.away = True
     for number in range(9):

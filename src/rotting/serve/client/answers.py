@@ -1,8 +1,8 @@
-"""What the client of `rotting serve` gives back, and what it raises."""
+"""What the client of `rotting serve` returns and raises, and how it reads the service's answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rotting.printable import printable
@@ -100,3 +100,53 @@ def refusal(error: Any, status: int) -> Refused | None:
     if not isinstance(code, str) or not isinstance(message, str):
         return None
     return Refused(code, message, field if isinstance(field, str) else None, status)
+
+
+def as_object(answer: Any) -> dict[str, Any]:
+    """The answer, if it is a JSON object."""
+    if not isinstance(answer, dict):
+        raise Away(f"the answer must be a JSON object, got {str(answer)[:80]!r}")
+    return answer
+
+
+def field(answer: Mapping[str, Any], name: str, *kinds: type) -> Any:
+    """A field of an answer, if it is there and of one of these kinds."""
+    if name not in answer or type(answer[name]) not in kinds:
+        raise Away(f"{name} is missing from the answer, or is no {kinds[0].__name__}")
+    return answer[name]
+
+
+def whole_or_refused(answers: Sequence[Any]) -> list[Any]:
+    """The answers of a batch, if none was refused."""
+    if any(isinstance(each, Refused) for each in answers):
+        raise PartlyRefused(answers)
+    return list(answers)
+
+
+def each_or_refused(answers: Sequence[Any], read: Callable[[Any], Any]) -> list[Any]:
+    """What `read` makes of those answers of a batch that are no refusals."""
+    return [each if isinstance(each, Refused) else read(each) for each in answers]
+
+
+def choice(answer: Mapping[str, Any], item: Mapping[str, Any]) -> Choice:
+    """The answer to the body that asked for a decision."""
+    if answer.get("id") != item["id"]:
+        raise Away("the answer is that of another decision")
+    nothing = type(None)
+    made = Choice(
+        item["id"],
+        field(answer, "arm", str),
+        field(answer, "pull", int, nothing),
+        field(answer, "key", str, nothing),
+        field(answer, "seq", int),
+    )
+    if made.key != item.get("key"):
+        raise Away("the answer is that for another key")
+    if made.arm not in item.get("among", (made.arm,)):
+        raise Away("the answer is an arm that is not allowed")
+    return made
+
+
+def applied(answer: Any) -> bool:
+    """What an answer says of a reward: whether it was applied now."""
+    return bool(field(as_object(answer), "applied", bool))

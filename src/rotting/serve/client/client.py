@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from rotting import checks
-from rotting.serve.client import items, sending
-from rotting.serve.client.answers import Away, Choice, PartlyRefused, Refused
-from rotting.serve.client.breaker import Breaker
-from rotting.serve.client.connection import as_object, each_or_refused, field, whole_or_refused
-from rotting.serve.client.fallbacks import Fallbacks
-from rotting.serve.client.managing import Managing
-from rotting.serve.client.reports import Report, Reports
+from rotting.serve.client import sending
+from rotting.serve.client.answers import (
+    Away,
+    Choice,
+    PartlyRefused,
+    Refused,
+    applied,
+    as_object,
+    choice,
+    each_or_refused,
+    field,
+    refusal,
+    whole_or_refused,
+)
+from rotting.serve.client.fallbacks import Fallbacks, Report, Reports
+from rotting.serve.client.transport import AGAIN_CODES, Breaker, Caller, Deadline, Later
 
 if TYPE_CHECKING:
     import httpx
 
-    from rotting.serve.client.retrying import Deadline
+    from rotting.logs.log import Log
+    from rotting.policies import Policy
 
 __all__ = ["Away", "Choice", "Client", "PartlyRefused", "Refused"]
 
 T = TypeVar("T")
 _LOG = logging.getLogger("rotting.client")
 _NOT_LET_IN = (401, 403)
+_LONG = 256 << 20  # bytes of an answer to a question for many things, as events
+_PATIENCE = 60  # times `timeout`, for what may have to compile a policy or replay an experiment
+_PAGE = 1000  # events
+_FORMATS = ("csv", "parquet")
 
 
-class Client(Managing):
+class Client:
     """A client of the decision service.
 
     url        where the service listens
@@ -62,12 +79,37 @@ class Client(Managing):
         fallback: str | Mapping[str, str] | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        super().__init__(url, key, timeout, retries, transport)
+        self._url = sending.address(url)
+        self._timeout = checks.number("timeout", timeout, above=0, most=3600)
+        most = checks.integer("retries", retries, least=0, most=100)
+        self._caller = Caller(self._url, sending.secret(key), most, transport)
         self._fallbacks = Fallbacks(fallback)
         self._breaker = Breaker()
         self._reports = Reports()
         self._reporting = threading.Lock()
         self._said: set[str] = set()
+
+    def close(self) -> None:
+        """Report what is left, in the time of one call, and close the connections."""
+        if self._reports:
+            self.report()
+        self._caller.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._url!r})"
+
+    # ------------------------------------------------------------------------ decisions and rewards
 
     def decide(
         self,
@@ -88,11 +130,11 @@ class Client(Managing):
         """
         made = uuid.uuid4().hex if id is None else sending.text("id", id, sending.ID)
         allowed = None if among is None else sending.labels("among", among)
-        item = items.decision(made, key, allowed)
+        item = sending.decision(made, key, allowed)
         sending.experiment_name(experiment)
 
         def call(deadline: Deadline) -> Choice:
-            found = items.choice(self._post(experiment, "decisions", item, deadline), item)
+            found = choice(self._post(experiment, "decisions", item, deadline), item)
             self._reports.forget(experiment, made)
             return found
 
@@ -121,7 +163,7 @@ class Client(Managing):
             keys = keys_or_count
         else:
             keys = [None] * checks.integer("count", keys_or_count, least=0, most=10**7)
-        asked = [items.decision(uuid.uuid4().hex, key, allowed) for key in keys]
+        asked = [sending.decision(uuid.uuid4().hex, key, allowed) for key in keys]
         found: list[Any] = []
         away: Away | Refused | None = None
         for batch in sending.packed(asked):
@@ -142,7 +184,7 @@ class Client(Managing):
     ) -> list[Choice | Refused]:
         answers = self._post_batch(experiment, "decisions", batch, deadline)
         return [
-            each if isinstance(each, Refused) else items.choice(each, item)
+            each if isinstance(each, Refused) else choice(each, item)
             for each, item in zip(answers, batch, strict=True)
         ]
 
@@ -151,9 +193,9 @@ class Client(Managing):
 
         Of a fallback that is still to be reported this goes along: None.
         """
-        item: Mapping[str, Any] = {"decision": items.id_of(choice_or_id)}
+        item: Mapping[str, Any] = {"decision": sending.id_of(choice_or_id)}
         if isinstance(choice_or_id, Choice) and choice_or_id.fallback:
-            item = items.shown(choice_or_id)
+            item = sending.shown(choice_or_id)
             with self._reporting:
                 if self._reports.confirm(experiment, choice_or_id.id):
                     return None
@@ -171,11 +213,11 @@ class Client(Managing):
         raised: nothing is kept here, and sending it again is safe. The reward of a fallback that is
         still to be reported goes along: False.
         """
-        item = items.reward(choice_or_id, value, id)
+        item = sending.reward(choice_or_id, value, id)
         sending.experiment_name(experiment)
-        if items.is_own(choice_or_id) and self._kept(experiment, item):
+        if sending.is_own(choice_or_id) and self._kept(experiment, item):
             return False
-        return items.applied(self._post(experiment, "rewards", item, self._soon()))
+        return applied(self._post(experiment, "rewards", item, self._soon()))
 
     def reward_many(
         self, experiment: str, pairs: Iterable[tuple[Choice | str, float]]
@@ -189,14 +231,14 @@ class Client(Managing):
         sending.experiment_name(experiment)
         told: list[dict[str, Any] | None] = []
         for choice_or_id, value in list(pairs):
-            item = items.reward(choice_or_id, value, None)
-            kept = items.is_own(choice_or_id) and self._kept(experiment, item)
+            item = sending.reward(choice_or_id, value, None)
+            kept = sending.is_own(choice_or_id) and self._kept(experiment, item)
             told.append(None if kept else item)
         found: list[Any] = []
         for batch in sending.packed(item for item in told if item is not None):
             try:
                 answers = self._post_batch(experiment, "rewards", batch, self._soon())
-                found += each_or_refused(answers, items.applied)
+                found += each_or_refused(answers, applied)
             except Away as error:
                 raise Away(f"{error}; {len(found)} rewards arrived before") from None
         each = iter(found)
@@ -300,13 +342,248 @@ class Client(Managing):
         with self._reporting:
             return self._reports.reward(experiment, reward)
 
-    def close(self) -> None:
-        """Report what is left, in the time of one call, and close the connections."""
-        if self._reports:
-            self.report()
-        super().close()
+    # ------------------------------------ experiments: calls that may take up to 60 times `timeout`
+
+    def create(
+        self,
+        name: str,
+        arms: Iterable[str],
+        *,
+        policy: Policy | Mapping[str, Any] | str | Path | None = None,
+        audience: bool | Mapping[str, Any] = False,
+        control: float = 0.0,
+        reward_window: float | None = None,
+        default_reward: float | None = None,
+        require_shown: bool = False,
+        shown_window: float | None = None,
+        fallback: str | None = None,
+        seed: int | None = None,
+        horizon: int | None = None,
+    ) -> dict[str, Any]:
+        """Create an experiment, or find it as it is: the same call again changes nothing.
+
+        A name that has another experiment is refused (`Refused`, code "conflict"). The policy is an
+        object, as `policies.UCB1()`, its name, plain data, or the Path of a file that `rotting fit`
+        wrote; without one the service chooses. Windows are in seconds.
+        """
+        found = sending.labels("arms", arms)
+        if not isinstance(audience, (bool, Mapping)):
+            raise ValueError(f"audience must be True, False or a dict with rest, got {audience!r}")
+        if default_reward is not None and reward_window is None:
+            raise ValueError(f"default_reward must come with reward_window, got {default_reward!r}")
+        if fallback is not None and fallback not in found:
+            raise ValueError(f"fallback must be one of arms, got {fallback!r}")
+        data = {
+            "name": sending.experiment_name(name),
+            "arms": found,
+            "policy": sending.policy_data(policy),
+            "audience": dict(audience) if isinstance(audience, Mapping) else audience or None,
+            "control": checks.number("control", control, least=0, below=1) or None,
+            "reward_window": _seconds("reward_window", reward_window),
+            "default_reward": None
+            if default_reward is None
+            else checks.reward(default_reward, "default_reward"),
+            "require_shown": checks.flag("require_shown", require_shown) or None,
+            "shown_window": _seconds("shown_window", shown_window),
+            "fallback": fallback,
+            "seed": None if seed is None else checks.integer("seed", seed, least=0),
+            "horizon": None if horizon is None else checks.integer("horizon", horizon, least=1),
+        }
+        given = {word: value for word, value in data.items() if value is not None}
+        answer = self._caller.ask("POST", "/v1/experiments", self._patient(), sending.body(given))
+        return self._remember(name, answer)
+
+    def experiments(self) -> list[dict[str, Any]]:
+        """All experiments, a few figures of each."""
+        answer = self._get("/v1/experiments", self._patient())
+        found: list[dict[str, Any]] = field(answer, "experiments", list)
+        return found
+
+    def experiment(self, name: str) -> dict[str, Any]:
+        """Everything the service tells about an experiment."""
+        return self._described(name, self._patient())
+
+    def _described(self, name: str, deadline: Deadline) -> dict[str, Any]:
+        return self._remember(
+            name, self._get(f"/v1/experiments/{sending.experiment_name(name)}", deadline)
+        )
+
+    def add(self, experiment: str, arm: str) -> bool:
+        """Add an arm; whether it was new."""
+        return self._arm(experiment, "add", arm)
+
+    def retire(self, experiment: str, arm: str) -> bool:
+        """Let an arm not be chosen any more; whether it was open. Late rewards are still taken."""
+        return self._arm(experiment, "retire", arm)
+
+    def restore(self, experiment: str, arm: str) -> bool:
+        """Let a retired arm be chosen again, as worn as it was; whether it was retired."""
+        return self._arm(experiment, "restore", arm)
+
+    def _arm(self, experiment: str, verb: str, arm: str) -> bool:
+        data = {verb: sending.text("arm", arm, sending.LABEL)}
+        answer = self._post(experiment, "arms", data, self._patient())
+        return bool(field(answer, "applied", bool))
+
+    def change_policy(
+        self,
+        experiment: str,
+        policy: Policy | Mapping[str, Any] | str | Path | None,
+        *,
+        horizon: int | None = None,
+    ) -> dict[str, Any]:
+        """Decide by another policy from now on; it has learnt all that happened before."""
+        data = {"policy": sending.policy_data(policy)}
+        if horizon is not None:
+            data["horizon"] = checks.integer("horizon", horizon, least=1)
+        return self._post(experiment, "policy", data, self._patient())
+
+    def learn(
+        self,
+        experiment: str,
+        rows: Iterable[tuple[Any, ...] | Mapping[str, Any]] | Log,
+        *,
+        id: str | None = None,
+    ) -> int:
+        """Tell the service of pulls made elsewhere, in their order; how many.
+
+        Rows are tuples (arm, reward) or (arm, reward, key), dicts with these names, or a
+        `rotting.logs.Log`, whose keys become new ones: people of a log are not recognised later.
+        They go in chunks, each within 60 times `timeout`. If the service is away on the way,
+        `Away` has the `id` to call this again with, with the same rows: what arrived is not learnt
+        twice.
+        """
+        # room for the chunk's number
+        whole = uuid.uuid4().hex if id is None else sending.text("id", id, sending.ID - 20)
+        sent = 0
+        for number, chunk in enumerate(sending.packed(sending.history(rows, whole))):
+            data = {"id": f"{whole}-{number}", "rows": chunk}
+            try:
+                answer = self._post(experiment, "history", data, self._patient())
+                sent += int(field(answer, "rows", int))
+            except Away as error:
+                raise Away(f"{error}; {sent} rows arrived before", id=whole) from None
+            except Refused as error:
+                error.add_note(f"{sent} rows were learnt before; id={whole!r} goes on from there")
+                raise
+        return sent
+
+    def erase(self, experiment: str, key: str) -> bool:
+        """Forget a key for good; whether it was known."""
+        data = {"key": sending.text("key", key, sending.KEY)}
+        return bool(field(self._post(experiment, "erase", data, self._patient()), "erased", bool))
+
+    def events(self, experiment: str, after: int = 0) -> Iterator[dict[str, Any]]:
+        """All events after this number, in order, fetched by the page while they are read.
+
+        Remember `event["seq"]` of the last to go on from there later.
+        """
+        path = f"/v1/experiments/{sending.experiment_name(experiment)}/events"
+        return self._pages(path, checks.integer("after", after, least=0))
+
+    def _pages(self, path: str, after: int) -> Iterator[dict[str, Any]]:
+        while True:
+            answer = self._get(path, self._patient(), after=after, limit=_PAGE)
+            page = field(answer, "events", list)
+            for event in page:
+                if field(event, "seq", int) <= after:
+                    raise Away(f"events must come in order, got {event['seq']} after {after}")
+                after = event["seq"]
+                yield event
+            if not page:
+                return
+
+    def export(self, experiment: str, path: str | Path, format: str | None = None) -> Path:
+        """Write all decisions to a file, one row each; whole or not at all.
+
+        The format, "csv" or "parquet", is that of the file's name if it is not given. The answer
+        must begin within 60 times `timeout`; then it may take as long as rows keep coming.
+        """
+        target = Path(path)
+        kind = target.suffix.removeprefix(".").lower() if format is None else format
+        checks.choice("format" if format else "ending of path", kind, _FORMATS)
+        if not target.absolute().parent.is_dir():
+            raise ValueError(f"path must be in a folder that exists, got {str(path)!r}")
+        address = f"/v1/experiments/{sending.experiment_name(experiment)}/export"
+        part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
+        deadline = self._patient()
+
+        def once() -> None:
+            with (
+                self._caller.sent("GET", address, deadline, query={"format": kind}) as response,
+                part.open("wb") as file,
+            ):
+                for piece in response.iter_bytes():
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+
+        try:
+            self._caller.again(once, deadline)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+        return target
+
+    def status(self) -> dict[str, Any]:
+        """The service's version, whether it is ready, and how many experiments it has."""
+        return self._get("/v1/status", self._soon())
+
+    def ready(self) -> bool:
+        """Whether the service answers and is ready; asked once."""
+        try:
+            answer = self._caller.ask("GET", "/ready", self._soon(), retries=0)
+        except (Away, Refused):
+            return False
+        return isinstance(answer, dict) and answer.get("ready") is True
+
+    # ------------------------------------------------------------------------------------- requests
+
+    def _soon(self) -> Deadline:
+        return self._caller.deadline(self._timeout)
+
+    def _patient(self) -> Deadline:
+        return self._caller.deadline(_PATIENCE * self._timeout)
+
+    def _post(
+        self, experiment: str, what: str, data: Mapping[str, Any], deadline: Deadline
+    ) -> dict[str, Any]:
+        """The answer to one body, an object."""
+        path = f"/v1/experiments/{sending.experiment_name(experiment)}/{what}"
+        return as_object(self._caller.ask("POST", path, deadline, sending.body(data)))
+
+    def _get(self, path: str, deadline: Deadline, **query: str | int) -> dict[str, Any]:
+        ask = self._caller.ask
+        return as_object(ask("GET", path, deadline, query=query or None, most=_LONG))
+
+    def _post_batch(
+        self,
+        experiment: str,
+        what: str,
+        items: Sequence[Mapping[str, Any]],
+        deadline: Deadline,
+        retries: int | None = None,
+    ) -> list[dict[str, Any] | Refused]:
+        """The answers to a batch, sent again as a whole if items could not be done now."""
+        path = f"/v1/experiments/{sending.experiment_name(experiment)}/{what}"
+
+        def check(answers: Any) -> None:
+            if not isinstance(answers, list) or len(answers) != len(items):
+                raise Away(f"{len(items)} items were sent, but the answer is not a list of so many")
+            for each in answers:
+                error = each.get("error") if isinstance(each, dict) else None
+                if isinstance(error, dict) and error.get("code") in AGAIN_CODES:
+                    raise Later(f"part of the batch: {error['code']}")
+
+        body = sending.body(list(items))
+        answers = self._caller.ask("POST", path, deadline, body, check=check, retries=retries)
+        return [refusal(as_object(each).get("error"), 200) or each for each in answers]
 
     def _remember(self, name: str, answer: Any) -> dict[str, Any]:
         found = as_object(answer)
         self._fallbacks.remember(name, found)
         return found
+
+
+def _seconds(name: str, value: float | None) -> float | None:
+    return None if value is None else checks.number(name, value, above=0)

@@ -14,6 +14,7 @@ import numpy as np
 
 from rotting import checks
 from rotting.plain import to_plain
+from rotting.serve.client.answers import Choice
 
 if TYPE_CHECKING:
     from rotting.logs.log import Log
@@ -170,3 +171,39 @@ def _logged(log: Log, id: str) -> Iterator[dict[str, Any]]:
     for place in np.argsort(log.time, kind="stable"):
         pull = {"arm": arms[log.arm[place]], "reward": float(log.reward[place])}
         yield {**pull, "key": f"log {id} {log.key[place]}"} if log.has_keys else pull
+
+
+def decision(id: str, key: str | None, among: list[str] | None) -> dict[str, Any]:
+    """The body that asks for a decision."""
+    item: dict[str, Any] = {"id": id}
+    if key is not None:
+        item["key"] = text("key", key, KEY)
+    if among is not None:
+        item["among"] = among
+    return item
+
+
+def id_of(choice_or_id: Choice | str) -> str:
+    """The id of a decision."""
+    if isinstance(choice_or_id, Choice):
+        choice_or_id = choice_or_id.id
+    return text("choice_or_id", choice_or_id, ID)
+
+
+def reward(choice_or_id: Choice | str, value: float, id: str | None) -> dict[str, Any]:
+    """The body that tells a reward."""
+    item: dict[str, Any] = {"decision": id_of(choice_or_id), "reward": checks.reward(value)}
+    if id is not None:
+        item["id"] = text("id", id, ID)
+    return item
+
+
+def is_own(choice_or_id: Choice | str) -> bool:
+    """Whether the client made this choice by itself."""
+    return isinstance(choice_or_id, Choice) and choice_or_id.fallback
+
+
+def shown(choice: Choice) -> dict[str, Any]:
+    """The body that tells what the client showed of its own choice, when it was seen."""
+    item = {"decision": choice.id, "arm": choice.arm, "key": choice.key}
+    return {name: value for name, value in item.items() if value is not None}
