@@ -38,13 +38,10 @@ def rows(text: str) -> dict[str, str]:
 
 def test_the_numbers_are_those_of_the_code() -> None:
     told = {name: line.split("|")[3].strip() for name, line in rows(PAGE).items()}
-    assert told["saved player"] == str(saving.FORMAT)
+    assert told["saved player"].startswith(f"{saving.FORMAT}, since")
     assert told["result, `.npz`"] == str(results._FORMAT)
     assert told["database of the service"] == str(schema.VERSION)
-    read = sorted(saving._READERS)
-    assert f"| {', '.join(map(str, read[:-1]))} and {read[-1]} are read" in PAGE
-    assert all(f"; {refused} is refused" in PAGE for refused in saving._REFUSED)
-    assert f"Format {saving.FORMAT} is today's. Players of format {read[-1]} load" in PLAYING
+    assert f"Format {saving.FORMAT} is today's" in PLAYING
     assert f"{schema.APPLICATION:#x}"[2:].upper() in PAGE
     assert f"Above {MANY:,} runs" in PAGE
 

@@ -92,21 +92,11 @@ class Member(str):
     __slots__ = ()
 
 
-def matched(
-    saved: list[Any] | None, count: int, given: Iterable[Hashable] | None
-) -> tuple[Hashable, ...]:
+def matched(saved: list[Any], count: int, given: Iterable[Hashable] | None) -> tuple[Hashable, ...]:
     """The labels of a saved player in their places: as saved, or the same ones as given.
 
-    Given arms may stand in any order. A file of an earlier format may have no labels; then they
-    are taken as they stand.
+    Given arms may stand in any order.
     """
-    if saved is None:
-        if given is None:
-            raise ValueError("arms must be given: the labels could not be saved")
-        labels = checks.labels("arms", given)
-        if len(labels) != count:
-            raise ValueError(f"arms must be {count} labels, got {len(labels)}")
-        return labels
     names = [thaw(label) for label in saved]
     if given is None:
         named = next((name for name in names if _has_member(name)), None)

@@ -194,7 +194,7 @@ def _check_sizes(saved: saving.Saved, policy: Policy, decided: int, most: int) -
             f"saved state is damaged: start must be 1 to {saved.arm_count} arms, "
             f"got {str(saved.start)[:40]}"
         )
-    # what never grows has one size; files of earlier formats name another
+    # what never grows has one size, which `_of_one_size` sets, whatever the file names
     wanted = capacity_of(saved.start, decided) if policy.grows else UNLIMITED
     if saved.capacity not in {wanted, *capacities_of(saved.start, decided)}:
         raise ValueError(
