@@ -28,7 +28,7 @@ from record import record
 from rotting.serve.app import Service
 from rotting.serve.archive import archive
 from rotting.serve.book import Answer, Book
-from rotting.serve.requests import Creation, Decide, Reward
+from rotting.serve.requests import NewDecision, NewExperiment, NewReward
 from rotting.serve.verify import verify
 
 VISITORS, ARMS, WINDOW = 20_000, 10, 600.0
@@ -58,7 +58,7 @@ class Day:
         journal = self.service.journal
         await journal.start()
         labels = [f"arm {i}" for i in range(ARMS)]
-        wanted = Creation(
+        wanted = NewExperiment(
             "day",
             labels,
             audience=True,
@@ -83,14 +83,14 @@ class Day:
     def ten_seconds(self, book: Book) -> Answer:
         one = book.find("day")
         while self.clicks and self.clicks[0][0] <= self.now:
-            book.reward(one, Reward(heapq.heappop(self.clicks)[1], 1.0))
+            book.reward(one, NewReward(heapq.heappop(self.clicks)[1], 1.0))
         while book.tick():
             pass
         items = []
         for _ in range(self.each):
             self.number += 1
             who = f"visitor {self.random.randrange(VISITORS)}"
-            items.append(Decide(f"d{self.number}", who))
+            items.append(NewDecision(f"d{self.number}", who))
         found = book.about(one, (item.id for item in items))
         keys = book.keys(one, (item.key for item in items))
         answers = book.decide_many(one, items, found, keys)

@@ -367,7 +367,7 @@ def test_names_that_are_remembered_have_an_end(
             if number > 400:  # once it has to end
                 real(seq)
                 return
-            asked = requests.Decide(f"extra{number}", f"extra{number}")
+            asked = requests.NewDecision(f"extra{number}", f"extra{number}")
             book.decide(one, asked, {}, {})
             real(seq)
 

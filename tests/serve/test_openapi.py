@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
+import msgspec
 import pytest
 import schemathesis
 from schemathesis.core.result import Ok
 
 from client_fake import Fake
-from rotting.serve.openapi import bodies, description
+from rotting.serve import requests
+from rotting.serve.openapi import CODES, description
+from serve.inside import Inside, serving
 
 DOCUMENT = description("1.2.3")
 SCHEMAS = DOCUMENT["components"]["schemas"]
@@ -51,6 +54,10 @@ def validator(schema: Any) -> Any:
 
 def of(name: str) -> Any:
     return validator({"$ref": f"#/components/schemas/{name}"})
+
+
+def of_type(kind: Any) -> Any:
+    return validator(msgspec.json.schema(kind))
 
 
 def sent_to(path: str) -> Any:
@@ -113,12 +120,13 @@ def test_nothing_unknown_may_be_sent() -> None:
         if "post" not in item:
             continue
         schema = item["post"]["requestBody"]["content"]["application/json"]["schema"]
-        single = schema["oneOf"][0] if "oneOf" in schema else schema
+        batches = schema.get("anyOf", [{}])[-1].get("type") == "array"
+        single = schema["anyOf"][0] if batches else schema
         name = single["$ref"].rpartition("/")[2]
         for good in SCHEMAS[name]["examples"]:
             assert sent_to(path).is_valid(good), path
             assert not sent_to(path).is_valid({**good, "unknown": 1}), path
-            assert sent_to(path).is_valid([good]) == ("oneOf" in schema), path
+            assert sent_to(path).is_valid([good]) == batches, path
         assert not sent_to(path).is_valid({})
         assert item["post"]["responses"].keys() >= {"200", "400", "401", "403", "413", "415", "429"}
 
@@ -135,23 +143,172 @@ def test_batches_have_a_thousand_items_at_most(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "good", "bad"),
+    ("kind", "good", "bad"),
     [
-        ("Label", ["A", "ä" * 200, " ", "😀"], ["", "a" * 201, "a\0", "a\n", "\x7f", "\x9f", 1]),
-        ("Key", ["k" * 500], ["k" * 501, "\t"]),
-        ("Name", ["a", "A.b_c-1", "x" * 100], ["", ".a", "a/b", "x" * 101, "a\n", "ä"]),
-        ("NewReward", [], [{"decision": "a", "reward": v} for v in (None, "1", 1e101, True)]),
-        ("NewReward", [], [{"reward": 1.0}, {"decision": "a"}]),
-        ("ArmChange", [], [{"add": "A", "retire": "B"}, {"remove": "A"}]),
-        ("NewDecision", [], [{"id": "a", "among": []}, {"id": "a", "key": None}, {"key": "k"}]),
-        ("NewHistory", [], [{"id": "a", "rows": []}, {"id": "a", "rows": [{"arm": "A"}]}]),
+        (
+            requests.Label,
+            ["A", "ä" * 200, " ", "😀"],
+            ["", "a" * 201, "a\0", "\n", "\x7f", "\x9f", 1],
+        ),
+        (requests.Key, ["k" * 500], ["k" * 501, "\t"]),
+        (requests.Id, ["k" * 200], ["k" * 201, "\t", "a\u202eb"]),
+        (requests.Name, ["a", "A.b_c-1", "x" * 100], ["", ".a", "a/b", "x" * 101, "a\n", "ä"]),
     ],
 )
-def test_limits(name: str, good: list[Any], bad: list[Any]) -> None:
+def test_texts_are_limited(kind: Any, good: list[Any], bad: list[Any]) -> None:
     for each in good:
-        assert of(name).is_valid(each), each
+        assert of_type(kind).is_valid(each), each
     for each in bad:
-        assert not of(name).is_valid(each), each
+        assert not of_type(kind).is_valid(each), each
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("NewReward", [{"decision": "a", "reward": v} for v in (None, "1", 1e101, True)]),
+        ("NewReward", [{"reward": 1.0}, {"decision": "a"}]),
+        ("ArmChange", [{"add": "A", "retire": "B"}, {"remove": "A"}, {"add": None}]),
+        ("NewDecision", [{"id": "a", "among": []}, {"key": "k"}]),
+        ("NewShown", [{"decision": "a", "key": "k"}, {"decision": "a", "confirmed": False}]),
+        ("NewHistory", [{"id": "a", "rows": []}, {"id": "a", "rows": [{"arm": "A"}]}]),
+    ],
+)
+def test_limits(name: str, bad: list[Any], tmp_path: Path) -> None:
+    """The description refuses it, and so does the service."""
+    with serving(tmp_path / "s.db") as inside:
+        inside.create()
+        verb = {"NewReward": "rewards", "ArmChange": "arms", "NewDecision": "decisions"}
+        path = verb.get(name, "history" if name == "NewHistory" else "shown")
+        for each in bad:
+            assert not of(name).is_valid(each), each
+            inside.post(path, each, 400)
+
+
+LIMITS: list[tuple[str, Any, Any]] = [
+    ("arms", [f"a{n}" for n in range(1000)], [f"a{n}" for n in range(1001)]),
+    ("control", 0.999, 1.0),
+    ("reward_window", 1e9, 1.1e9),
+    ("reward_window", 1e-9, 0),
+    ("seed", 2**63 - 1, 2**63),
+    ("seed", 0, -1),
+    ("horizon", 2**53, 2**53 + 1),
+    ("horizon", 1, 0),
+    ("fallback", "A", ""),
+    ("audience", {"rest": {"half_life": 0.5}}, {"rest": {"half_life": 0}}),
+    ("audience", {"rest": {"window": 7, "unit": "rounds"}}, {"rest": {"window": 0}}),
+    ("audience", {"rest": {"window": 7}}, {"rest": {"window": 7, "half_life": 1}}),
+    (
+        "audience",
+        {"rest": {"half_life": 2, "unit": "decisions"}},
+        {"rest": {"half_life": 2, "unit": "x"}},
+    ),
+    ("policy", "ucb1", 3),
+    ("policy", {"policy": "ucb1", "c": 0.5}, {"c": 0.5}),
+    ("require_shown", True, 1),
+]
+
+
+@pytest.mark.parametrize(("field", "good", "bad"), LIMITS, ids=lambda value: str(value)[:20])
+def test_the_limits_described_are_those_of_the_service(
+    field: str, good: Any, bad: Any, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "s.db") as inside:
+        for name, value, status in (("e", good, 201), ("f", bad, 400)):
+            body = {"name": name, "arms": ["A", "B"], "policy": None, field: value}
+            assert of("NewExperiment").is_valid(body) == (status == 201), value
+            assert inside.client.post("/v1/experiments", json=body).status_code == status, value
+
+
+def test_defaults_described_are_those_of_the_service(tmp_path: Path) -> None:
+    properties = SCHEMAS["NewExperiment"]["properties"]
+    with serving(tmp_path / "s.db") as inside:
+        inside.create(policy=None)
+        page = inside.get()
+        for name in ("control", "reward_window", "default_reward", "fallback", "horizon"):
+            assert properties[name]["default"] == page[name], name
+        for name in ("audience", "require_shown"):
+            assert properties[name]["default"] is page[name] is False
+        (limit,) = (p for p in of_path("events") if p["name"] == "limit")
+        inside.get(f"/events?limit={limit['schema']['maximum']}")
+        inside.get(f"/events?limit={limit['schema']['maximum'] + 1}", 400)
+
+
+def of_path(verb: str) -> Any:
+    return DOCUMENT["paths"][f"{ONE}/{verb}"]["get"]["parameters"]
+
+
+@pytest.mark.parametrize(("verb", "most"), [("decisions", 1000), ("history", 10_000)])
+def test_batches_and_histories_are_as_long_as_described(
+    verb: str, most: int, tmp_path: Path
+) -> None:
+    def body(size: int) -> Any:
+        if verb == "history":
+            return {"id": f"h{size}", "rows": [{"arm": "A", "reward": 1}] * size}
+        return [{"id": f"d{size}-{n}"} for n in range(size)]
+
+    with serving(tmp_path / "s.db") as inside:
+        inside.create()
+        path = f"/v1/experiments/e/{verb}"
+        for size in (most, most + 1):
+            assert sent_to(f"{ONE}/{verb}").is_valid(body(size)) == (size == most)
+            found = inside.client.post(path, json=body(size)).status_code
+            assert (found == 200) == (size == most), found
+
+
+def exactly(name: str, answer: Any, optional: tuple[str, ...] = ()) -> None:
+    """An answer is of its type, and has no field that the type does not have."""
+    of(name).validate(answer)
+    described = set(SCHEMAS[name]["properties"])
+    assert described - set(optional) <= set(answer) <= described, name
+
+
+def test_answers_are_of_their_types(tmp_path: Path) -> None:
+    """All answers of the service, with an audience, a control group and a reward window."""
+    settings = {"control": 0.3, "reward_window": 60, "default_reward": 0.0, "fallback": "A"}
+    with serving(tmp_path / "s.db") as inside:
+        inside.create(audience=True, policy=None, **settings)
+        played(inside)
+        exactly("ArmState", inside.post("arms", {"add": "D"}))
+        exactly("PolicyChanged", inside.post("policy", {"policy": "mixture"}))
+        past = {"id": "h", "rows": [{"arm": "A", "reward": 1, "key": "eve"}]}
+        exactly("History", inside.post("history", past))
+        exactly("Erased", inside.post("erase", {"key": "eve"}))
+        exactly("Erased", inside.post("erase", {"key": "nobody"}))
+        page = inside.get()
+        exactly("Experiment", page)
+        for arm in page["arms"]:
+            exactly("Arm", arm)
+        exactly("Lift", page["lift"])
+        exactly("Series", page["series"])
+        exactly("PolicyInUse", page["policy"])
+        listed = inside.client.get("/v1/experiments").json()
+        exactly("Summaries", listed)
+        exactly("Summary", listed["experiments"][0])
+        exactly("Events", inside.get("/events"))
+        exactly("Error", inside.post("decisions", {"id": "x"}, 400))
+        exactly("Audit", inside.client.get("/v1/audit").json())
+        exactly("Status", inside.client.get("/v1/status").json())
+        exactly("Alive", inside.client.get("/health").json())
+        exactly("Ready", inside.client.get("/ready").json(), ("clock_offset",))
+        assert inside.get()["last_error"]["code"] in CODES
+        many = inside.post("erase", [{"key": "ann"}, {"key": ""}])
+        answered = DOCUMENT["paths"][f"{ONE}/erase"]["post"]["responses"]["200"]["content"]
+        validator(answered["application/json"]["schema"]).validate(many)
+    with serving(tmp_path / "alone.db") as inside:
+        inside.create()
+        exactly("Experiment", inside.get())
+        assert inside.get()["keys"] is None
+
+
+def played(inside: Inside) -> None:
+    for number in range(40):
+        made = inside.post("decisions", {"id": f"d{number}", "key": f"k{number % 5}"})
+        exactly("Decision", made)
+        if number % 3:
+            body = {"decision": f"d{number}", "reward": number % 2}
+            exactly("Reward", inside.post("rewards", body), ("why",))
+            exactly("Reward", inside.post("rewards", body))
+    exactly("Shown", inside.post("shown", {"decision": "d1"}))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +339,7 @@ def test_new_experiments_are_limited(wrong: dict[str, Any]) -> None:
 
 def test_errors_have_their_statuses() -> None:
     responses = DOCUMENT["components"]["responses"]
-    assert set(responses) == {f"Status{status}" for status in bodies.CODES.values()}
+    assert set(responses) == {f"Status{status}" for status in CODES.values()}
     for status in ("Status429", "Status503"):
         assert "Retry-After" in responses[status]["headers"]
     for item in DOCUMENT["paths"].values():
@@ -190,18 +347,6 @@ def test_errors_have_their_statuses() -> None:
             for status, answer in item[method]["responses"].items():
                 assert re.fullmatch("20[01]", status) or answer["$ref"].endswith(status)
     assert DOCUMENT["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
-
-
-def test_the_experiment_of_the_contract_is_one() -> None:
-    known = copy.deepcopy(EXPERIMENT)
-    of("Experiment").validate(known)
-    assert known.keys() == SCHEMAS["Experiment"]["properties"].keys()
-    assert known["arms"][0].keys() == SCHEMAS["Arm"]["properties"].keys()
-    for part in ("mean", "estimate", "low", "high"):
-        known["arms"][0][part] = None
-    of("Experiment").validate(known)
-    del known["seq"]
-    assert not of("Experiment").is_valid(known)
 
 
 def test_what_the_client_sends_is_what_is_described() -> None:
@@ -222,72 +367,3 @@ def test_what_the_client_sends_is_what_is_described() -> None:
     for request in posted:
         path = request.url.path.replace("/banner", "/{name}")
         sent_to(path).validate(json.loads(request.content))
-
-
-EXPERIMENT: dict[str, Any] = {
-    "name": "banner",
-    "created": 1790000000.0,
-    "seq": 1234,
-    "now": 1790000999.0,
-    "policy": {
-        "name": "fatigue",
-        "label": "Fatigue",
-        "version": "0.17.0-3f9a2c1b",
-        "since": 17,
-        "compiled": True,
-    },
-    "audience": True,
-    "control": 0.1,
-    "reward_window": 600.0,
-    "default_reward": 0.0,
-    "require_shown": False,
-    "shown_window": None,
-    "fallback": "A",
-    "seed": 123,
-    "decisions": 20500,
-    "pulls": 20500,
-    "rewards": 20210,
-    "observed": 20210,
-    "mean": 0.081,
-    "outstanding": 290,
-    "late": 12,
-    "missing": 17000,
-    "unshown": 0,
-    "keys": 3000,
-    "last_error": {"at": 1790000000.0, "message": "...", "code": "conflict"},
-    "lift": {
-        "policy": 0.081,
-        "equal": 0.06,
-        "lift": 0.021,
-        "low": None,
-        "high": 0.03,
-        "level": 0.95,
-        "decisions": 20000,
-        "control": 2000,
-        "sentence": "the policy earns ...",
-    },
-    "arms": [
-        {
-            "arm": "A",
-            "open": True,
-            "pulls": 8000,
-            "observed": 7900,
-            "mean": 0.09,
-            "estimate": 0.07,
-            "low": 0.06,
-            "high": 0.09,
-            "share": 0.39,
-            "recent_share": 0.41,
-            "curve": [{"n": 1, "mean": 0.12, "low": 0.11, "high": 0.13}],
-            "cells": [{"from": 5, "to": 6, "n": 900, "mean": 0.11, "low": 0.09, "high": 0.13}],
-            "cap": {"showings": 3, "below": "B", "sentence": "Shown 3 times, it is worth less."},
-        }
-    ],
-    "series": {
-        "start": 1789990000.0,
-        "width": 60.0,
-        "policy": [[3, 1.5]],
-        "control": [[0, 0.0]],
-        "shares": {"A": [2], "B": [1]},
-    },
-}

@@ -79,7 +79,7 @@ class Book:
     def decide(
         self,
         experiment: Experiment,
-        asked: requests.Decide,
+        asked: requests.NewDecision,
         found: dict[str, list[Event]],
         keys: dict[str, int],
     ) -> Answer:
@@ -113,9 +113,8 @@ class Book:
         keys: dict[str, int],
     ) -> list[Answer] | None:
         """A batch in one call into the policy, if nothing about it is special; else None."""
-        ids = [
-            item.id for item in items if isinstance(item, requests.Decide) and item.among is None
-        ]
+        kind = requests.NewDecision
+        ids = [item.id for item in items if isinstance(item, kind) and item.among is None]
         settings, audience = experiment.settings, experiment.settings.audience
         if found or self.any_archived or settings.require_shown or True not in experiment.open:
             return None
@@ -135,10 +134,10 @@ class Book:
                 numbers.append(self._new_key(experiment, name) if key is None else key)
         at, number, seq = self.now(), experiment.number, self.seq
         made = experiment.decide_many(ids, numbers, at, seq + 1)
-        labels, kind, encode = experiment.labels, int(Kind.DECIDED), events.encode
+        labels, what, encode = experiment.labels, int(Kind.DECIDED), events.encode
         seqs = range(seq + 1, seq + 1 + len(ids))
         fresh = [
-            _new(Event, (own, number, kind, id_, at, body, None))
+            _new(Event, (own, number, what, id_, at, body, None))
             for own, id_, body in zip(seqs, ids, map(encode, made), strict=True)
         ]
         self._recent.update({(number, id_): [each] for id_, each in zip(ids, fresh, strict=True)})
@@ -154,7 +153,7 @@ class Book:
     def _decided_before(
         self,
         experiment: Experiment,
-        asked: requests.Decide,
+        asked: requests.NewDecision,
         key: int | None,
         among: list[int] | None,
         before: list[Event],
@@ -176,7 +175,7 @@ class Book:
         return Answer(self._decision(experiment, asked, body, event.seq), event.seq)
 
     def _decision(
-        self, experiment: Experiment, asked: requests.Decide, made: events.Decided, seq: int
+        self, experiment: Experiment, asked: requests.NewDecision, made: events.Decided, seq: int
     ) -> dict[str, Any]:
         arm = experiment.labels[made.arm]
         return {"id": asked.id, "arm": arm, "pull": made.pull or None, "key": asked.key, "seq": seq}
@@ -195,7 +194,7 @@ class Book:
         except KeyError as error:
             raise bad("among", f"among must hold arms of the experiment, got {error}") from None
 
-    def show(self, experiment: Experiment, asked: requests.Show) -> Answer:
+    def show(self, experiment: Experiment, asked: requests.NewShown) -> Answer:
         """What was decided came into view, or what the client showed in its place."""
         id_ = asked.decision
         if asked.arm is not None:
@@ -221,7 +220,7 @@ class Book:
             raise Refusal("expired", f"decision {id_!r} waits no longer", "decision")
         return _shown(id_, pull, event.seq)
 
-    def _show_other(self, experiment: Experiment, asked: requests.Show, label: str) -> Answer:
+    def _show_other(self, experiment: Experiment, asked: requests.NewShown, label: str) -> Answer:
         """What the client showed of its own choice, where it had no answer in time.
 
         The decision has that arm from now on, or is made with it if its request never arrived.
@@ -252,7 +251,7 @@ class Book:
         stored = decided if other is None else events.decode(other)
         if stored.arm == arm:
             if id_ in experiment.unshown and confirmed:
-                return self.show(experiment, requests.Show(id_))
+                return self.show(experiment, requests.NewShown(id_))
             event = other or known.get(Kind.SHOWN) or known[Kind.DECIDED]
             return _shown(id_, events.decode(event).pull or None, event.seq)
         if other is not None or decided.elsewhere or Kind.SHOWN in known:
@@ -285,7 +284,7 @@ class Book:
             raise Refusal("not_found", f"there is no decision {id_[:50]!r}", "decision")
         return found
 
-    def reward(self, experiment: Experiment, asked: requests.Reward) -> Answer:
+    def reward(self, experiment: Experiment, asked: requests.NewReward) -> Answer:
         """The reward of a decision: applied once, in its window."""
         id_ = asked.decision
         value = finite("reward", asked.reward)
@@ -354,7 +353,7 @@ class Book:
 
     # --------------------------------------------------------- experiments, arms, policies and keys
 
-    def create(self, asked: requests.Creation, by: str = "") -> Answer:
+    def create(self, asked: requests.NewExperiment, by: str = "") -> Answer:
         """A new experiment, or the one that is there if it was asked for in the same words."""
         wanted = msgspec.to_builtins(asked)
         known = self.experiments.get(asked.name)
@@ -413,7 +412,7 @@ class Book:
         data = {"arm": label, "open": what != "retire", "applied": applied, "seq": seq}
         return Answer(data, seq)
 
-    def check_policy(self, experiment: Experiment, asked: requests.PolicyChange) -> Any:
+    def check_policy(self, experiment: Experiment, asked: requests.NewPolicy) -> Any:
         """The policy that is wanted instead, as plain data, if it can be played here."""
         policy, _ = make_policy(asked.policy, experiment.settings.audience, len(experiment.labels))
         data = plain.to_plain(policy)
@@ -433,7 +432,7 @@ class Book:
         self._audit(by, "policy_changed", experiment.name, policy)
         return Answer(None, event.seq)
 
-    def learn(self, experiment: Experiment, asked: requests.Past, by: str) -> Answer:
+    def learn(self, experiment: Experiment, asked: requests.NewHistory, by: str) -> Answer:
         """Pulls made elsewhere, with their rewards; the same id again changes nothing."""
         fine_id(asked.id)
         numbers = experiment.numbers
@@ -471,7 +470,7 @@ class Book:
         data = {"id": asked.id, "rows": size, "applied": True, "seq": event.seq}
         return Answer(data, event.seq)
 
-    def erase(self, experiment: Experiment, asked: requests.Erase, by: str) -> Answer:
+    def erase(self, experiment: Experiment, asked: requests.Erasure, by: str) -> Answer:
         """Forget a key: nobody can tell any more whose its events are."""
         key = self._key_of(experiment, asked.key, self.keys(experiment, [asked.key]))
         if key is None:

@@ -93,7 +93,7 @@ class Demo:
 
     def _create(self, book: Book) -> Answer:
         return book.create(
-            requests.Creation(
+            requests.NewExperiment(
                 NAME,
                 list(BANNERS),
                 audience=True,
@@ -134,11 +134,11 @@ class Demo:
         while self.clicks and self.clicks[0][0] <= now:
             _, id_ = heapq.heappop(self.clicks)
             with contextlib.suppress(Refusal):
-                book.reward(one, requests.Reward(id_, 1.0))
+                book.reward(one, requests.NewReward(id_, 1.0))
         self.number += 1
         # some come often: the number is a power of a uniform one
         who = f"visitor {int(_VISITORS * self.random.random() ** 2.2)}"
-        wanted = requests.Decide(f"demo-{self.mark}-{self.number}", who)
+        wanted = requests.NewDecision(f"demo-{self.mark}-{self.number}", who)
         keys = book.keys(one, [who])
         made = book.decide(one, wanted, book.about(one, [wanted.id]), keys)
         banner = {**self.banners, _NEW[0]: _NEW[1]}[made.data["arm"]]

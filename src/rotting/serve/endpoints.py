@@ -127,7 +127,8 @@ def _each(items: list[Any], do: Callable[[Any], Answer]) -> list[Answer | Refusa
 
 async def create(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments."""
-    wanted = requests.parse(requests.Creation, read_json(await asked.body(service.limits.body)))
+    data = read_json(await asked.body(service.limits.body))
+    wanted = requests.parse(requests.NewExperiment, data)
     if not who.sees(wanted.name):
         raise Refusal("forbidden", "this key may not make an experiment of that name", "name")
     made = await service.journal.answer(lambda book: book.create(wanted, who.name))
@@ -166,7 +167,7 @@ async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/decisions."""
 
     def do(book: Book, experiment: Experiment, items: list[Any]) -> list[Answer | Refusal]:
-        fine = [item for item in items if isinstance(item, requests.Decide)]
+        fine = [item for item in items if isinstance(item, requests.NewDecision)]
         found = book.about(experiment, (item.id for item in fine))
         keys = book.keys(experiment, (item.key for item in fine))
         if len(items) > 1:
@@ -203,7 +204,7 @@ erase = _of_items(requests.ERASE, Book.erase)
 
 async def policy(service: Service, asked: Asked, who: Who) -> Reply:
     """POST /v1/experiments/{name}/policy."""
-    wanted = requests.parse(requests.PolicyChange, read_json(await asked.body(service.limits.body)))
+    wanted = requests.parse(requests.NewPolicy, read_json(await asked.body(service.limits.body)))
     named = functools.partial(service.experiment, asked=asked, who=who)
     prepare = service.warming.prepared
     seq = await change_policy(service.journal, named, wanted, who.name, prepare)
@@ -225,7 +226,7 @@ def _number(asked: Asked, name: str, default: int, least: int, most: int) -> int
 async def events(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/experiments/{name}/events."""
     after = _number(asked, "after", 0, 0, 2**62)
-    limit = _number(asked, "limit", 1000, 1, 10_000)
+    limit = _number(asked, "limit", 1000, 1, requests.MOST_EVENTS)
     book = service.journal.readable()
     one = service.experiment(book, asked, who)
     loop = asyncio.get_running_loop()

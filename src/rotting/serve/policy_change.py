@@ -15,7 +15,7 @@ from rotting.serve.book import Answer, Book
 from rotting.serve.errors import Refusal
 from rotting.serve.experiment import Experiment
 from rotting.serve.journal import Journal
-from rotting.serve.requests import PolicyChange
+from rotting.serve.requests import NewPolicy
 
 _AT_ONCE = 200  # events between two looks at who else wants something
 
@@ -23,7 +23,7 @@ _AT_ONCE = 200  # events between two looks at who else wants something
 async def change_policy(
     journal: Journal,
     named: Callable[[Book], Experiment],
-    asked: PolicyChange,
+    asked: NewPolicy,
     by: str,
     prepare: Callable[[Any, Any, int | None], Awaitable[None]],
 ) -> int:

@@ -9,17 +9,61 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from rotting.checks import HUGE
 from rotting.serve.errors import Refusal, bad
 
 MOST_ITEMS = 1000  # of a batch
 MOST_ROWS = 10_000  # of a piece of history
 MOST_ARMS = 1000
+MOST_EVENTS = 10_000  # of a page
 
-Id = Annotated[str, Meta(min_length=1, max_length=200)]
-Label = Annotated[str, Meta(min_length=1, max_length=200)]
-Key = Annotated[str, Meta(min_length=1, max_length=500)]
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z"
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$(?!\n)"  # in Python $ is also before a last newline
+# What msgspec does not check is checked by this module and by `settings`, and described here: texts
+# without control characters, names that do not deceive the eye, rewards of at most 1e100.
+_FINE: dict[str, Any] = {"pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$"}
+_FINE_ID: dict[str, Any] = {
+    "pattern": _FINE["pattern"].replace(
+        "]", "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff]"
+    )
+}
+_REWARD: dict[str, Any] = {"minimum": -HUGE, "maximum": HUGE}
+_DIFFERENT: dict[str, Any] = {"uniqueItems": True}
+_POLICY: dict[str, Any] = {
+    "properties": {"policy": {"type": "string", "minLength": 1}},
+    "required": ["policy"],  # and its parameters, which only the policy knows
+}
+_UNIT: dict[str, Any] = {"unit": {"enum": ["decisions", "rounds"]}}
+_HALF_LIFE: dict[str, Any] = {"half_life": {"type": "number", "exclusiveMinimum": 0}}
+_WINDOW: dict[str, Any] = {"window": {"type": "integer", "minimum": 1}}
+_REST: dict[str, Any] = {
+    "properties": {
+        "rest": {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {**length, **_UNIT},
+                    "required": list(length),
+                    "additionalProperties": False,
+                }
+                for length in (_HALF_LIFE, _WINDOW)
+            ]
+        }
+    },
+    "additionalProperties": False,
+}
+
+Id = Annotated[str, Meta(min_length=1, max_length=200, extra_json_schema=_FINE_ID)]
+Label = Annotated[str, Meta(min_length=1, max_length=200, extra_json_schema=_FINE)]
+Key = Annotated[str, Meta(min_length=1, max_length=500, extra_json_schema=_FINE)]
 Name = Annotated[str, Meta(pattern=NAME)]
+Rewarded = Annotated[float, Meta(extra_json_schema=_REWARD)]
+Policy = (
+    Annotated[str, Meta(description="A name, or a file that `rotting fit` wrote.")]
+    | Annotated[dict[str, Any], Meta(extra_json_schema=_POLICY)]
+    | None
+)
+Seconds = Annotated[float, Meta(gt=0, le=1e9)]
+Horizon = Annotated[int, Meta(ge=1, le=2**53)]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
 # they turn the direction of writing, or cannot be seen: a name with one reads like another
 _DECEIVING = re.compile(
@@ -27,24 +71,26 @@ _DECEIVING = re.compile(
 )
 
 
-class Creation(msgspec.Struct, forbid_unknown_fields=True):
+class NewExperiment(msgspec.Struct, forbid_unknown_fields=True):
     """An experiment to be made."""
 
     name: Name
-    arms: Annotated[list[Label], Meta(min_length=1, max_length=MOST_ARMS)]
-    policy: str | dict[str, Any] | None = None
-    audience: bool | dict[str, Any] = False
+    arms: Annotated[
+        list[Label], Meta(min_length=1, max_length=MOST_ARMS, extra_json_schema=_DIFFERENT)
+    ]
+    policy: Policy = None
+    audience: bool | Annotated[dict[str, Any], Meta(extra_json_schema=_REST)] = False
     control: Annotated[float, Meta(ge=0, lt=1)] = 0.0
-    reward_window: Annotated[float, Meta(gt=0, le=1e9)] | None = None
-    default_reward: float | None = None
+    reward_window: Seconds | None = None
+    default_reward: Rewarded | None = None
     require_shown: bool = False
-    shown_window: Annotated[float, Meta(gt=0, le=1e9)] | None = None
+    shown_window: Seconds | None = None
     fallback: Label | None = None
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
-    horizon: Annotated[int, Meta(ge=1, le=2**53)] | None = None
+    horizon: Horizon | None = None
 
 
-class Decide(msgspec.Struct, forbid_unknown_fields=True):
+class NewDecision(msgspec.Struct, forbid_unknown_fields=True):
     """A decision that is wanted."""
 
     id: Id
@@ -52,7 +98,7 @@ class Decide(msgspec.Struct, forbid_unknown_fields=True):
     among: Annotated[list[Label], Meta(min_length=1, max_length=MOST_ARMS)] | None = None
 
 
-class Show(msgspec.Struct, forbid_unknown_fields=True):
+class NewShown(msgspec.Struct, forbid_unknown_fields=True):
     """What was decided came into view, or what the client showed in its place.
 
     `arm` is what was shown, `key` to whom. `confirmed` false: it was handed out to be shown, and
@@ -65,11 +111,11 @@ class Show(msgspec.Struct, forbid_unknown_fields=True):
     confirmed: bool | None = None
 
 
-class Reward(msgspec.Struct, forbid_unknown_fields=True):
+class NewReward(msgspec.Struct, forbid_unknown_fields=True):
     """The reward of a decision."""
 
     decision: Id
-    reward: float
+    reward: Rewarded
     id: Id | None = None
 
 
@@ -81,29 +127,29 @@ class ArmChange(msgspec.Struct, forbid_unknown_fields=True):
     restore: Label | None = None
 
 
-class PolicyChange(msgspec.Struct, forbid_unknown_fields=True):
+class NewPolicy(msgspec.Struct, forbid_unknown_fields=True):
     """Another policy."""
 
-    policy: str | dict[str, Any] | None = None
-    horizon: Annotated[int, Meta(ge=1, le=2**53)] | None = None
+    policy: Policy
+    horizon: Horizon | None = None
 
 
-class Row(msgspec.Struct, forbid_unknown_fields=True):
+class Pull(msgspec.Struct, forbid_unknown_fields=True):
     """A pull that was made elsewhere."""
 
     arm: Label
-    reward: float
+    reward: Rewarded
     key: Key | None = None
 
 
-class Past(msgspec.Struct, forbid_unknown_fields=True):
+class NewHistory(msgspec.Struct, forbid_unknown_fields=True):
     """Pulls that were made elsewhere, in order."""
 
     id: Id
-    rows: Annotated[list[Row], Meta(min_length=1, max_length=MOST_ROWS)]
+    rows: Annotated[list[Pull], Meta(min_length=1, max_length=MOST_ROWS)]
 
 
-class Erase(msgspec.Struct, forbid_unknown_fields=True):
+class Erasure(msgspec.Struct, forbid_unknown_fields=True):
     """A key to be forgotten."""
 
     key: Key
@@ -127,7 +173,7 @@ class OneOrMany:
         with a colon, or a null, is enough for a closer look.
         """
         colons = data.count(b":")
-        if self.one is Past:
+        if self.one is NewHistory:
             parts = found if isinstance(found, list) else [found]
             given = 2 * len(parts) + sum(
                 2 + (row.key is not None) for part in parts for row in part.rows
@@ -143,8 +189,8 @@ class OneOrMany:
         return colons != given
 
 
-DECIDE, SHOW, REWARD = OneOrMany(Decide), OneOrMany(Show), OneOrMany(Reward)
-ARM_CHANGE, PAST, ERASE = OneOrMany(ArmChange), OneOrMany(Past), OneOrMany(Erase)
+DECIDE, SHOW, REWARD = OneOrMany(NewDecision), OneOrMany(NewShown), OneOrMany(NewReward)
+ARM_CHANGE, PAST, ERASE = OneOrMany(ArmChange), OneOrMany(NewHistory), OneOrMany(Erasure)
 
 
 def parse(kind: type[msgspec.Struct], data: Any) -> Any:

@@ -21,7 +21,7 @@ from rotting.policies.base import POLICIES, Policy
 from rotting.policies.recommend import recommended
 from rotting.provenance import PLAYS
 from rotting.serve.errors import Refusal, bad
-from rotting.serve.requests import Creation, fine_text
+from rotting.serve.requests import NewExperiment, fine_text
 
 SHOWN_WINDOW = 3600.0  # seconds, unless the experiment says otherwise
 
@@ -49,7 +49,7 @@ def code_version() -> str:
     return str(PLAYS)
 
 
-def settled(asked: Creation) -> Settings:
+def settled(asked: NewExperiment) -> Settings:
     """Settings from a request, or a refusal."""
     labels = [fine_text("arms", label) for label in asked.arms]
     if len(set(labels)) < len(labels):
