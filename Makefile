@@ -108,6 +108,7 @@ serve-study: $(STAMP)  ## can the service be believed? kills, power losses, dupl
 	$(BIN)/python benchmarks/serve_duplicates.py
 	$(BIN)/python benchmarks/serve_kills.py
 	$(BIN)/python tests/serve/drive.py --steps 100000
+	$(BIN)/python tests/serve/schema.py --examples 300
 
 slow: league growth bench-peers readings log-study serve-study  ## the long studies: league, growth, peers, readings, logs, the service
 

@@ -214,9 +214,7 @@ async def policy(service: Service, asked: Asked, who: Who) -> Reply:
 
 
 def _number(asked: Asked, name: str, default: int, least: int, most: int) -> int:
-    text = asked.query(name)
-    if text is None:
-        return default
+    text = asked.query(name, str(default))
     fine = text.isascii() and text.isdigit() and len(text) < 20
     if not fine or not least <= int(text) <= most:
         raise Refusal("bad_request", f"{name} must be a whole number from {least} to {most}", name)
@@ -225,6 +223,7 @@ def _number(asked: Asked, name: str, default: int, least: int, most: int) -> int
 
 async def events(service: Service, asked: Asked, who: Who) -> Reply:
     """GET /v1/experiments/{name}/events."""
+    asked.only("after", "limit")
     after = _number(asked, "after", 0, 0, 2**62)
     limit = _number(asked, "limit", 1000, 1, requests.MOST_EVENTS)
     book = service.journal.readable()
@@ -249,7 +248,8 @@ def _listed(store: Store, one: Experiment, after: int, limit: int) -> Reply:
 
 async def export(service: Service, asked: Asked, who: Who) -> Stream:
     """GET /v1/experiments/{name}/export."""
-    form = check_format(asked.query("format") or "csv")
+    asked.only("format")
+    form = check_format(asked.query("format", "csv"))
     book = service.journal.readable()
     one = service.experiment(book, asked, who)
     make, kind = FORMATS[form]

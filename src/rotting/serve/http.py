@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from rotting.serve.errors import Refusal
+from rotting.serve.errors import Refusal, bad
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -60,14 +60,25 @@ class Asked:
         client = self.scope.get("client")
         return client[0] if client else ""
 
-    def query(self, name: str) -> str | None:
-        """A parameter of the address."""
+    def parameters(self) -> dict[str, list[str]]:
+        """All parameters of the address."""
         text = self.scope["query_string"].decode("latin-1")
         try:
-            found = parse_qs(text, keep_blank_values=True, max_num_fields=50).get(name)
+            return parse_qs(text, keep_blank_values=True, max_num_fields=50)
         except ValueError:
             raise Refusal("bad_request", "an address has at most 50 parameters") from None
-        return found[-1] if found else None
+
+    def only(self, *names: str) -> None:
+        """Refuse an address with other parameters than these, or with one of them twice."""
+        for name, values in self.parameters().items():
+            if name not in names:
+                raise bad(name[:50], f"parameters must be of {', '.join(names)}, got {name[:50]!r}")
+            if len(values) > 1:
+                raise bad(name, f"{name} must be given once")
+
+    def query(self, name: str, default: str) -> str:
+        """A parameter of the address."""
+        return self.parameters().get(name, [default])[-1]
 
     async def body(self, most: int) -> bytes:
         """The body, not too long; the protocol sees to it that it comes in time."""

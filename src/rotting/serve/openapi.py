@@ -27,9 +27,25 @@ _VERBS = ("add", "retire", "restore")
 # what a type cannot say of its fields together
 _TOGETHER: dict[str, Schema] = {
     "NewExperiment": {
-        "anyOf": [
-            {"properties": {"default_reward": {"type": "null"}}},
-            {"required": ["reward_window"], "properties": {"reward_window": {"type": "number"}}},
+        "allOf": [
+            {
+                "anyOf": [
+                    {"properties": {"default_reward": {"type": "null"}}},
+                    {
+                        "required": ["reward_window"],
+                        "properties": {"reward_window": {"type": "number"}},
+                    },
+                ]
+            },
+            {
+                "anyOf": [
+                    {"properties": {"shown_window": {"type": "null"}}},
+                    {
+                        "required": ["require_shown"],
+                        "properties": {"require_shown": {"const": True}},
+                    },
+                ]
+            },
         ]
     },
     "ArmChange": {
@@ -191,7 +207,8 @@ def _calls() -> dict[str, Any]:
     )
     found = {}
     for path, name, about, role, sent, answered in calls:
-        taken = {"anyOf": [_ref(sent), _batch(_ref(sent))]}
+        # whatever is in a list: what is wrong is refused in its place, and spoils no other
+        taken = {"anyOf": [_ref(sent), _batch({"anyOf": [_ref(sent), {}]})]}
         item = {"anyOf": [_ref(answered), _ref("Error")]}
         given = {"anyOf": [_ref(answered), _batch(item)]}
         found[f"{_ONE}/{path}"] = _of_one(_post(name, about, role, taken, given))

@@ -33,7 +33,7 @@ _POLICY: dict[str, Any] = {
     "required": ["policy"],  # and its parameters, which only the policy knows
 }
 _UNIT: dict[str, Any] = {"unit": {"enum": ["decisions", "rounds"]}}
-_HALF_LIFE: dict[str, Any] = {"half_life": {"type": "number", "exclusiveMinimum": 0}}
+_HALF_LIFE: dict[str, Any] = {"half_life": {"type": "number", "minimum": 1 / HUGE, "maximum": HUGE}}
 _WINDOW: dict[str, Any] = {"window": {"type": "integer", "minimum": 1}}
 _REST: dict[str, Any] = {
     "properties": {
