@@ -177,7 +177,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
-            while not list(tmp_path.glob("a/b/.partial-*")) and process.poll() is None:
+            while not list(tmp_path.glob("a/.partial-*")) and process.poll() is None:
                 time.sleep(0.1)
             time.sleep(2.0)  # it plays by now
             process.send_signal(signal.SIGINT)

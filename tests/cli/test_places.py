@@ -106,7 +106,7 @@ def test_a_process_that_is_terminated(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rotting", "compare", "ucb1", "-r", "1000000", "--out", "a/b"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         try:
-            while not list(tmp_path.glob("a/b/.partial-*")) and process.poll() is None:
+            while not list(tmp_path.glob("a/.partial-*")) and process.poll() is None:
                 time.sleep(0.1)
             process.terminate()
             _, errors = process.communicate(timeout=120)

@@ -8,17 +8,14 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
-from rotting.reports import locks
 from rotting.reports.folders import MANIFEST, check_place, output_folder
-from rotting.reports.undisturbed import undisturbed
 
 posix = pytest.mark.skipif(os.name != "posix", reason="locks and signals of POSIX")
 
@@ -73,18 +70,6 @@ def test_a_run_that_fails_removes_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_text() == "one"
 
 
-def test_folders_from_before_there_were_lists(tmp_path: Path) -> None:
-    """Results are known by their names, if there is a comparison that they belong to."""
-    old = ("result-1.npz", "result-2.npz", "result-3.npz", "result-best.npz", "notes.txt")
-    for name in old:
-        (tmp_path / name).write_text("old")
-    write(tmp_path, "comparison.json", "result-1.npz")
-    assert names(tmp_path) == sorted({*old, "comparison.json"})
-    (tmp_path / MANIFEST).unlink()
-    write(tmp_path, "comparison.json", "result-1.npz")
-    assert names(tmp_path) == ["comparison.json", "notes.txt", "result-1.npz", "result-best.npz"]
-
-
 @pytest.mark.parametrize(
     "files", [["../mine"], ["/etc/hostname"], ["link/mine"], [3, None], "mine", None, [""], ["."]]
 )
@@ -130,31 +115,66 @@ def another_run(target: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 @posix
-def test_what_a_killed_run_left_goes(tmp_path: Path) -> None:
-    """But not what a run that is alive works at."""
-    with another_run(tmp_path) as alive:
-        with another_run(tmp_path) as killed:
-            killed.send_signal(signal.SIGKILL)
-            killed.wait()
-        assert len(list(tmp_path.glob(".partial-*"))) == 2
-        with pytest.raises(ValueError, match="holds files"):
-            write(tmp_path, "x", force=False)
-        assert len(list(tmp_path.glob(".partial-*"))) == 1
-        alive.send_signal(signal.SIGKILL)
-        alive.wait()
-    write(tmp_path, "x", force=False)
-    assert names(tmp_path) == ["x"]
+@pytest.mark.parametrize("there", [False, True])
+def test_a_run_that_is_killed_leaves_no_files_of_a_result(tmp_path: Path, there: bool) -> None:
+    target = tmp_path / "target"
+    if there:
+        target.mkdir()
+    with another_run(target) as killed:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+    assert target.exists() == there
+    (left,) = (target if there else tmp_path).glob(".partial-*")
+    write(target, "x", force=False)  # what is left is in nobody's way
+    assert [name for name in names(target) if name != left.name] == ["x"]
 
 
-def test_where_locks_say_nothing_age_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "_locking", lambda: None)
+def test_what_killed_runs_left_goes_after_a_day(tmp_path: Path) -> None:
     old, new = tmp_path / ".partial-old", tmp_path / ".partial-new"
     for folder in (old, new):
         folder.mkdir()
-        (folder / locks.NAME).write_text("")
-    os.utime(old, (0.0, time.time() - 40 * 24 * 3600))
-    write(tmp_path, "x")
+    os.utime(old, (0.0, time.time() - 2 * 24 * 3600))
+    write(tmp_path, "x", force=False)
     assert names(tmp_path) == [".partial-new", "x"]
+
+
+@posix
+def test_a_new_folder_appears_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt before it leaves nothing, and after it everything."""
+    target, rename = tmp_path / "target", Path.rename
+    for late in (False, True):
+
+        def interrupted(source: Path, place: Path, late: bool = late) -> Path:
+            found = rename(source, place) if late else source
+            signal.raise_signal(signal.SIGINT)
+            return found
+
+        monkeypatch.setattr(Path, "rename", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write(target, "one", "two")
+        assert names(tmp_path) == (["target"] if late else [])
+    assert names(target) == ["one", "two"]
+    assert target.stat().st_mode & 0o777 == 0o777 & ~_umask()
+
+
+def _umask() -> int:
+    found = os.umask(0)
+    os.umask(found)
+    return found
+
+
+def test_two_runs_into_one_new_folder(tmp_path: Path) -> None:
+    """The one that ends later is refused, or replaces what the other wrote."""
+    target = tmp_path / "target"
+    with contextlib.ExitStack() as stack:
+        (stack.enter_context(output_folder(target)) / "one").write_text("1")
+        write(target, "two", force=False)
+        with pytest.raises(ValueError, match="holds files"):
+            stack.close()
+    assert names(target) == ["two"]
+    with output_folder(target, force=True) as work:
+        (work / "one").write_text("1")
+    assert names(target) == ["one"]
 
 
 def test_a_place_that_cannot_be_written_to(tmp_path: Path) -> None:
@@ -220,91 +240,3 @@ def test_a_link_to_a_folder_that_gets_empty_stays(tmp_path: Path) -> None:
     write(tmp_path, "y")
     assert names(tmp_path) == ["link", "other", "y"]
     assert names(tmp_path / "other") == []
-
-
-@posix
-def test_two_runs_that_end_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One puts its files in place after the other: the later one's are what is left."""
-    move = Path.replace
-    others: list[threading.Thread] = []
-
-    def at_once(source: Path, place: Path) -> Path:
-        if not others:
-            others.append(threading.Thread(target=write, args=(tmp_path, "two")))
-            others[0].start()
-            others[0].join(timeout=0.3)
-        return move(source, place)
-
-    monkeypatch.setattr(Path, "replace", at_once)
-    write(tmp_path, "one")
-    others[0].join()
-    assert names(tmp_path) == ["two"]
-    assert json.loads((tmp_path / MANIFEST).read_text())["files"] == ["two"]
-
-
-@posix
-def test_a_lock_is_never_seen_before_it_is_held(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[bool] = []
-    lock = locks._lock
-
-    def swept_before(file: IO[str]) -> bool:
-        monkeypatch.setattr(locks, "_lock", lock)
-        seen.append(locks.abandoned(tmp_path))
-        return lock(file)
-
-    monkeypatch.setattr(locks, "_lock", swept_before)
-    with locks.held(tmp_path):
-        assert seen == [False]
-        assert not locks.abandoned(tmp_path)
-        assert names(tmp_path) == [locks.NAME]
-    assert locks.abandoned(tmp_path)
-
-
-@posix
-def test_signals_wait_until_files_are_in_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    move = Path.replace
-
-    def interrupted(source: Path, place: Path) -> Path:
-        os.kill(os.getpid(), signal.SIGINT)
-        return move(source, place)
-
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write(tmp_path, "one", "two")
-    assert names(tmp_path) == ["one", "two"]
-
-
-def test_undisturbed_gives_the_handlers_back() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    with undisturbed():
-        assert signal.getsignal(signal.SIGINT) is not before
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-@posix
-def test_a_signal_on_the_way_in_leaves_the_handlers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that raises, after the first handler is exchanged and before its own is."""
-    exchange = signal.signal
-
-    def stop(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    def disturbed(number: int, handler: Any) -> Any:
-        done = exchange(number, handler)
-        monkeypatch.setattr(signal, "signal", exchange)
-        signal.raise_signal(signal.SIGTERM)
-        return done
-
-    interrupt, before = signal.getsignal(signal.SIGINT), signal.signal(signal.SIGTERM, stop)
-    try:
-        monkeypatch.setattr(signal, "signal", disturbed)
-        with pytest.raises(KeyboardInterrupt), undisturbed():
-            raise AssertionError("it went to work")
-        assert signal.getsignal(signal.SIGINT) is interrupt
-        assert signal.getsignal(signal.SIGTERM) is stop
-    finally:
-        exchange(signal.SIGTERM, before)

@@ -1,9 +1,8 @@
-"""Atomic output folders: nothing appears in them before all of the work is done.
+"""Output folders: their files appear when all of the work is done, or not at all.
 
-A run writes into a folder `.partial-...` inside its target, which it holds a lock on. One whose
-lock nobody holds was left by a run that was killed, and the next one removes it. `.rotting.json`
-lists the files that a run has put in place: the next one, if forced, removes those of them that it
-does not write itself, and nothing else.
+A run writes into a folder `.partial-...`. A new target gets its name in one step. Into one that
+exists files are moved one by one; `.rotting.json` lists those that a run wrote, and the next one,
+if forced, removes those of them that it does not write itself, and nothing else.
 """
 
 from __future__ import annotations
@@ -11,18 +10,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from rotting.reports import locks
-from rotting.reports.undisturbed import undisturbed
-
 PARTIAL = ".partial-"
 MANIFEST = ".rotting.json"
-_BEFORE_MANIFESTS = re.compile(r"result-\d+\.npz")  # beside comparison.json
+_DAY = 86_400.0  # seconds after which a partial folder is one of a run that was killed
 
 
 @contextlib.contextmanager
@@ -34,26 +30,31 @@ def output_folder(path: str | Path, force: bool = False) -> Iterator[Path]:
     Nothing is left behind when the work fails or is interrupted. Refusals come before any work.
     """
     target = Path(path)
+    made: list[Path] = []
     with contextlib.ExitStack() as cleaning:
         try:
             _check_target(target, force)
-            made = [folder for folder in (target, *target.parents) if not folder.exists()]
+            near = target if target.exists() else target.absolute().parent
+            made += [folder for folder in (near, *near.parents) if not folder.exists()]
             cleaning.callback(_remove_empty, made)
-            with undisturbed():  # no folder is made without being noted
-                target.mkdir(parents=True, exist_ok=True)
-                work = Path(tempfile.mkdtemp(dir=target, prefix=PARTIAL))
-                cleaning.callback(shutil.rmtree, work, ignore_errors=True)
-            cleaning.enter_context(locks.held(work))
+            near.mkdir(parents=True, exist_ok=True)
+            work = outer = Path(tempfile.mkdtemp(dir=near, prefix=PARTIAL))
+            cleaning.callback(shutil.rmtree, outer, ignore_errors=True)
+            if not target.exists():
+                work = outer / target.absolute().name
+                work.mkdir()  # with the usual permissions
         except OSError as error:
             raise ValueError(f"out must be a folder that can be written to: {error}") from None
         yield work
-        with locks.alone(target), undisturbed():
-            _put_in_place(work, target)
+        _put_in_place(work, target, force)
 
 
 def final(folder: Path) -> Path:
     """Where the files of a folder that `output_folder` gave will lie in the end."""
-    return folder.parent if folder.name.startswith(PARTIAL) else folder
+    if folder.name.startswith(PARTIAL):
+        return folder.parent
+    inside = folder.parent.name.startswith(PARTIAL)
+    return folder.parent.parent / folder.name if inside else folder
 
 
 def check_place(name: str, path: Path) -> None:
@@ -77,13 +78,19 @@ def _check_target(target: Path, force: bool) -> None:
     """Refuse a target that nothing may be written to, and remove what killed runs have left."""
     if target.exists() and not target.is_dir():
         raise ValueError(f"out must be a folder, but {target} is a file")
-    _sweep(target)
-    if not force and target.is_dir() and any(f.name != MANIFEST for f in target.iterdir()):
+    for left in target.glob(f"{PARTIAL}*"):
+        if left.is_dir() and not left.is_symlink() and time.time() - left.stat().st_mtime > _DAY:
+            shutil.rmtree(left, ignore_errors=True)
+    if not force and target.is_dir() and any(map(_is_something, target.iterdir())):
         raise ValueError(
             f"out must be an empty or new folder, but {target} holds files; "
             "use --force to replace what an earlier run wrote there"
         )
     _check_kind(target / MANIFEST, is_folder=False)
+
+
+def _is_something(path: Path) -> bool:
+    return path.name != MANIFEST and not path.name.startswith(PARTIAL)
 
 
 def _check_kind(place: Path, is_folder: bool) -> None:
@@ -101,19 +108,17 @@ def _remove_empty(folders: Iterable[Path]) -> None:
             folder.rmdir()
 
 
-def _sweep(target: Path) -> None:
-    """Remove what killed runs have left."""
-    for left in target.glob(f"{PARTIAL}*"):
-        if left.is_dir() and not left.is_symlink() and locks.abandoned(left):
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _put_in_place(work: Path, target: Path) -> None:
-    found = sorted(f for f in work.rglob("*") if f != work / locks.NAME)
+def _put_in_place(work: Path, target: Path, force: bool) -> None:
+    found = sorted(work.rglob("*"))
+    names = [f.relative_to(work).as_posix() for f in found if not f.is_dir()]
+    if not target.exists():
+        _list(work, work, names)
+        work.rename(target)
+        return
+    _check_target(target, force)  # another run may have ended meanwhile
     for source in found:  # all of them before the first is moved
         _check_kind(target / source.relative_to(work), source.is_dir())
-    names = [f.relative_to(work).as_posix() for f in found if not f.is_dir()]
-    stale = sorted(_written_before(target, names) - set(names))
+    stale = sorted(_written_before(target) - set(names))
     # a run killed from here on leaves nothing that is not listed
     _list(work, target, [*names, *stale])
     for source in found:
@@ -136,16 +141,12 @@ def _list(work: Path, target: Path, names: Iterable[str]) -> None:
     written.replace(target / MANIFEST)
 
 
-def _written_before(target: Path, names: list[str]) -> set[str]:
+def _written_before(target: Path) -> set[str]:
     """The files of an earlier run that are still there."""
     try:
         listed = json.loads((target / MANIFEST).read_text(encoding="utf-8"))["files"]
         found = {name for name in listed if isinstance(name, str) and _is_inside(target, name)}
-    except FileNotFoundError:
-        if "comparison.json" not in names or not (target / "comparison.json").exists():
-            return set()
-        found = {f.name for f in target.iterdir() if _BEFORE_MANIFESTS.fullmatch(f.name)}
-    except (OSError, ValueError, TypeError, KeyError):  # damaged: nothing is known to be ours
+    except (OSError, ValueError, TypeError, KeyError):  # none, or damaged: nothing is known as ours
         return set()
     return {name for name in found if (target / name).is_file()}
 
