@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from pathlib import Path, PurePosixPath
 
 _PROC = Path("/proc")
@@ -37,31 +36,9 @@ def _of_machine(proc: Path) -> int | None:
     for line in _lines(proc / "meminfo"):
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
-    if sys.platform == "win32":
-        return _of_windows()
     with contextlib.suppress(AttributeError, OSError, ValueError):  # names that not all know
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None
-
-
-def _of_windows() -> int | None:
-    import ctypes
-
-    class Status(ctypes.Structure):
-        """MEMORYSTATUSEX; its third number is what is left."""
-
-        _fields_ = (
-            ("length", ctypes.c_uint32),
-            ("load", ctypes.c_uint32),
-            ("numbers", ctypes.c_uint64 * 7),
-        )
-
-    status = Status()
-    status.length = ctypes.sizeof(Status)
-    library = getattr(ctypes, "windll", None)
-    if library is None or not library.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
-        return None
-    return int(status.numbers[1])
 
 
 def _of_groups(proc: Path, cgroup: Path) -> list[int]:
