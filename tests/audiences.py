@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rotting.bandits.audience import Rest
-from rotting.engines import attending
+from rotting.live import keys as attending
 from rotting.policies import Policy
 from rotting.policies.parts.exposures import by_key
 from rotting.policies.parts.openings import closable

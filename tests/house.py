@@ -41,6 +41,7 @@ FLOORS = (
     "theory",
     "policies.parts",
     "policies",
+    "live",
     "engines",
     "online",
     "experiments",

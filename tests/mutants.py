@@ -23,7 +23,7 @@ import numpy as np
 import recorded
 from rotting import HalfLife, policies
 from rotting.catalogue.experiment_file import EXAMPLE
-from rotting.engines import desk as at
+from rotting.live import ledger as at
 from rotting.models import Plateau
 from rotting.online import loading, saving
 from rotting.policies import Policy

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rotting import policies
-from rotting.engines import desk as at
 from rotting.engines.compiled.stepper import calls_for, pack
-from rotting.engines.desk import new_desk
 from rotting.engines.image import image_of
+from rotting.live import ledger as at
+from rotting.live.ledger import new_desk
 from rotting.policies.parts.openings import closable
 from rotting.random import new_draw
 

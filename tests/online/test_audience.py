@@ -23,7 +23,7 @@ from rotting import (
     models,
     policies,
 )
-from rotting.engines.desk import FURTHEST
+from rotting.live.ledger import FURTHEST
 from rotting.policies import Policy
 from rotting.policies.parts.exposures import present_key
 from rotting.verbs import KINDS, judge

@@ -125,7 +125,7 @@ def test_what_the_policy_earns_over_equal_shares_has_no_bias() -> None:
     batch = player.select_many(3000)
     player.update_many(batch, [worth[label] for label in batch.labels])
     numbers = player._desk.numbers
-    from rotting.engines import desk as at
+    from rotting.live import ledger as at
 
     count, total, squares = (numbers[k] for k in (at.LIFT_COUNT, at.LIFT_SUM, at.LIFT_SQUARES))
     assert count == 3000

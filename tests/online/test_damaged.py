@@ -12,7 +12,7 @@ import pytest
 import mutants
 from cases import FAMILY, player_of
 from rotting import Player, policies
-from rotting.engines import desk as at
+from rotting.live import ledger as at
 from rotting.online import saving
 
 Change = Callable[[dict[str, Any]], object]

@@ -22,7 +22,7 @@ import pytest
 
 from mutants import ODD, forged, played, players, unpacked
 from rotting import Arm, Player, models, policies
-from rotting.engines import desk as at
+from rotting.live import ledger as at
 from rotting.online import saving
 from rotting.policies import Oracle, Policy
 

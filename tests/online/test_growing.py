@@ -8,7 +8,7 @@ import pytest
 
 from cases import examples, name_of, player_of
 from rotting import models, policies
-from rotting.engines import desk as at
+from rotting.live import ledger as at
 from rotting.online.growing import UNLIMITED
 from rotting.online.keeping import Kept
 from rotting.online.loading import FIRST

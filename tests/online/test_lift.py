@@ -13,7 +13,7 @@ import pytest
 
 import lift as study
 from rotting import Lift, Player, policies
-from rotting.engines import desk as at
+from rotting.live import ledger as at
 from rotting.online import lift, saving
 from rotting.policies.base import Policy
 

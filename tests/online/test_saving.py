@@ -17,7 +17,7 @@ import rotting
 from cases import examples, name_of, player_of
 from rotting import Arm, Decision, Player, models, policies
 from rotting.arrays import IntArray
-from rotting.engines.desk import new_desk
+from rotting.live.ledger import new_desk
 from rotting.online import saving
 from rotting.policies import Oracle, Policy
 from rotting.policies.parts.openings import closable

@@ -12,9 +12,9 @@ import pytest
 
 from cases import examples, name_of, player_of
 from rotting import Decision, Player, policies, verbs
-from rotting.engines import desk, steps
-from rotting.engines.desk import NOBODY, new_desk
-from rotting.engines.waiting import listed, nobody_waits
+from rotting.live import ledger as desk
+from rotting.live import steps
+from rotting.live.ledger import NOBODY, listed, new_desk, nobody_waits
 from rotting.policies import Policy
 from rotting.policies.parts.arms import TRIED
 from rotting.policies.parts.openings import closable

@@ -17,10 +17,10 @@ from rotting import random
 from rotting.arrays import FloatArray, IntArray
 from rotting.bandits import Scenario
 from rotting.compilable import seldom, shared
-from rotting.engines.attending import attend, told
 from rotting.engines.events import happen, may_pull
 from rotting.engines.image import restart
 from rotting.engines.loop import CLOSED_ARM, NO_SUCH_ARM, reward_of
+from rotting.live.keys import attend, told
 from rotting.policies.parts.exposures import (
     Exposures,
     Fading,

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from rotting import random
 from rotting.arrays import FloatArray, IntArray
 from rotting.compilable import seldom, shared
-from rotting.engines.attending import attend, told
 from rotting.engines.image import restart
 from rotting.engines.loop import NO_SUCH_ARM
+from rotting.live.keys import attend, told
 from rotting.policies.parts.exposures import Exposures, clear, expose, no_exposures, turn_to
 from rotting.verbs import choose, pulled, update
 

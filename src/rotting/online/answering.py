@@ -11,12 +11,11 @@ import numpy as np
 
 from rotting import checks
 from rotting.arrays import FloatArray, IntArray
-from rotting.engines import desk as at_
-from rotting.engines import rows as batches
-from rotting.engines import steps
-from rotting.engines.attending import showings
-from rotting.engines.control import leave_out
-from rotting.engines.waiting import Row, find, forget
+from rotting.live import ledger as at_
+from rotting.live import steps
+from rotting.live.keys import showings
+from rotting.live.ledger import Row, find, forget
+from rotting.live.steps import leave_out
 from rotting.online.keeping import Kept
 from rotting.online.moments import moment
 
@@ -84,7 +83,7 @@ class Answering(Kept):
             if at is not None or self._timed:
                 self._set_time(at)
             before = int(self._desk.clock[at_.EXPIRED])
-            self._work(batches.EXPIRE, _NO_ROWS, NOTHING, NOTHING)
+            self._work(steps.EXPIRE, _NO_ROWS, NOTHING, NOTHING)
             return int(self._desk.clock[at_.EXPIRED]) - before
 
         return self._alone(give_up)

@@ -11,11 +11,10 @@ from rotting import checks
 from rotting.arrays import IntArray
 from rotting.bandits.audience import HalfLife, Window, check_rest
 from rotting.checks import HUGE
-from rotting.engines import desk as at_
-from rotting.engines.attending import exposure_of
-from rotting.engines.desk import NOBODY, Desk
 from rotting.engines.plan import check_audience
-from rotting.engines.waiting import listed, nobody_waits
+from rotting.live import ledger as at_
+from rotting.live.keys import exposure_of
+from rotting.live.ledger import NOBODY, Desk, listed, nobody_waits
 from rotting.online import saving
 from rotting.online.answering import some
 from rotting.online.attendance import why_no_rest

@@ -8,8 +8,8 @@ import numpy as np
 
 from rotting import checks
 from rotting.arrays import FloatArray, IntArray
-from rotting.engines import rows as batches
-from rotting.engines.desk import BOUND
+from rotting.live import steps
+from rotting.live.ledger import BOUND
 from rotting.online.answering import NOTHING, Answering
 from rotting.online.decisions import Decisions
 
@@ -21,7 +21,7 @@ class Batching(Answering):
 
     __slots__ = ()
 
-    _COLUMNS = 3  # of a row, see `engines.rows`
+    _COLUMNS = 3  # of a row, see `live.steps`
 
     def _decide_rows(self, rows: IntArray, allowed: list[int] | None) -> FloatArray:
         """Decide for each row; returns the propensities. The time has been set."""
@@ -30,7 +30,7 @@ class Batching(Answering):
             if allowed is not None:
                 self._restrict(allowed)
             while done < len(rows):
-                made = self._work(batches.DECIDE, rows[done:], NOTHING, chances[done:])
+                made = self._work(steps.DECIDE, rows[done:], NOTHING, chances[done:])
                 if made < 0:
                     self._refuse(made, int(rows[done, 0]))
                 done += made
@@ -59,7 +59,7 @@ class Batching(Answering):
                 raise ValueError(
                     f"rewards must be {len(rows)}, one for each decision, got {len(values)}"
                 )
-            wrong = self._work(batches.LEARN, rows, values, NOTHING)
+            wrong = self._work(steps.LEARN, rows, values, NOTHING)
             if wrong >= 0:
                 self._refuse_row(wrong, *(int(x) for x in rows[wrong]))
 
@@ -72,7 +72,7 @@ class Batching(Answering):
                 f"got {number} at place {place}"
             )
         arm = self.arms[number]
-        if why == batches.TWICE:
+        if why == steps.TWICE:
             which = self._called(arm, key)
             raise ValueError(f"pull {pull} of {which} must come once, got it twice")
         raise ValueError(self._why_not(arm, number, pull, key))

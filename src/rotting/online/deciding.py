@@ -7,8 +7,8 @@ from typing import Any
 
 from rotting import checks
 from rotting.checks import HUGE
-from rotting.engines import desk as at_
-from rotting.engines.waiting import listed
+from rotting.live import ledger as at_
+from rotting.live.ledger import listed
 from rotting.online.answering import Answering, some
 from rotting.online.decisions import Assigned, Decision
 from rotting.online.sharing import holder

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.engines import desk as at
-from rotting.engines.desk import NOBODY, Desk, new_desk
-from rotting.engines.waiting import Row
+from rotting.live import ledger as at
+from rotting.live.ledger import NOBODY, Desk, Row, new_desk
 from rotting.online import saving
 from rotting.online.attendance import Attendance
 from rotting.policies.parts.exposures import Everybody, no_exposures

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from rotting.arrays import IntArray
-from rotting.engines import desk as at
-from rotting.engines.desk import NOBODY, Desk
+from rotting.live import ledger as at
+from rotting.live.ledger import NOBODY, Desk
 from rotting.online.table import figure, quoted
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms

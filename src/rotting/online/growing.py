@@ -16,8 +16,8 @@ import functools
 from typing import Any
 
 from rotting import checks
-from rotting.engines import desk as at
-from rotting.engines.desk import Desk, furthest
+from rotting.live import ledger as at
+from rotting.live.ledger import Desk, furthest
 from rotting.policies.base import Policy
 
 UNLIMITED = 1 << 60  # decisions: the capacity of a state that never needs more space

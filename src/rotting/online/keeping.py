@@ -9,11 +9,9 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from rotting import random
-from rotting.engines import desk as at
-from rotting.engines import rows as batches
-from rotting.engines import steps
-from rotting.engines.desk import Desk
-from rotting.engines.waiting import is_full, with_space
+from rotting.live import ledger as at
+from rotting.live import steps
+from rotting.live.ledger import Desk, is_full, with_space
 from rotting.online.growing import expected_sizes, next_sizes, prepared, set_limits
 from rotting.online.sharing import Shared
 from rotting.policies.base import Policy
@@ -120,7 +118,7 @@ class Kept(Shared):
             from rotting.engines.compiled.stepper import ready
 
             return int(ready(self._calls, self._params)(self._block, what, rows, rewards, chances))
-        return int(batches.work(*self._parts(), what, rows, rewards, chances))
+        return int(steps.work(*self._parts(), what, rows, rewards, chances))
 
     def _grow(self) -> None:
         """Twice the space where it is needed, or something towards it: see `online.growing`."""

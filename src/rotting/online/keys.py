@@ -10,12 +10,10 @@ import numpy as np
 from rotting import checks
 from rotting.arrays import IntArray
 from rotting.bandits.audience import Rest
-from rotting.engines import desk as at_
-from rotting.engines import rows as batches
-from rotting.engines import steps
-from rotting.engines.attending import exposure_of, is_keyed, recall
-from rotting.engines.desk import NOBODY
-from rotting.engines.waiting import Row
+from rotting.live import ledger as at_
+from rotting.live import steps
+from rotting.live.keys import exposure_of, is_keyed, recall
+from rotting.live.ledger import NOBODY, Row
 from rotting.online import attendance
 from rotting.online.answering import NOTHING
 from rotting.online.attendance import Attendance, places_for
@@ -88,7 +86,7 @@ class Keyed(Playing):
         def let_go() -> None:
             place = self._place("key must be one", key)
             row = np.full((1, self._COLUMNS), place, dtype=np.int64)
-            self._work(batches.GIVE_UP_KEY, row, NOTHING, NOTHING)
+            self._work(steps.GIVE_UP_KEY, row, NOTHING, NOTHING)
             clock = self._desk.clock
             if clock[at_.LAST_KEY] == place:
                 clock[[at_.LAST_KEY, at_.LAST_ARM]] = NOBODY

@@ -1,6 +1,6 @@
 """What a policy earns over equal shares, with an interval that holds whenever one looks.
 
-The player adds up n terms D = (r - centre) weight and their squares V (`engines.desk`). Given the
+The player adds up n terms D = (r - centre) weight and their squares V (`live.ledger`). Given the
 past, the mean of D is the policy's mean reward at that decision less that of equal shares, so the
 sum S of the D less those means is a martingale, and S / n is off from the mean lift of the n
 decisions by the martingale over n. That mean is what the interval is about: arms rot and policies

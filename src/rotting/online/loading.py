@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting import checks, plain
-from rotting.engines import desk as at
-from rotting.engines.attending import exposure_of
-from rotting.engines.desk import Desk
 from rotting.engines.plan import check_audience
-from rotting.engines.waiting import Row
+from rotting.live import ledger as at
+from rotting.live.keys import exposure_of
+from rotting.live.ledger import Desk, Row
 from rotting.online import attendance, saving
 from rotting.online.attendance import Attendance
 from rotting.online.desks import restored_desk, waiting_rows

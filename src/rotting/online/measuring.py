@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from rotting import checks
-from rotting.engines import desk as at
+from rotting.live import ledger as at
 from rotting.online.lift import ENOUGH, Lift, half_width, largest_weight
 from rotting.online.roster import Roster
 

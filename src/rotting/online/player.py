@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.engines import desk as at_
+from rotting.live import ledger as at_
 from rotting.online import saving
 from rotting.online.batching import MOST
 from rotting.online.columns import columns_of

@@ -6,9 +6,8 @@ from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
 from rotting import checks, random
-from rotting.engines import desk as at
-from rotting.engines.desk import Desk, new_desk
-from rotting.engines.waiting import lined_up, listed
+from rotting.live import ledger as at
+from rotting.live.ledger import Desk, lined_up, listed, new_desk
 from rotting.online import loading, saving
 from rotting.online.growing import UNLIMITED, prepared
 from rotting.online.labels import freeze

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting.arrays import IntArray
-from rotting.engines import desk as at_
-from rotting.engines import rows as batches
+from rotting.live import ledger as at_
+from rotting.live import steps
 from rotting.online.answering import Answering
 from rotting.online.batching import Batching
 
@@ -55,12 +55,12 @@ class Proposing(Batching):
         control[0], control[1], control[2] = second, stride, 0
 
     def _select_by(self, names: Sequence[str], places: IntArray | None) -> tuple[IntArray, Any]:
-        """Decide for each name, as `draw_by` and `select` would; rows as `engines.rows` has them.
+        """Decide for each name, as `draw_by` and `select` would; rows as `live.steps` has them.
 
         `places` are the numbers of the keys; the caller holds the player.
         """
-        rows = np.zeros((len(names), batches.DRAWS + 4), dtype=np.int64)
-        rows[:, batches.DRAWS :] = words_of(self.seed, names)
+        rows = np.zeros((len(names), steps.DRAWS + 4), dtype=np.int64)
+        rows[:, steps.DRAWS :] = words_of(self.seed, names)
         if places is not None:
             rows[:, 3] = places
         return rows, self._decide_rows(rows, None)

@@ -8,10 +8,9 @@ import numpy as np
 
 from rotting import checks
 from rotting.arrays import FloatArray, IntArray
-from rotting.engines import desk as at
-from rotting.engines import rows as batches
-from rotting.engines.desk import with_arms
-from rotting.engines.waiting import lined_up, listed
+from rotting.live import ledger as at
+from rotting.live import steps
+from rotting.live.ledger import lined_up, listed, with_arms
 from rotting.online.answering import some
 from rotting.online.batching import Batching
 from rotting.online.growing import prepared
@@ -111,12 +110,12 @@ class Roster(Batching):
         done = 0
         try:
             while True:
-                done += self._work(batches.RECORD, rows[done:], values[done:], chances[done:])
+                done += self._work(steps.RECORD, rows[done:], values[done:], chances[done:])
                 if done == len(values):
                     break
                 self._grow()
         finally:  # after Ctrl-C, too: the first rows are learnt then, and nothing waits
-            self._work(batches.GIVE_UP_SINCE, np.full((1, 4), before), np.zeros(0), np.zeros(0))
+            self._work(steps.GIVE_UP_SINCE, np.full((1, 4), before), np.zeros(0), np.zeros(0))
         if len(self._desk.waiting.entries) > space:  # for pulls left out, which wait no longer
             waiting = self._desk.waiting
             fewer = lined_up(listed(waiting), space, keyed=waiting.keyed)

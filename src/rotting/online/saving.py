@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting import plain
-from rotting.engines.desk import Desk
+from rotting.live.ledger import Desk
 from rotting.provenance import VERSION
 from rotting.state import check_form, leaves
 
@@ -42,7 +42,7 @@ class Saved(NamedTuple):
     dated: bool | None  # whether times are dates
     capacity: int  # decisions that the state has space for
     reach: int  # pulls that the tables of the params reach
-    waiting: list[list[Any]]  # rows as `engines.waiting.listed` gives them
+    waiting: list[list[Any]]  # rows as `live.ledger.listed` gives them
     draw: Any  # where the random numbers stand
     desk: dict[str, Any]  # arrays by name; like draw and state still packed after reading
     state: dict[str, Any]  # arrays by path

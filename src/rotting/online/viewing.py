@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rotting.engines import desk as at
-from rotting.engines.waiting import listed
+from rotting.live import ledger as at
+from rotting.live.ledger import listed
 from rotting.online import explaining
 from rotting.online.believing import Believed, believed
 from rotting.online.curves import LONGEST

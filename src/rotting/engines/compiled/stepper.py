@@ -15,11 +15,10 @@ import numpy as np
 
 from rotting.arrays import IntArray
 from rotting.compilable import Table, dispatched
-from rotting.engines import rows as batches
-from rotting.engines import steps
-from rotting.engines.attending import has_keys
 from rotting.engines.compiled.compiling import LOCK, compiled, first_call
 from rotting.engines.compiled.overloads import forget, make_known
+from rotting.live import steps
+from rotting.live.keys import has_keys
 from rotting.state import kinds, leaves, values
 
 # A layout is the nested structure of what a block holds: a tuple type with its members, or the
@@ -80,13 +79,13 @@ def make_work(layout: str) -> Callable[..., Any]:
 
     def work(block: Any, what: Any, rows: Any, rewards: Any, chances: Any) -> Any:
         params, state, draw, desk = unpack(block, layout)
-        return batches.work(params, state, draw, desk, what, rows, rewards, chances)
+        return steps.work(params, state, draw, desk, what, rows, rewards, chances)
 
     return work
 
 
 class Calls(NamedTuple):
-    """The compiled forms of `engines.steps` for players of one policy, whatever their sizes."""
+    """The compiled forms of `live.steps` for players of one policy, whatever their sizes."""
 
     decide: Any
     learn: Any

@@ -120,7 +120,7 @@ def next_untried(arms: Arms, need: Any) -> Any:
     has been pulled less; closed arms do not count. With immediate rewards this is the paper's
     ramp-up, each arm in turn. With late or lost rewards no arm is forgotten, and one that never
     answers is pulled only as often as the least pulled of the others (a player sees to it that
-    this is not too often, `engines.steps`).
+    this is not too often, `live.steps`).
     """
     if arms.clock[WAITING] == 0:
         return -1

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rotting.compilable import by_type, shared
-from rotting.engines.desk import FURTHEST, LAST_KEY
+from rotting.live.ledger import FURTHEST, LAST_KEY
 from rotting.policies.parts.arms import Arms, next_pull
 from rotting.policies.parts.exposures import (
     JUDGED,

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rotting.engines import desk as at
-from rotting.engines import steps
-from rotting.engines.desk import Desk, new_desk
-from rotting.engines.waiting import listed, nobody_waits
+from rotting.live import ledger as at
+from rotting.live import steps
+from rotting.live.ledger import Desk, listed, new_desk, nobody_waits
 from rotting.verbs import KINDS, Verbs
 
 

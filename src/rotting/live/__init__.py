@@ -1,0 +1,1 @@
+"""Online play: what a player keeps, and what a decision and a reward do to it."""

@@ -1,0 +1,541 @@
+"""Decisions and rewards of online play: written once, run as they are or compiled.
+
+All bookkeeping is done here, on the `Desk`. A decision says first whether there is space for it;
+if not, nothing has happened yet, and the player makes some.
+
+A policy that keeps judgements has judged the last pull of the arm that was pulled last, not its
+next one. It is asked to judge again only if no reward of the arm comes before the next decision,
+since the reward would make it judge anyway.
+
+An arm without any reward is what ramp-ups look for. Where rewards are late, a new arm would get one
+decision after the other until its first reward comes; so once others have answered, an arm that
+has not is hidden from the policy after 32 + sqrt(t) pulls. That grows: no arm is hidden for ever.
+
+The control group comes first, then single decisions and rewards, then batches of them by rows. A
+row is an arm's number, a pull, one more number that says something about it, and in an audience the
+key's number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rotting import random
+from rotting.compilable import seldom, shared
+from rotting.live.keys import attend, call, recall, showings, told, whose, write_down
+from rotting.live.ledger import (
+    AFTER,
+    AMONG,
+    ARM,
+    ASKED,
+    AT,
+    BOUND,
+    CENTRE,
+    CHANCE,
+    COUNT,
+    DECIDED,
+    DEFAULT,
+    EXPIRED,
+    EXPLORE,
+    FIRST,
+    GROW_AT,
+    GROW_AT_PULL,
+    LAST,
+    LAST_ALLOWED,
+    LAST_ARM,
+    LAST_CONTROL,
+    LAST_PULL,
+    LAST_SEEN,
+    LATE,
+    LEARNT,
+    LEAST,
+    LIFETIME,
+    LIFT_CONTROL,
+    LIFT_COUNT,
+    LIFT_OTHERS,
+    LIFT_REWARDS,
+    LIFT_SQUARES,
+    LIFT_SUM,
+    MADE,
+    MOST,
+    NEXT_WEIGHT,
+    NOBODY,
+    NONE,
+    NOW,
+    OFFSET,
+    OPEN,
+    PULL,
+    SILENT,
+    TAKEN,
+    TOTAL,
+    UNHASHED,
+    WEIGHT,
+    WINDOW,
+    find,
+    forget,
+    hash_again,
+    is_full,
+    is_of,
+    key_at,
+    told_at,
+    wait,
+)
+from rotting.policies.parts.exposures import expose, turn_to
+from rotting.verbs import choose, chosen, pulled, rejudge, reopen, update
+
+# -------------------------------------------------------------------------------- control group
+
+uniform = random.uniform
+
+
+@shared
+@seldom
+def controlled(desk: Any, open_now: Any, wanted: Any) -> Any:
+    """The arm that is taken where there is a control group: the policy's, or any."""
+    clock, numbers = desk.clock, desk.numbers
+    arms = clock[LAST_ALLOWED]
+    share = numbers[EXPLORE]
+    arm = wanted
+    clock[LAST_CONTROL] = 0
+    if uniform(desk.draw) < share:
+        clock[LAST_CONTROL] = 1
+        left = int(uniform(desk.draw) * arms)
+        arm = -1
+        while left >= 0:
+            arm += 1
+            left -= open_now[arm]
+    mine = 1.0 if arm == wanted else 0.0
+    numbers[CHANCE] = share / arms + (1.0 - share) * mine
+    numbers[NEXT_WEIGHT] = (mine - 1.0 / arms) / numbers[CHANCE]
+    return arm
+
+
+@shared
+@seldom
+def mean(desk: Any) -> Any:
+    """The mean of all rewards that have come, or zero.
+
+    Where there is a default, those that wait count with it: clicks come sooner than silence ends.
+    """
+    seen = 0
+    for i in range(desk.seen.size):
+        seen += desk.seen[i]
+    numbers = desk.numbers
+    total = numbers[TOTAL]
+    if numbers[DEFAULT] == numbers[DEFAULT]:
+        seen += desk.waiting.ends[COUNT]
+        total += desk.waiting.ends[COUNT] * (numbers[DEFAULT] - numbers[OFFSET])
+    return numbers[OFFSET] + total / seen if seen > 0 else 0.0
+
+
+@shared
+@seldom
+def compare(desk: Any, entry: Any, reward: Any) -> None:
+    """Let a reward enter the comparison with equal shares."""
+    numbers, notes = desk.numbers, desk.waiting.notes
+    weight = notes[entry, WEIGHT]
+    if weight == 0.0:  # history, one allowed arm, or no centre
+        return
+    centre, default = notes[entry, CENTRE], numbers[DEFAULT]
+    if reward == default:
+        return  # counted as that when it was decided
+    if default == default:
+        tally(desk, weight, centre, default, -1.0)
+    tally(desk, weight, centre, reward, 1.0)
+
+
+def leave_out(desk: Any, entry: Any) -> None:
+    """A decision is dropped: the default that it has counted with is taken out again."""
+    notes, default = desk.waiting.notes, desk.numbers[DEFAULT]
+    if notes[entry, WEIGHT] != 0.0 and default == default:
+        tally(desk, notes[entry, WEIGHT], notes[entry, CENTRE], default, -1.0)
+
+
+@shared
+@seldom
+def tally(desk: Any, weight: Any, centre: Any, reward: Any, times: Any) -> None:
+    """Put a reward into the sums of the comparison, or, with times = -1, take it out."""
+    numbers = desk.numbers
+    off = weight * (reward - centre)
+    numbers[LIFT_COUNT] += times
+    numbers[LIFT_SUM] += times * off
+    numbers[LIFT_SQUARES] = max(numbers[LIFT_SQUARES] + times * off * off, 0.0)
+    numbers[LIFT_REWARDS] += times * (reward - numbers[OFFSET])
+    if weight < 0.0:
+        numbers[LIFT_OTHERS] += times
+
+
+# ------------------------------------------------------------------------------------ one by one
+
+
+# What comes instead of an arm; where an arm is meant, that comes in the pull's place.
+NO_SPACE, NO_SUCH_ARM, CLOSED, NOBODY_OPEN = -1, -2, -3, -4
+PATIENCE = 32  # pulls of an arm without any reward that are always allowed
+
+
+@shared
+def decide(params: Any, state: Any, draw: Any, desk: Any, key: Any = 0) -> Any:
+    """Choose an arm, for a key, and count its pull; returns both, or why not."""
+    clock, numbers = desk.clock, desk.numbers
+    allowed = clock[OPEN]
+    open_now = desk.open
+    bound = clock[BOUND]
+    if bound & AMONG != 0:
+        allowed = _restrict(desk)
+        open_now = desk.allowed
+    if allowed == 0 and bound < TAKEN:  # before space is asked for: a refusal changes nothing
+        return NOBODY_OPEN, 0
+    if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
+        return NO_SPACE, 0
+    if clock[UNHASHED] != 0:
+        find_again(desk)
+    shown, seen_by_policy = allowed, open_now
+    if clock[SILENT] > 0:
+        shown = _hide_silent(desk, open_now, allowed)
+        if shown < allowed:
+            seen_by_policy = desk.shown
+    if clock[LATE] != NOBODY:
+        rejudge(params, state, clock[LATE])
+    if clock[WINDOW] > 0 or numbers[LIFETIME] < math.inf:
+        expire(params, state, desk)
+    attend(params, state, key, clock[DECIDED] + 1)
+    turn_to(desk.exposure, key, clock[DECIDED] + 1)
+    arm = bound // TAKEN - 1
+    if arm < 0:  # nobody has said which arm is taken: the policy is asked
+        if shown < clock[OPEN]:
+            reopen(params, state, seen_by_policy)
+        arm = choose(params, state, draw)
+        if shown < clock[OPEN]:
+            reopen(params, state, desk.open)
+        if arm < 0 or arm >= open_now.size:
+            return NO_SUCH_ARM, arm
+        if open_now[arm] == 0:
+            return CLOSED, arm
+        clock[LAST_ALLOWED] = allowed
+        if numbers[EXPLORE] > 0.0:
+            arm = controlled(desk, open_now, arm)
+        if bound & ASKED != 0:
+            return arm, 0
+    return arm, count(params, state, desk, arm, key)
+
+
+@shared
+@seldom
+def find_again(desk: Any) -> None:
+    """Let the decisions that wait be found, after the player has made space for more."""
+    hash_again(desk.waiting)
+    desk.clock[UNHASHED] = 0
+
+
+@shared
+@seldom
+def _restrict(desk: Any) -> Any:
+    """Take retired arms out of those allowed; returns how many are left."""
+    left = 0
+    for i in range(desk.open.size):
+        desk.allowed[i] *= desk.open[i]
+        left += desk.allowed[i]
+    return left
+
+
+@shared
+@seldom
+def _hide_silent(desk: Any, open_now: Any, allowed: Any) -> Any:
+    """Hide arms that have been pulled a good deal and never answered; returns how many are left."""
+    left = allowed
+    answered = False
+    for i in range(open_now.size):
+        desk.shown[i] = open_now[i]
+        if open_now[i] != 0:
+            if desk.seen[i] > 0:
+                answered = True
+            else:
+                more = desk.pulls[i] - PATIENCE
+                if more > 0 and more * more > desk.clock[DECIDED]:
+                    desk.shown[i] = 0
+                    left -= 1
+    return left if answered else allowed
+
+
+@shared
+def count(params: Any, state: Any, desk: Any, arm: Any, key: Any = 0) -> Any:
+    """Count the pull of an arm, whose reward is waited for from now on; returns its number.
+
+    In an audience that is the key's own; the key is present.
+    """
+    clock, numbers = desk.clock, desk.numbers
+    pull_told = told(state, desk.pulls, arm)
+    pulled(params, state, arm)
+    expose(desk.exposure, arm)
+    desk.pulls[arm] += 1
+    pull = showings(state, desk, key, arm)
+    weight, centre = 0.0, 0.0
+    if numbers[EXPLORE] > 0.0:
+        chosen(params, state, arm, pull_told, numbers[CHANCE])
+        if numbers[LEAST] <= numbers[MOST]:  # a reward has come: there is a centre
+            weight = numbers[NEXT_WEIGHT]
+            centre = mean(desk)
+            if weight != 0.0:
+                numbers[LIFT_CONTROL] += clock[LAST_CONTROL]
+                if numbers[DEFAULT] == numbers[DEFAULT]:
+                    tally(desk, weight, centre, numbers[DEFAULT], 1.0)
+    write_down(state, desk, key, pull_told)
+    if pull_told >= clock[GROW_AT_PULL]:
+        clock[GROW_AT] = 0  # the tables have to reach further before the next decision
+    made = clock[DECIDED] + 1
+    clock[DECIDED] = made
+    clock[LATE] = arm
+    clock[LAST_ARM] = arm
+    clock[LAST_PULL] = pull
+    clock[LAST_SEEN] = desk.seen[arm]
+    clock[LEARNT] = 0
+    desk.chosen[arm] = made
+    wait(desk.waiting, arm, pull, made, numbers[NOW], weight, centre, key, pull_told)
+    return pull
+
+
+@shared
+def learn(
+    params: Any, state: Any, desk: Any, arm: Any, pull: Any, reward: Any, key: Any = 0
+) -> Any:
+    """Take in the reward of a key's pull; False if that does not wait for one."""
+    place = find(desk.waiting, arm, pull, key)
+    if place == NONE:
+        return False
+    _learn(params, state, desk, place, arm, pull, reward, key)
+    return True
+
+
+@shared
+def _learn(
+    params: Any, state: Any, desk: Any, place: Any, arm: Any, pull: Any, reward: Any, key: Any
+) -> None:
+    """Take in the reward of the decision at a place of the table of those that wait."""
+    numbers, clock = desk.numbers, desk.clock
+    waiting = desk.waiting
+    pull_told = told_at(waiting.whose, waiting.table[place] - 1, pull)
+    if numbers[EXPLORE] > 0.0:
+        compare(desk, waiting.table[place] - 1, reward)
+    forget(waiting, place)
+    recall(state, key)
+    update(params, state, arm, pull_told, reward)
+    if clock[LATE] == arm:
+        clock[LATE] = NOBODY
+    clock[LEARNT] += 1
+    if desk.seen[arm] == 0 and clock[SILENT] > 0:
+        clock[SILENT] -= 1
+    desk.seen[arm] += 1
+    desk.total[arm] += reward
+    if numbers[LEAST] > numbers[MOST]:
+        numbers[OFFSET] = reward
+    if reward < numbers[LEAST]:
+        numbers[LEAST] = reward
+    if reward > numbers[MOST]:
+        numbers[MOST] = reward
+    numbers[TOTAL] += reward - numbers[OFFSET]
+
+
+@shared
+@seldom
+def expire(params: Any, state: Any, desk: Any) -> None:
+    """Give up the decisions that have waited too long: the default is their reward, if any."""
+    clock, numbers, waiting = desk.clock, desk.numbers, desk.waiting
+    while True:
+        entry = waiting.ends[FIRST]
+        if entry == NONE:
+            return
+        age = clock[DECIDED] - waiting.entries[entry, MADE]
+        late = clock[WINDOW] > 0 and age >= clock[WINDOW]
+        # times that were not said are NaN, for which no comparison holds
+        if not late and not numbers[NOW] - waiting.notes[entry, AT] > numbers[LIFETIME]:
+            return
+        give_up(params, state, desk, entry)
+
+
+@shared
+@seldom
+def give_up(params: Any, state: Any, desk: Any, entry: Any) -> None:
+    """Wait no longer for the reward of one decision."""
+    entries = desk.waiting.entries
+    arm, pull = entries[entry, ARM], entries[entry, PULL]
+    key = key_at(desk.waiting.whose, entry)
+    place = find(desk.waiting, arm, pull, key)
+    desk.clock[EXPIRED] += 1
+    default = desk.numbers[DEFAULT]
+    if default == default:
+        _learn(params, state, desk, place, arm, pull, default, key)
+    else:
+        forget(desk.waiting, place)
+
+
+# --------------------------------------------------------------------------------------- batches
+
+
+# what happens to the rows of a batch
+DECIDE, LEARN, RECORD, EXPIRE, GIVE_UP_SINCE, GIVE_UP_KEY = 0, 1, 2, 3, 4, 5
+UNKNOWN, TWICE = 1, 2  # why a row cannot be learnt
+DRAWS = 4  # the first of four columns with keys and steps, of the policy's numbers and the group's
+
+
+@shared
+@seldom
+def decide_rows(params: Any, state: Any, draw: Any, desk: Any, rows: Any, chances: Any) -> Any:
+    """Decisions in a row, as many as there is space for; returns how many, or why not.
+
+    `rows` gets arm, pull, and whether it is one of the control group; the first of them gets the
+    arm that cannot be chosen, if that is why not. Rows with more columns say where the random
+    numbers of each decision begin.
+    """
+    for k in range(rows.shape[0]):
+        if rows.shape[1] > DRAWS:
+            draw[0], draw[1], draw[2] = rows[k, DRAWS], rows[k, DRAWS + 1], 0
+            control = desk.draw
+            control[0], control[1], control[2] = rows[k, DRAWS + 2], rows[k, DRAWS + 3], 0
+        arm, pull = decide(params, state, draw, desk, whose(state, desk, rows, k))
+        if arm < 0:
+            if arm == NO_SPACE:
+                return k
+            rows[0, 0] = pull  # the arm that cannot be
+            return arm
+        rows[k, 0] = arm
+        rows[k, 1] = pull
+        rows[k, 2] = desk.clock[LAST_CONTROL]
+        chances[k] = desk.numbers[CHANCE]
+    return rows.shape[0]
+
+
+@shared
+@seldom
+def wrong_row(state: Any, desk: Any, rows: Any) -> Any:
+    """The first row whose decision does not wait, or comes twice; its place, or -1.
+
+    `rows` has arm and pull, and gets in its third column why. Rows seen are marked by a sign.
+    """
+    waiting = desk.waiting
+    found = -1
+    seen = 0
+    while seen < rows.shape[0]:
+        place = find(waiting, rows[seen, 0], rows[seen, 1], whose(state, desk, rows, seen))
+        if place == NONE:
+            found = seen
+            rows[seen, 2] = UNKNOWN
+            break
+        entry = waiting.table[place] - 1
+        if waiting.entries[entry, MADE] < 0:
+            found = seen
+            rows[seen, 2] = TWICE
+            break
+        waiting.entries[entry, MADE] = -waiting.entries[entry, MADE]
+        seen += 1
+    for k in range(seen):
+        key = whose(state, desk, rows, k)
+        entry = waiting.table[find(waiting, rows[k, 0], rows[k, 1], key)] - 1
+        waiting.entries[entry, MADE] = -waiting.entries[entry, MADE]
+    return found
+
+
+@shared
+@seldom
+def learn_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any) -> Any:
+    """Rewards in a row: all of them, or none if a decision does not wait; see `wrong_row`."""
+    wrong = wrong_row(state, desk, rows)
+    if wrong < 0:
+        for k in range(rows.shape[0]):
+            key = whose(state, desk, rows, k)
+            learn(params, state, desk, rows[k, 0], rows[k, 1], rewards[k], key)
+    return wrong
+
+
+@shared
+@seldom
+def record_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any, chances: Any) -> Any:
+    """History: each row's arm was pulled, and this was its reward; NaN where it is not known.
+
+    A row has the number of the pull, or zero for the arm's next one; pulls that are left out
+    were made, too, and wait for rewards that may stand further down. Returns how many rows there
+    was space for.
+    """
+    clock, numbers = desk.clock, desk.numbers
+    share = numbers[EXPLORE]
+    numbers[EXPLORE] = 0.0  # nothing here was the control group's
+    done = 0
+    while done < rows.shape[0]:
+        arm = rows[done, 0]
+        key = whose(state, desk, rows, done)
+        before = showings(state, desk, key, arm)
+        pull = rows[done, 1] if rows[done, 1] > 0 else before + 1
+        if pull > before:
+            if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
+                break
+            if clock[LATE] != NOBODY:
+                rejudge(params, state, clock[LATE])
+            call(state, desk, key, clock[DECIDED] + 1)
+            made = count(params, state, desk, arm, key)
+            if made < pull:
+                continue
+            if chances[done] == chances[done]:
+                last = desk.waiting.ends[LAST]
+                pull_told = told_at(desk.waiting.whose, last, pull)
+                chosen(params, state, arm, pull_told, chances[done])
+        if rewards[done] == rewards[done]:
+            learn(params, state, desk, arm, pull, rewards[done], key)
+        done += 1
+    numbers[EXPLORE] = share
+    return done
+
+
+@shared
+@seldom
+def give_up_since(desk: Any, made: Any) -> None:
+    """Wait no longer for the rewards of decisions after this one; they are not known."""
+    waiting = desk.waiting
+    while waiting.ends[LAST] != NONE:
+        entry = waiting.ends[LAST]
+        if waiting.entries[entry, MADE] <= made:
+            return
+        key = key_at(waiting.whose, entry)
+        arm, pull = waiting.entries[entry, ARM], waiting.entries[entry, PULL]
+        forget(waiting, find(waiting, arm, pull, key))
+
+
+@shared
+@seldom
+def give_up_key(params: Any, state: Any, desk: Any, key: Any) -> None:
+    """Wait no longer for the rewards of a key's decisions: the default is their reward, if any."""
+    waiting = desk.waiting
+    entry = waiting.ends[FIRST]
+    while entry != NONE:
+        after = waiting.entries[entry, AFTER]
+        if is_of(waiting.whose, entry, key):
+            give_up(params, state, desk, entry)
+        entry = after
+
+
+@shared
+def work(
+    params: Any,
+    state: Any,
+    draw: Any,
+    desk: Any,
+    what: Any,
+    rows: Any,
+    rewards: Any,
+    chances: Any,
+) -> Any:
+    """A batch of decisions, rewards or history, or the giving up of what is waited for."""
+    if desk.clock[UNHASHED] != 0:
+        find_again(desk)
+    if what == DECIDE:
+        return decide_rows(params, state, draw, desk, rows, chances)
+    if what == LEARN:
+        return learn_rows(params, state, desk, rows, rewards)
+    if what == RECORD:
+        return record_rows(params, state, desk, rows, rewards, chances)
+    if what == EXPIRE:
+        expire(params, state, desk)
+    elif what == GIVE_UP_KEY:
+        give_up_key(params, state, desk, rows[0, 0])
+    else:
+        give_up_since(desk, rows[0, 0])
+    return 0
