@@ -13,6 +13,7 @@
 - start: killed with a million keys. How long the next start takes, and how long its log is silent.
 - log: how large the write-ahead log becomes meanwhile.
 
+The limits are some times what is usual here, and far below what was found: gigabytes, seconds.
 Each has a short form in tests/serve. The exit code is 1 if a limit is not kept.
 """
 

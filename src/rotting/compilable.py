@@ -44,8 +44,8 @@ class Table:
         self.generate: Body | None = None
         self.variants: dict[type, Body] = {}
 
-    def find(self, kind: Any, default: Body) -> Body:
-        """The body for this type."""
+    def find(self, kind: Any, default: Any) -> Any:
+        """The body for this type, or else the default."""
         return self.variants.get(kind, default)
 
     def of(self, *kinds: type) -> Callable[[Body], Body]:
@@ -68,10 +68,12 @@ class Table:
         for name in self.path:
             fields = getattr(found, "fields", ())
             found = found.types[fields.index(name)] if name in fields else None
-        made = self._compiled if self.generate is None else self.generate
         kind = getattr(found, "instance_class", None)
-        body = made if kind is None else self.find(kind, made)
-        return self.generate(*types) if body is self.generate is not None else body
+        body: Body | None = None if kind is None else self.find(kind, None)
+        if body is not None:
+            return body
+        made: Body = self._compiled if self.generate is None else self.generate(*types)
+        return made
 
     def bodies(self) -> list[Body]:
         """All that compiled code may come from, but for what is generated."""

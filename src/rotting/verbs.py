@@ -107,7 +107,7 @@ def verbs_of(params: Any) -> Verbs:
 class _OfPolicies(Table):
     """The bodies of a verb: those of the policies, by the type of their params."""
 
-    def find(self, kind: Any, default: Body) -> Body:
+    def find(self, kind: Any, default: Any) -> Any:
         """What the policy has of this name."""
         try:
             verbs = KINDS[kind]

@@ -14,14 +14,6 @@ from client_fake import Fake
 from rotting.serve.client import Away, Choice, Refused, transport
 
 
-@pytest.fixture
-def fake() -> Fake:
-    made = Fake()
-    made.client().create("banner", ["A", "B", "C"], fallback="B")
-    made.requests.clear()
-    return made
-
-
 def answer(status: int, code: str = "unavailable", **headers: str) -> httpx.Response:
     return httpx.Response(status, json={"error": {"code": code, "message": "no"}}, headers=headers)
 

@@ -18,14 +18,6 @@ from rotting.serve.client import Away, Choice, Client, Refused
 KEY = "rk_very-secret-0123456789"
 
 
-@pytest.fixture
-def fake() -> Fake:
-    made = Fake()
-    made.client().create("banner", ["A", "B", "C"], fallback="B")
-    made.requests.clear()
-    return made
-
-
 def answer(status: int, code: str = "unavailable", **headers: str) -> httpx.Response:
     return httpx.Response(status, json={"error": {"code": code, "message": "no"}}, headers=headers)
 

@@ -19,15 +19,6 @@ from client_fake import Fake
 from rotting.serve.client import Away, Choice, Client, Refused, fallbacks
 from serve_process import Server
 
-
-@pytest.fixture
-def fake() -> Fake:
-    made = Fake()
-    made.client().create("banner", ["A", "B", "C"], fallback="B")
-    made.requests.clear()
-    return made
-
-
 # ------------------------------------------------------------------------- what is shown meanwhile
 
 

@@ -16,7 +16,8 @@ from schemathesis.core.result import Ok
 
 from client_fake import Fake
 from rotting.serve import requests
-from rotting.serve.openapi import CODES, description
+from rotting.serve.errors import DESCRIBED
+from rotting.serve.openapi import description
 from serve.inside import Inside, serving
 
 DOCUMENT = description("1.2.3")
@@ -290,7 +291,7 @@ def test_answers_are_of_their_types(tmp_path: Path) -> None:
         exactly("Status", inside.client.get("/v1/status").json())
         exactly("Alive", inside.client.get("/health").json())
         exactly("Ready", inside.client.get("/ready").json(), ("clock_offset",))
-        assert inside.get()["last_error"]["code"] in CODES
+        assert inside.get()["last_error"]["code"] in DESCRIBED
         many = inside.post("erase", [{"key": "ann"}, {"key": ""}])
         answered = DOCUMENT["paths"][f"{ONE}/erase"]["post"]["responses"]["200"]["content"]
         validator(answered["application/json"]["schema"]).validate(many)
@@ -339,7 +340,7 @@ def test_new_experiments_are_limited(wrong: dict[str, Any]) -> None:
 
 def test_errors_have_their_statuses() -> None:
     responses = DOCUMENT["components"]["responses"]
-    assert set(responses) == {f"Status{status}" for status in CODES.values()}
+    assert set(responses) == {f"Status{status}" for status in DESCRIBED.values()}
     for status in ("Status429", "Status503"):
         assert "Retry-After" in responses[status]["headers"]
     for item in DOCUMENT["paths"].values():

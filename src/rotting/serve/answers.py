@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from rotting.serve.errors import STATUS
+from rotting.serve.errors import DESCRIBED
 from rotting.serve.events import Kind
 from rotting.serve.requests import Id, Key, Label, Name
 
@@ -18,8 +18,7 @@ Count = Annotated[int, Meta(ge=0)]
 First = Annotated[int, Meta(ge=1)]
 Seq = Annotated[int, Meta(ge=0, description="The number of the event, among all of the service.")]
 Time = Annotated[float, Meta(description="Seconds since 1970.")]
-_CODES = [code for code, status in STATUS.items() if status != 500]
-Code = Annotated[str, Meta(extra_json_schema={"enum": _CODES})]
+Code = Annotated[str, Meta(extra_json_schema={"enum": list(DESCRIBED)})]
 What = Annotated[str, Meta(extra_json_schema={"enum": [kind.name.lower() for kind in Kind]})]
 Why = Annotated[str, Meta(description="Why not.", extra_json_schema={"enum": ["late", "repeated"]})]
 

@@ -22,6 +22,8 @@ STATUS = {
     "internal": 500,
     "unavailable": 503,
 }
+# what a description promises: mistakes of the service itself are none of it
+DESCRIBED = {code: status for code, status in STATUS.items() if status != 500}
 
 
 _MOST = 700  # characters of a sentence

@@ -215,7 +215,7 @@ class Experiment:
     def apply(self, event: Event) -> None:
         """Take in the next event; one of a decision is decided again."""
         body = events.decode(event)
-        self._TAKEN_IN[event.kind](self, event, body)
+        self._HANDLERS[event.kind](self, event, body)
         self.seq, self.at = event.seq, event.at
 
     def _again(self, event: Event, body: Decided) -> None:
@@ -335,7 +335,7 @@ class Experiment:
     def _upgraded(self, event: Event, body: events.Upgraded) -> None:
         self.version, self.since = body.version, event.seq
 
-    _TAKEN_IN: ClassVar[dict[int, Callable[[Experiment, Event, Any], None]]] = {
+    _HANDLERS: ClassVar[dict[int, Callable[[Experiment, Event, Any], None]]] = {
         Kind.DECIDED: _again,
         Kind.SHOWN: _shown,
         Kind.REWARDED: _rewarded,

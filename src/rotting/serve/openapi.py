@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 
 from rotting.serve import answers, requests
-from rotting.serve.errors import STATUS
+from rotting.serve.errors import DESCRIBED
 
 Schema = dict[str, Any]
-CODES = {code: status for code, status in STATUS.items() if status != 500}
 _REF = "#/components/schemas/{name}"
 _ALWAYS = (405, 429, 503)
 _KEYED = (401, 403)
@@ -140,7 +139,7 @@ def description(version: str) -> dict[str, Any]:
         "components": {
             "schemas": schemas(),
             "responses": {
-                f"Status{status}": _refused(status) for status in sorted(set(CODES.values()))
+                f"Status{status}": _refused(status) for status in sorted(set(DESCRIBED.values()))
             },
             "parameters": {"Name": _parameter("path", "name", _schema(requests.Name))},
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
@@ -310,7 +309,7 @@ def _parameter(place: str, name: str, schema: Schema) -> dict[str, Any]:
 
 
 def _refused(status: int) -> dict[str, Any]:
-    codes = [code for code, its in CODES.items() if its == status]
+    codes = [code for code, its in DESCRIBED.items() if its == status]
     found = _good(" or ".join(codes).replace("_", " ").capitalize() + ".", _ref("Error"))
     if status in (429, 503):
         wait = {"description": "Seconds to wait.", "schema": {"type": "string"}}

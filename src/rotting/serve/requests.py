@@ -20,12 +20,14 @@ MOST_EVENTS = 10_000  # of a page
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$(?!\n)"  # in Python $ is also before a last newline
 # What msgspec does not check is checked by this module and by `settings`, and described here: texts
 # without control characters, names that do not deceive the eye, rewards of at most 1e100.
-_FINE: dict[str, Any] = {"pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$"}
-_FINE_ID: dict[str, Any] = {
-    "pattern": _FINE["pattern"].replace(
-        "]", "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff]"
-    )
-}
+_CONTROLS = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
+# they turn the direction of writing, or cannot be seen: a name with one reads like another
+_HIDDEN = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
+_HALVES = r"\ud800-\udfff"  # of pairs: JSON schemas have no word for them
+_CONTROL = re.compile(f"[{_CONTROLS}{_HALVES}]")
+_DECEIVING = re.compile(f"[{_CONTROLS}{_HALVES}{_HIDDEN}]")
+_FINE: dict[str, Any] = {"pattern": f"^[^{_CONTROLS}]*$"}
+_FINE_ID: dict[str, Any] = {"pattern": f"^[^{_CONTROLS}{_HIDDEN}]*$"}
 _REWARD: dict[str, Any] = {"minimum": -HUGE, "maximum": HUGE}
 _DIFFERENT: dict[str, Any] = {"uniqueItems": True}
 _POLICY: dict[str, Any] = {
@@ -64,11 +66,6 @@ Policy = (
 )
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
 Horizon = Annotated[int, Meta(ge=1, le=2**53)]
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029\ud800-\udfff]")
-# they turn the direction of writing, or cannot be seen: a name with one reads like another
-_DECEIVING = re.compile(
-    _CONTROL.pattern[:-1] + r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
-)
 
 
 class NewExperiment(msgspec.Struct, forbid_unknown_fields=True):

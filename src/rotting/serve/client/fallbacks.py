@@ -80,7 +80,6 @@ class Reports:
     def __init__(self) -> None:
         self._waiting: OrderedDict[tuple[str, str], Report] = OrderedDict()
         self._lock = threading.Lock()
-        self.given_up = 0
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -96,7 +95,6 @@ class Reports:
     def _shorten(self) -> None:
         while len(self._waiting) > MOST:
             self._waiting.popitem(last=False)
-            self.given_up += 1
 
     def confirm(self, experiment: str, id: str) -> bool:
         """It came into view; whether the report of it is still here."""

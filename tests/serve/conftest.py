@@ -1,0 +1,16 @@
+"""What tests of the client share."""
+
+from __future__ import annotations
+
+import pytest
+
+from client_fake import Fake
+
+
+@pytest.fixture
+def fake() -> Fake:
+    """A service that has one experiment, banner, and has not been asked for anything."""
+    made = Fake()
+    made.client().create("banner", ["A", "B", "C"], fallback="B")
+    made.requests.clear()
+    return made
