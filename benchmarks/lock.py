@@ -24,20 +24,20 @@ LOCK_COST = 1.15  # at most
 
 
 class _Unlocked(ast.NodeTransformer):
-    """Takes the lock, as `rotting.online.sharing` has it written, out of a method."""
+    """Takes the lock, as `rotting.online.lock` has it written, out of a method."""
 
     def __init__(self) -> None:
         self.taken, self.let_go = 0, 0
 
     def visit_While(self, node: ast.While) -> ast.AST | None:
-        if "del self._free" not in ast.unparse(node):
+        if "del lock.free" not in ast.unparse(node):
             return node
         self.taken += 1
         return None
 
     def visit_Try(self, node: ast.Try) -> Any:
         self.generic_visit(node)
-        if not any("self._free = None" in ast.unparse(line) for line in node.finalbody):
+        if not any("lock.free = None" in ast.unparse(line) for line in node.finalbody):
             return node
         self.let_go += 1
         return node.body

@@ -189,7 +189,7 @@ def a_player(name: str, arms: int) -> dict[str, Any]:
         "arms": arms,
         "new_bytes": round(memory(make, 0, 100)),
         "bytes_after_10000": round(memory(make, 10_000, 3)),
-        "state_bytes": sum(leaf.value.nbytes for leaf in leaves(player._state)),
+        "state_bytes": sum(leaf.value.nbytes for leaf in leaves(player.core.state)),
         "saved_bytes": len(data),
         "make_ms": 1e3 * least(make, 50),
         "save_ms": 1e3 * least(player.to_bytes, 20),
@@ -241,7 +241,7 @@ def _forget_tables() -> None:
     """Let tables that players share be made anew, as for the first of them."""
     try:
         from rotting.models.tables import rows_of
-        from rotting.online.growing import _prepared
+        from rotting.online.space import _prepared
     except ImportError:  # an earlier version
         return
     rows_of.cache_clear()

@@ -1,6 +1,7 @@
 """Two revisions of this library side by side: is the new one slower, and for which policy?
 
-    python benchmarks/revisions.py OLD NEW [--what decisions online compiling instructions gpu]
+    python benchmarks/revisions.py OLD NEW [--what decisions online batches audience compiling
+                                                   instructions gpu]
                                    [--policies ucb1 wswa ...] [--arms 2 10] [--rounds 8]
 
 OLD and NEW are folders that contain src/rotting, or revisions that git knows. In every round each
@@ -13,7 +14,8 @@ above 1.05 is marked. A policy whose interval is still wide after all rounds pla
 width decides, not where it lies, since playing until a result pleases proves nothing.
 
 decisions: simulate(threads=1), after a warm-up; pi_max is then in the cache of both.
-online: select and update in turn, compiled.
+online: select and update in turn, compiled; batches: 100 decisions and 100 rewards in turn;
+audience: select and update in turn, for one of 200 keys.
 compiling: the first simulation of 300 rounds less the second, with an empty cache. The first
 policy also pays for what all policies share.
 instructions: those of `decisions`, where the machine can count them.
@@ -46,7 +48,8 @@ SLICE = 0.03  # seconds of one measurement, about: short, so that some fall betw
 HORIZON, RUNS, PAIRS = 30_000, 64, 20_000  # at most
 GPU_RUNS = 1 << 16
 WIDTH = 1.08  # wider intervals (upper over lower end) get more rounds, up to three times as many
-WHATS = ("decisions", "online", "compiling", "instructions", "gpu")
+WHATS = ("decisions", "online", "batches", "audience", "compiling", "instructions", "gpu")
+PAIRED = ("online", "batches", "audience")  # measured in decisions with their rewards
 UNITS = {"compiling": "s", "instructions": "each"}  # nanoseconds else
 WORKER = Path(__file__).with_name("revisions_worker.py")
 Case = tuple[str, str, int]  # what is measured, policy, arms
@@ -106,7 +109,7 @@ def size_of(case: Case, worker: Worker) -> dict[str, Any]:
         return ask
     if what == "gpu":
         return {**ask, "horizon": HORIZON, "runs": GPU_RUNS, "repeat": 1}
-    if what == "online":
+    if what in PAIRED:
         ask["pairs"] = PAIRS
         while ask["pairs"] > 500 and _warm(worker, ask) > 2 * SLICE:
             ask["pairs"] //= 2
@@ -132,7 +135,7 @@ def per_decision(ask: dict[str, Any], spent: float) -> float:
     if ask["what"] == "compiling":
         return spent
     made: int = (
-        ask["pairs"] if ask["what"] == "online" else ask["horizon"] * ask["runs"] * ask["repeat"]
+        ask["pairs"] if ask["what"] in PAIRED else ask["horizon"] * ask["runs"] * ask["repeat"]
     )
     return spent / made if ask["what"] == "instructions" else 1e9 * spent / made
 
@@ -255,7 +258,7 @@ def cases_of(wanted: argparse.Namespace, trees: list[Path]) -> list[Case]:
         missing = sorted({key for worker in workers for key in worker.about["missing"]})
         if missing:
             raise SystemExit(f"{WORKER.name} must know every policy, but not {', '.join(missing)}")
-        known = workers[0].about["policies"]
+        known, crowds = workers[0].about["policies"], workers[0].about["audience"]
         strange = sorted({*wanted.policies} - {*known})
         if strange:
             raise SystemExit(f"policies must be of {', '.join(known)}, got {', '.join(strange)}")
@@ -266,11 +269,12 @@ def cases_of(wanted: argparse.Namespace, trees: list[Path]) -> list[Case]:
         for worker in workers:
             worker.close()
     chosen = [key for key in known if key in (wanted.policies or known)]
-    sizes = {"compiling": [10], "online": [10], "gpu": [10]}
+    sizes = {"compiling": [10], "gpu": [10], **{what: [10] for what in PAIRED}}
     return [
         (what, policy, arms)
         for what in whats
         for policy in chosen
+        if what != "audience" or policy in crowds
         for arms in sizes.get(what, wanted.arms)
     ]
 
@@ -279,7 +283,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("old", help="a folder that contains src/rotting, or a git revision")
     parser.add_argument("new", help="the same, to compare with the old one")
-    parser.add_argument("--what", nargs="+", choices=WHATS, default=WHATS[:4])
+    parser.add_argument("--what", nargs="+", choices=WHATS, default=WHATS[:6])
     parser.add_argument("--policies", nargs="+", default=[], help="keys; all, if not given")
     parser.add_argument("--arms", nargs="+", type=int, default=[2, 10], help="of `decisions`")
     parser.add_argument("--rounds", type=int, default=8)

@@ -23,6 +23,7 @@ import rotting
 from rotting import Arm, RandomArms, Scenario, models, policies, simulate
 from rotting.papers import levine2017
 
+BATCH = 100  # decisions at once
 FAMILY, SIGMA = levine2017.FAMILY, levine2017.SIGMA
 KNOWN: dict[str, Callable[[], policies.Policy]] = {
     "uniform": lambda: policies.Uniform(),
@@ -52,6 +53,12 @@ KNOWN: dict[str, Callable[[], policies.Policy]] = {
     "ldcto": lambda: policies.LDCTO(FAMILY, sigma=SIGMA),
     "posterior": lambda: policies.Posterior(FAMILY, sigma=SIGMA),
     "guarded": lambda: policies.Guarded(FAMILY, sigma=SIGMA),
+    "thompson": lambda: policies.Thompson(),
+    "cellucb": lambda: policies.CellUCB(sigma=SIGMA),
+    "mixture": lambda: policies.Mixture(),
+    "fatigue": lambda: policies.Fatigue("gaussian"),
+    "perkey": lambda: policies.PerKey(policies.SteadyUCB(sigma=SIGMA)),
+    "capped": lambda: policies.Capped(policies.UCB1(), cap=20),
 }
 KNOW_THE_FAMILY = ("cto", "ccto", "lcto", "posterior", "guarded")
 EXPECT_CONSTANTS = ("dcto", "dcto_ucb", "ldcto")
@@ -79,19 +86,48 @@ def decisions(ask: dict[str, Any], clock: Callable[[], float]) -> float:
     return clock() - begin
 
 
-def online(ask: dict[str, Any], clock: Callable[[], float]) -> float:
-    """Decide and learn in turn."""
-    pairs, arms = ask["pairs"], ask["arms"]
+def player_of(ask: dict[str, Any]) -> Any:
+    """An online player, or one of an audience."""
     policy = KNOWN[ask["policy"]]()
     if isinstance(policy, policies.Oracle):
-        policy = policies.Oracle([Arm(models.Plateau(length=100, theta=0.3))] * arms)
+        policy = policies.Oracle([Arm(models.Plateau(length=100, theta=0.3))] * ask["arms"])
+    make = policy.audience if ask["what"] == "audience" else policy.online
+    return make(range(ask["arms"]), horizon=ask["pairs"] + 2 * BATCH)
+
+
+def online(ask: dict[str, Any], clock: Callable[[], float]) -> float:
+    """Decide and learn in turn."""
     rng = random.Random(0)
-    rewards = [rng.gauss(0.5, 0.3) for _ in range(pairs)]
-    player = policy.online(range(arms), horizon=pairs + 1)
+    rewards = [rng.gauss(0.5, 0.3) for _ in range(ask["pairs"])]
+    player = player_of(ask)
     player.update(player.select(), 0.5)
     begin = clock()
     for reward in rewards:
         player.update(player.select(), reward)
+    return clock() - begin
+
+
+def batches(ask: dict[str, Any], clock: Callable[[], float]) -> float:
+    """Decide and learn in batches."""
+    rng = random.Random(0)
+    rewards = [[rng.gauss(0.5, 0.3) for _ in range(BATCH)] for _ in range(ask["pairs"] // BATCH)]
+    player = player_of(ask)
+    player.update_many(player.select_many(BATCH), [0.5] * BATCH)
+    begin = clock()
+    for some in rewards:
+        player.update_many(player.select_many(BATCH), some)
+    return clock() - begin
+
+
+def audience(ask: dict[str, Any], clock: Callable[[], float]) -> float:
+    """Decide for keys, one by one, and learn."""
+    rng = random.Random(0)
+    rewards = [(rng.randrange(200), rng.gauss(0.5, 0.3)) for _ in range(ask["pairs"])]
+    player = player_of(ask)
+    player.update(player.select(0), 0.5)
+    begin = clock()
+    for key, reward in rewards:
+        player.update(player.select(key), reward)
     return clock() - begin
 
 
@@ -119,21 +155,25 @@ def instruction_counter() -> Callable[[], float]:
     return lambda: float(struct.unpack("Q", os.read(counter, 8))[0])
 
 
+WORK = {"online": online, "batches": batches, "audience": audience, "compiling": compiling}
+
+
 def answer(ask: dict[str, Any]) -> dict[str, Any]:
     """What a request asks for."""
     what = ask["what"]
     if what == "hello":
         ours = [key for key, kind in policies.POLICIES.items() if "rotting." in kind.__module__]
         missing = sorted({*ours} - {*KNOWN})
-        return {"file": rotting.__file__, "policies": list(KNOWN), "missing": missing}
+        crowds = [key for key in KNOWN if not isinstance(policies.POLICIES[key].by_key, str)]
+        found = {"file": rotting.__file__, "policies": list(KNOWN), "missing": missing}
+        return {**found, "audience": crowds}
     if what == "count":
         return {"instructions": instruction_counter()()}
     if what == "instructions":
         clock = instruction_counter()
     else:
         clock = time.perf_counter if what == "gpu" else time.process_time
-    work = {"online": online, "compiling": compiling}.get(what, decisions)
-    return {"spent": work(ask, clock)}
+    return {"spent": WORK.get(what, decisions)(ask, clock)}
 
 
 def main() -> None:

@@ -30,7 +30,8 @@ from typing import Any, NamedTuple
 from mutants import KINDS, mutant, players
 from rotting import AudiencePlayer, Player, Result
 from rotting.catalogue.experiment_file import read_experiment
-from rotting.online import loading, saving
+from rotting.online import load as loading
+from rotting.online import save as saving
 
 BATCH = 2000  # inputs of one process
 DECISIONS = 30  # that a loaded player takes

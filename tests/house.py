@@ -74,7 +74,7 @@ ENTRANCES = {
         for function, target in (("plot", drawing), ("_repr_html_", showing))
     ),
     ("rotting.online.curves", "_repr_html_", "rotting.reports.notebook_players"),
-    ("rotting.online.viewing", "_repr_html_", "rotting.reports.notebook_players"),
+    ("rotting.online.player", "_repr_html_", "rotting.reports.notebook_players"),
 }
 
 BESIDE_POLICIES = {"__init__", "base", "recommend"}  # the rest of policies/ defines policies

@@ -27,6 +27,7 @@ import numpy as np
 from cases import examples
 from happenings import TEMPERS, WAYS, DivergedError, Happenings
 from rotting import Player
+from rotting.online import save as saving
 from rotting.policies import Policy
 
 EPISODE = 2_000  # steps: late rewards and several growths, and then another beginning
@@ -140,7 +141,7 @@ class Lockstep(Happenings):
         """All that would be saved is equal, and what is counted is what the twin says."""
         self.what = "comparing"
         _compare(*self.players)
-        twin, desk = self.twin, self.players[1]._desk
+        twin, desk = self.twin, self.players[1].core.ledger
         for player in self.players:
             if {tuple(pair) for pair in player.outstanding} != set(twin.waiting):
                 raise DivergedError("not the same decisions are outstanding as the twin says")
@@ -166,7 +167,7 @@ def _in_turn(rewards: list[float]) -> float:
 
 
 def _compare(one: Player, other: Player) -> None:
-    a, b = one._saved(), other._saved()
+    a, b = (saving.saved_of(player.core.snapshot()) for player in (one, other))
     arrays = {"draw": (a.draw, b.draw)}
     for name in a._fields:
         if name in ("state", "desk"):

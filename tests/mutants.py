@@ -25,7 +25,8 @@ from rotting import HalfLife, policies
 from rotting.catalogue.experiment_file import EXAMPLE
 from rotting.live import ledger as at
 from rotting.models import Plateau
-from rotting.online import loading, saving
+from rotting.online import save as saving
+from rotting.online import space
 from rotting.policies import Policy
 
 Random = random.Random
@@ -189,8 +190,8 @@ def set_pulls(content: dict[str, Any], pulls: list[int]) -> None:
     clock = unpacked(desk["clock"])
     clock[at.DECIDED] = sum(pulls)
     desk["clock"] = saving._pack(clock)
-    content["capacity"] = loading.capacity_of(content["start"], sum(pulls))
-    content["reach"] = max(loading.reaches_of(max(pulls)))
+    content["capacity"] = space.capacity_of(content["start"], sum(pulls))
+    content["reach"] = max(space.reaches_of(max(pulls)))
     desk["pulls"] = saving._pack(np.array(pulls))
     for path in state:
         if path.endswith("arms.pulls"):

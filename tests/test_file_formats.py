@@ -16,7 +16,7 @@ from rotting.logs.diagnosis.codes import PARTS
 from rotting.logs.diagnosis.diagnosis import Part
 from rotting.logs.tables import sources
 from rotting.logs.tables.columns import ROLES
-from rotting.online import saving
+from rotting.online import save as saving
 from rotting.papers.levine2017.reproduction import MANY
 from rotting.serve import events, exporting, schema
 from rotting.serve.events import Kind
@@ -78,7 +78,7 @@ def comparison() -> set[str]:
 
 KEYS = re.findall(r'keys.only\(("\w+".*)\)', inspect.getsource(experiment_file))
 NAMED: dict[str, set[str]] = {
-    "Saved players": {"checksum", "format", "rotting", *saving.Saved._fields, *saving.DESK},
+    "Saved players": {"checksum", "format", "rotting", *saving.Saved._fields, *saving.LEDGER},
     "Results": {"about", *FORMS, *provenance()},
     "Folders": {*comparison(), *PARTS, *Part.__dataclass_fields__, ".rotting.json"},
     "Experiment files": {name for line in KEYS for name in re.findall(r'"(\w+)"', line)},

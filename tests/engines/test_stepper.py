@@ -11,13 +11,13 @@ from rotting import policies
 from rotting.engines.compiled.stepper import calls_for, pack
 from rotting.engines.image import image_of
 from rotting.live import ledger as at
-from rotting.live.ledger import new_desk
+from rotting.live.ledger import new_ledger
 from rotting.policies.parts.openings import closable
 from rotting.random import new_draw
 
 
 def test_fields_that_compiled_code_cannot_take_are_refused() -> None:
-    verbs, desk = policies.UCB1.verbs, new_desk(2, seed=0)
+    verbs, desk = policies.UCB1.verbs, new_ledger(2, seed=0)
     params: Any = policies.UCB1().prepare(2, None, 100)
     state = closable(verbs.init(params, 2, 100))
     with pytest.raises(ValueError, match="c of Params must be a number or an array, got None"):
@@ -31,7 +31,7 @@ def test_compiled_verbs_write_to_the_state() -> None:
     """Numba 0.68 with inline="always" loses these writes; the verbs must not be compiled so."""
     policy = policies.UCB1()
     params = policy.prepare(2, None, 100)
-    state, desk = closable(policy.verbs.init(params, 2, 100)), new_desk(2, seed=0)
+    state, desk = closable(policy.verbs.init(params, 2, 100)), new_ledger(2, seed=0)
     desk.clock[[at.GROW_AT, at.GROW_AT_PULL]] = 100
     calls = calls_for(params, state, desk)
     block = pack((params, state, new_draw(0), desk))

@@ -9,7 +9,7 @@ import pytest
 
 from rotting.live import ledger as at
 from rotting.live import steps
-from rotting.live.ledger import Desk, listed, new_desk, nobody_waits
+from rotting.live.ledger import Ledger, listed, new_ledger, nobody_waits
 from rotting.verbs import KINDS, Verbs
 
 
@@ -41,14 +41,14 @@ def noted() -> Iterator[None]:
     del KINDS[Params]
 
 
-def a_desk(arms: int = 2) -> Desk:
+def a_desk(arms: int = 2) -> Ledger:
     """One with space for a hundred decisions."""
-    desk = new_desk(arms, seed=0)
+    desk = new_ledger(arms, seed=0)
     desk.clock[[at.GROW_AT, at.GROW_AT_PULL]] = 100
     return desk
 
 
-def waiting(desk: Desk) -> list[tuple[int, int]]:
+def waiting(desk: Ledger) -> list[tuple[int, int]]:
     return [(row[0], row[1]) for row in listed(desk.waiting)]
 
 

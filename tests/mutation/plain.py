@@ -12,16 +12,16 @@ from typing import Any
 def install() -> None:
     """From now on the cpu engine is the reference engine, and players are not compiled."""
     from rotting.experiments import simulation
-    from rotting.online.keeping import Kept
+    from rotting.online.core import Core
 
     engine = simulation._engine
     simulation._engine = lambda name, threads: engine(
         "reference" if name == "cpu" else name, threads
     )
-    begin = Kept._begin
+    begin = Core.begin
 
-    def begin_plainly(player: Any, *parts: Any) -> None:
-        player.compiled = False
-        begin(player, *parts)
+    def begin_plainly(core: Any, *parts: Any) -> None:
+        core.compiled = False
+        begin(core, *parts)
 
-    Kept._begin = begin_plainly  # type: ignore[assignment,method-assign]
+    Core.begin = begin_plainly  # type: ignore[assignment,method-assign]

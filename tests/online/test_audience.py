@@ -84,13 +84,14 @@ def test_the_arm_is_the_best_for_the_key_whoever_was_rewarded_last(
         tried = all(row.observed for row in player.table())
         decision = player.select(key, among)
         if tried:
-            place = player._keys[key]
-            after = player._state.arms.exposure
+            keys: Any = player.core.keys
+            place = keys.numbers[key]
+            after = player.core.state.arms.exposure
             fresh = np.array(after.left if hasattr(after, "left") else after.shown, dtype=float)
             # a little more than was added, which was rounded to 32 bits
             fresh[place, player.arms.index(decision.arm)] -= 1.000001
             worth = {
-                arm: judge(player._params, player._state, n, int(fresh[place, n] + 0.5) + 1)
+                arm: judge(player.core.params, player.core.state, n, int(fresh[place, n] + 0.5) + 1)
                 for n, arm in enumerate(player.arms)
                 if among is None or arm in among
             }
@@ -169,7 +170,7 @@ def test_pulls_are_of_all_time_though_counts_fade(rest: Any) -> None:
         decision = player.select("ann")
         player.update(decision, {"a": 0.9, "b": 0.5, "c": 0.1}[decision.arm])
     assert decision.pull == player.shown("ann")[decision.arm] >= 10
-    assert player._desk.clock[FURTHEST] <= 3
+    assert player.core.ledger.clock[FURTHEST] <= 3
     kept = AudiencePlayer.from_json(player.to_json())
     assert kept.rest == rest
     assert kept.select("ann") == player.select("ann")
@@ -191,13 +192,13 @@ def test_counting_by_key_makes_a_difference() -> None:
 
 def test_a_new_key_costs_nothing_until_it_is_seen() -> None:
     player = audience()
-    before = player._state.arms.exposure.shown.nbytes
+    before = player.core.state.arms.exposure.shown.nbytes
     for n in range(1000):
         assert player.shown(n) == {"a": 0, "b": 0, "c": 0}
         player.table(key=n)
     assert player.keys == []
-    assert player._state.arms.exposure.shown.nbytes == before
-    player.retire("a"), player.retire("b"), player.retire("c")  # type: ignore[func-returns-value]
+    assert player.core.state.arms.exposure.shown.nbytes == before
+    player.retire("a"), player.retire("b"), player.retire("c")
     with pytest.raises(ValueError, match="all be retired"):
         player.select("ann")
     with pytest.raises(ValueError, match="all be retired"):
@@ -224,7 +225,8 @@ def test_forgetting_a_key() -> None:
     with pytest.raises(ValueError, match="key must be one that was seen, got 1"):
         player.forget(1)
     assert player.select("new").pull == 1
-    assert len(player._keys) + len(player._spare) == 4  # the place was used again
+    keys: Any = player.core.keys
+    assert len(keys.numbers) + len(keys.spare) == 4  # the place was used again
     with pytest.raises(ValueError, match="of a key that was seen, got 1"):
         player.update_many(batch, [1.0, 1.0])  # though its numbers mean something again
     player.update_many(batch[1:], [1.0])
@@ -378,7 +380,7 @@ def test_counts_that_no_play_led_to_are_refused() -> None:
     for place, value in (("shown", 9), ("present", 10**6)):
         player = audience()
         player.select("ann")
-        array = getattr(player._state.arms.exposure, place)
+        array = getattr(player.core.state.arms.exposure, place)
         array.reshape(-1)[0] = value
         with pytest.raises(ValueError, match="exposure"):
             AudiencePlayer.from_json(player.to_json())
@@ -414,7 +416,7 @@ def test_a_key_with_a_state_of_its_own_is_forgotten_though_it_is_present() -> No
     for _ in range(20):
         player.update(player.select("ann"), 1.0)
     player.forget("ann")
-    shelf = player._state.shelf
+    shelf = player.core.state.shelf
     assert np.array_equal(shelf.rows[0], shelf.fresh)
     assert shelf.own.inner.arms.pulls.tolist() == [0, 0, 0]
     assert [player.select("bob").arm for _ in range(3)] == ["a", "b", "c"]

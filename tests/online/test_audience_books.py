@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rotting import AudiencePlayer, HalfLife, Window, models, policies
+from rotting.online import save as saving
 from twins.books import Books
 from twins.desk import RefusedError
 
@@ -152,7 +153,7 @@ class Episode:
                 assert row.observed == books.rewards[row.arm]
                 if row.observed:
                     assert row.mean == pytest.approx(books.total[row.arm] / row.observed)
-        first, *others = [player._saved() for player in self.players]
+        first, *others = [saving.saved_of(player.core.snapshot()) for player in self.players]
         for other in others:
             for one, two in ((first.state, other.state), (first.desk, other.desk)):
                 assert one.keys() == two.keys()

@@ -72,8 +72,9 @@ def test_an_interrupt_never_gives_two_keys_one_place(call: tuple[Any, ...]) -> N
         player.forget("c")
         hit = interrupted(n, player, *call)
         player.select_many(["e", "f", "g"])
-        places = [*player._keys.values(), *player._spare]
-        assert sorted(places) == list(range(len(places))), (n, player._keys, player._spare)
+        keys: Any = player.core.keys
+        places = [*keys.numbers.values(), *keys.spare]
+        assert sorted(places) == list(range(len(places))), (n, keys.numbers, keys.spare)
         again = AudiencePlayer.from_json(player.to_json())
         assert {k: again.shown(k) for k in player.keys} == {k: player.shown(k) for k in player.keys}
         if not hit:
@@ -137,7 +138,7 @@ def test_a_saved_shelf_has_the_open_arms_of_the_desk() -> None:
     player.retire("a")
     player.forget("v")
     assert AudiencePlayer.from_json(player.to_json()).retired == ["a"]
-    player._state.shelf.flags[:] = [1, 1, 0]
+    player.core.state.shelf.flags[:] = [1, 1, 0]
     with pytest.raises(ValueError, match=r"damaged: shelf.flags must be .*0, 1, 1"):
         AudiencePlayer.from_json(player.to_json())
 

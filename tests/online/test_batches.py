@@ -166,7 +166,7 @@ def test_decisions_of_another_player_are_known_by_their_labels() -> None:
     mine, theirs = one.select_many(3), other.select_many(3)
     one.update_many(theirs[:2], [0.25, 0.5])  # c and b
     assert one.outstanding == [Decision("a", 1)]
-    assert one._desk.total.tolist() == [0.0, 0.5, 0.25]
+    assert one.core.ledger.total.tolist() == [0.0, 0.5, 0.25]
     one.add("d")
     one.update_many(mine[:1], [1.0])
     assert one.outstanding == []
@@ -196,5 +196,5 @@ def test_threads_share_batches() -> None:
         thread.join()
     assert not wrong
     assert player.outstanding == []
-    assert player._desk.seen.tolist() == player._desk.pulls.tolist()
-    assert int(player._desk.clock[0]) == sum(player.pulls.values()) > 240
+    assert player.core.ledger.seen.tolist() == player.core.ledger.pulls.tolist()
+    assert int(player.core.ledger.clock[0]) == sum(player.pulls.values()) > 240

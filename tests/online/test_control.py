@@ -86,7 +86,7 @@ def test_the_policy_is_asked_all_the_same_and_learns_what_was_done() -> None:
         mixed = player_of(policy, compiled=False, explore=0.99)
         plain.select_many(30)
         mixed.select_many(30)
-        assert plain._draw[0] == mixed._draw[0]
+        assert plain.core.draw[0] == mixed.core.draw[0]
     uniform = player_of(policies.Uniform(), compiled=False)
     mixed = player_of(policies.Uniform(), compiled=False, explore=0.5)
     ours, theirs = uniform.select_many(500), mixed.select_many(500)
@@ -124,7 +124,7 @@ def test_what_the_policy_earns_over_equal_shares_has_no_bias() -> None:
     player.learn(["a", "b", "c"] * 2000, [0.0, 50.0, 0.0] * 2000)
     batch = player.select_many(3000)
     player.update_many(batch, [worth[label] for label in batch.labels])
-    numbers = player._desk.numbers
+    numbers = player.core.ledger.numbers
     from rotting.live import ledger as at
 
     count, total, squares = (numbers[k] for k in (at.LIFT_COUNT, at.LIFT_SUM, at.LIFT_SQUARES))

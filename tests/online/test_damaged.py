@@ -13,7 +13,7 @@ import mutants
 from cases import FAMILY, player_of
 from rotting import Player, policies
 from rotting.live import ledger as at
-from rotting.online import saving
+from rotting.online import save as saving
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -138,9 +138,9 @@ def test_a_state_that_no_play_leads_to_is_refused(words: str, change: Change) ->
     [
         ("it has no desk", lambda content: content.pop("desk")),
         ("desk cannot be abc", lambda content: content.update(desk="abc")),
-        ("it has no desk of 3 arms", lambda content: content["desk"].pop("open")),
-        ("it has no desk of 3 arms", lambda content: content["desk"].update(more=3)),
-        ("it has no desk of 3 arms", lambda content: content["desk"].update(pulls=3)),
+        ("it has no ledger of 3 arms", lambda content: content["desk"].pop("open")),
+        ("it has no ledger of 3 arms", lambda content: content["desk"].update(more=3)),
+        ("it has no ledger of 3 arms", lambda content: content["desk"].update(pulls=3)),
         ("clock must be an array", lambda content: content["desk"].update(clock=3)),
         ("state cannot be 3", lambda content: content.update(state=3)),
         ("policy cannot be 3", lambda content: content.update(policy=3)),

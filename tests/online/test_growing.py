@@ -9,9 +9,8 @@ import pytest
 from cases import examples, name_of, player_of
 from rotting import models, policies
 from rotting.live import ledger as at
-from rotting.online.growing import UNLIMITED
-from rotting.online.keeping import Kept
-from rotting.online.loading import FIRST
+from rotting.online.core import Core
+from rotting.online.space import FIRST, UNLIMITED
 from rotting.policies import Policy
 from rotting.state import leaves
 
@@ -23,14 +22,14 @@ def test_larger_arrays_are_made_some_decisions_ahead(
     policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[tuple[int, int]] = []
-    fresh = Kept._fresh
+    fresh = Core.fresh
 
-    def noted(self: Kept, params: Any, arms: int, capacity: int) -> Any:
-        if hasattr(self, "_desk"):
-            made.append((capacity, int(self._desk.clock[at.DECIDED])))
+    def noted(self: Core, params: Any, arms: int, capacity: int) -> Any:
+        if hasattr(self, "ledger"):
+            made.append((capacity, int(self.ledger.clock[at.DECIDED])))
         return fresh(self, params, arms, capacity)
 
-    monkeypatch.setattr(Kept, "_fresh", noted)
+    monkeypatch.setattr(Core, "fresh", noted)
     player = player_of(policy, compiled=False)
     for _ in range(1100):
         player.update(player.select(), 0.3)

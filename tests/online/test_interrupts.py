@@ -15,6 +15,7 @@ import pytest
 from cases import player_of, run_script
 from lockstep import _compare
 from rotting import Player, policies
+from rotting.online.core import Core
 
 INTERRUPTED = """
 import faulthandler, json, random, signal
@@ -42,7 +43,7 @@ while hits < 300:
             player.update(player.select(), 0.5)
     except KeyboardInterrupt:
         hits += 1
-    arms, desk = player._state.arms, player._desk
+    arms, desk = player.core.state.arms, player.core.ledger
     assert arms.pulls.tolist() == list(player.pulls.values()), hits
     assert arms.observed.tolist() == desk.seen.tolist()
     assert arms.pulls.sum() == desk.clock[0] == arms.observed.sum() + len(player.outstanding)
@@ -65,12 +66,12 @@ def test_an_interrupt_while_learning_is_compiled_leaves_the_decision_outstanding
             raise KeyboardInterrupt
 
     player = player_of(policies.UCB1())
-    decision, learn = player.select(), player._learn
-    player._learn = Compiling()
+    decision, learn = player.select(), player.core.learn
+    player.core.learn = Compiling()  # type: ignore[assignment]
     with pytest.raises(KeyboardInterrupt):
         player.update(decision, 1.0)
     assert player.outstanding == [decision]
-    player._learn = learn
+    player.core.learn = learn
     player.update(decision, 1.0)
     assert player.outstanding == []
 
@@ -124,7 +125,7 @@ while hits < 200:
             something(player)
     except KeyboardInterrupt:
         hits += 1
-    arms, desk = player._state.arms, player._desk
+    arms, desk = player.core.state.arms, player.core.ledger
     assert arms.pulls.tolist() == list(player.pulls.values()), hits
     assert arms.observed.tolist() == desk.seen.tolist(), hits
     assert arms.opening.flags.tolist() == desk.open.tolist() and desk.clock[4] == 0, hits
@@ -158,14 +159,14 @@ def test_an_interrupt_while_space_is_made_leaves_decisions_to_be_found(
     if full:
         player.select_many(3)
     other = Player.from_json(player.to_json())
-    begin = Player._begin
+    begin = Core.begin
 
     def interrupted(self: Any, *parts: Any) -> None:
         if not before:
             begin(self, *parts)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Player, "_begin", interrupted)
+    monkeypatch.setattr(Core, "begin", interrupted)
     with pytest.raises(KeyboardInterrupt):
         for _ in iter(other.select, None):
             pass

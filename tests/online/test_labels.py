@@ -17,7 +17,7 @@ import pytest
 from cases import player_of
 from lockstep import _compare
 from rotting import Player, policies
-from rotting.online import saving
+from rotting.online import save as saving
 from rotting.online.labels import freeze, thaw
 
 
@@ -197,7 +197,7 @@ def test_rewards_as_people_have_them(reward: Any, value: float) -> None:
     other.update_many([other.select()], [reward])
     third = player_of(policies.UCB1(), compiled=False)
     third.update(third.select(), float(value))
-    assert one._desk.total[0] == value
+    assert one.core.ledger.total[0] == value
     _compare(one, other)
     _compare(one, third)
 

@@ -30,7 +30,7 @@ def test_late_lost_and_shuffled_rewards(policy: Policy) -> None:
         assert sum(player.pulls.values()) == rounds
         finite = [
             leaf.value
-            for leaf in leaves(player._state)
+            for leaf in leaves(player.core.state)
             if leaf.value.dtype == np.float64
             and not any(np.inf in getattr(mark, "exceptions", ()) for mark in leaf.marks)
         ]
@@ -38,7 +38,7 @@ def test_late_lost_and_shuffled_rewards(policy: Policy) -> None:
         if not compiled:
             plain = player
     assert player.pulls == plain.pulls
-    for a, b in zip(leaves(player._state), leaves(plain._state), strict=True):
+    for a, b in zip(leaves(player.core.state), leaves(plain.core.state), strict=True):
         np.testing.assert_array_equal(a.value, b.value, err_msg=a.path)
 
 
@@ -113,7 +113,7 @@ def test_the_order_of_arrival_does_not_matter(policy: Policy) -> None:
     shuffled = late_order(policy, [8, 2, 5, 7, 1, 0, 6, 3, 4])
     known = [
         (one, other)
-        for one, other in zip(leaves(in_order._state), leaves(shuffled._state), strict=True)
+        for one, other in zip(leaves(in_order.core.state), leaves(shuffled.core.state), strict=True)
         if one.path.rpartition(".")[2] in ("mean", "total", "value", "last_pull", "closest", "lead")
     ]
     assert known

@@ -12,8 +12,7 @@ import pytest
 from cases import FAMILY, examples, name_of, player_of, shorter
 from lockstep import _compare
 from rotting import Decision, Player, policies, verbs
-from rotting.online.growing import UNLIMITED
-from rotting.online.loading import capacity_of
+from rotting.online.space import UNLIMITED, capacity_of
 from rotting.policies import EXP3S, Policy
 from rotting.policies.parts.openings import closable
 from rotting.state import grown, leaves
@@ -54,8 +53,8 @@ def test_history_is_the_pulls_and_rewards_and_nothing_else(policy: Policy) -> No
     labels = ["abc"[arm] for arm, _ in rows]
     counted = player.learn(labels, [r for _, r in rows], propensities=[0.25] * len(rows))
     assert counted == len(rows)
-    wanted = by_hand(policy, rows, player._reach)
-    for one, other in zip(leaves(player._state), leaves(wanted), strict=True):
+    wanted = by_hand(policy, rows, player.core.reach)
+    for one, other in zip(leaves(player.core.state), leaves(wanted), strict=True):
         np.testing.assert_array_equal(one.value, other.value, err_msg=one.path)
     assert list(player.pulls.values()) == [sum(arm == k for arm, _ in rows) for k in range(3)]
     assert player.outstanding == []
@@ -95,12 +94,12 @@ def test_pulls_may_have_gaps_and_come_in_any_order() -> None:
     assert player.outstanding == []
     with pytest.raises(ValueError, match="pull 2 of arm 'b' was rewarded or dropped before"):
         player.update(("b", 2), 0.5)  # left out: nobody waits for it
-    params, state = twin._params, twin._state
+    params, state = twin.core.params, twin.core.state
     for event in ("b", "b", "b", ("b", 3, 0.1), "a", "a", ("a", 2, 0.2), ("b", 1, 0.3)):
         apply(params, state, event)
     for event in ("b", "b", "b", ("b", 6, 0.4)):
         apply(params, state, event)
-    for one, other in zip(leaves(player._state), leaves(state), strict=True):
+    for one, other in zip(leaves(player.core.state), leaves(state), strict=True):
         if not one.path.startswith("ranking"):  # judged again where a reward was late
             np.testing.assert_array_equal(one.value, other.value, err_msg=one.path)
     assert player.select() == Decision("c", 1)
@@ -169,7 +168,7 @@ def test_policies_that_learn_by_propensities_need_them() -> None:
     other = player_of(EXP3S(), compiled=False)
     assert player.learn(["a"], [0.5], propensities=[0.5]) == 1
     assert other.learn(["a"], [0.5], propensities=[0.1]) == 1
-    assert player._state.weight[0] < other._state.weight[0]  # rarer, so that it says more
+    assert player.core.state.weight[0] < other.core.state.weight[0]  # rarer, so that it says more
 
 
 def test_compiled_history_is_plain_history() -> None:
@@ -207,9 +206,9 @@ def test_history_in_a_frame(library: str) -> None:
 def test_pulls_left_out_take_no_space_afterwards(compiled: bool) -> None:
     player = player_of(policies.UCB1(), compiled=compiled)
     waiting = [player.select() for _ in range(5)]
-    space = len(player._desk.waiting.entries)
+    space = len(player.core.ledger.waiting.entries)
     assert player.learn(["a", "b"], [1.0, 0.5], pulls=[900, 700]) == 900 - 2 + 700 - 2
-    assert len(player._desk.waiting.entries) == space
+    assert len(player.core.ledger.waiting.entries) == space
     assert sorted(player.outstanding) == sorted(waiting)
     _compare(player, Player.from_json(player.to_json()))
     for decision in waiting:
@@ -263,7 +262,7 @@ def test_a_log_is_learnt_as_it_is_and_unknown_rewards_are_showings(compiled: boo
     player = policies.UCB1().online(["a", "b"], compiled=compiled)
     assert player.learn(_Log(keys=False)) == 4
     assert player.pulls == {"a": 3, "b": 1}
-    assert player._state.arms.observed.tolist() == [1, 1]
+    assert player.core.state.arms.observed.tolist() == [1, 1]
     assert player.outstanding == []
     crowd = policies.Fatigue().audience(["a", "b"], compiled=compiled)
     assert crowd.learn(_Log(keys=True)) == 4

@@ -14,7 +14,8 @@ import pytest
 import lift as study
 from rotting import Lift, Player, policies
 from rotting.live import ledger as at
-from rotting.online import lift, saving
+from rotting.online import lift
+from rotting.online import save as saving
 from rotting.policies.base import Policy
 
 ARMS = ["a", "b", "c"]
@@ -57,9 +58,9 @@ def test_the_sums_are_those_of_the_log(explore: float) -> None:
     found = player.lift()
     assert found.decisions == 299
     assert found.lift == pytest.approx(sum(terms) / 299)
-    assert player._desk.numbers[at.LIFT_SQUARES] == pytest.approx(sum(x * x for x in terms))
+    assert player.core.ledger.numbers[at.LIFT_SQUARES] == pytest.approx(sum(x * x for x in terms))
     assert found.control == sum(decision.control for decision in decisions[1:])
-    assert player._desk.numbers[at.LIFT_OTHERS] == (weights[1:] < 0).sum()
+    assert player.core.ledger.numbers[at.LIFT_OTHERS] == (weights[1:] < 0).sum()
     # a share `explore` of all rewards is that of equal shares
     mixed = (1 - explore) * found.policy + explore * found.equal
     assert mixed == pytest.approx(np.mean(rewards[1:]))
@@ -90,14 +91,14 @@ def test_dropped_decisions_do_not_count_with_the_default_either() -> None:
         ARMS, compiled=False, explore=0.5, reward_window=100, default_reward=0.0
     )
     player.update(player.select(), 1.0)
-    before = player._desk.numbers[at.LIFT_COUNT : at.LIFT_CONTROL].copy()
+    before = player.core.ledger.numbers[at.LIFT_COUNT : at.LIFT_CONTROL].copy()
     decisions = [player.select() for _ in range(20)]
     assert player.lift().decisions == 20
     for decision in decisions:
         player.drop(decision)
     assert player.lift().decisions == 0
     np.testing.assert_allclose(
-        player._desk.numbers[at.LIFT_COUNT : at.LIFT_CONTROL], before, atol=1e-9
+        player.core.ledger.numbers[at.LIFT_COUNT : at.LIFT_CONTROL], before, atol=1e-9
     )
 
 
@@ -138,7 +139,7 @@ def test_silence_that_ends_is_what_it_counted_as() -> None:
     terms = [(rewards[k] - rewards[:k].mean()) * weights[k] for k in range(first, 400)]
     assert before.decisions == 400 - first
     assert before.lift == pytest.approx(np.mean(terms))
-    assert player._desk.numbers[at.LIFT_SQUARES] == pytest.approx(np.square(terms).sum())
+    assert player.core.ledger.numbers[at.LIFT_SQUARES] == pytest.approx(np.square(terms).sum())
     # what is silent now stays so: nothing changes when the window is over
     for decision in player.outstanding:
         player.update(decision, 0.0)
@@ -169,7 +170,7 @@ def test_the_lift_is_unbiased() -> None:
     pay = {"a": 0.1, "b": 0.2, "c": 0.9}
     player, _, _ = played(4000, 0.3, reward=lambda decision, rng: pay[decision.arm])
     found = player.lift(between=(0, 1))
-    error = math.sqrt(player._desk.numbers[at.LIFT_SQUARES]) / found.decisions
+    error = math.sqrt(player.core.ledger.numbers[at.LIFT_SQUARES]) / found.decisions
     assert abs(found.equal - 0.4) < 4 * error
     assert abs(found.policy - 0.9) < 0.05  # UCB1 soon takes c
     assert found.low < found.lift < found.high
@@ -197,7 +198,7 @@ def test_a_saved_player_compares_on() -> None:
     ],
 )
 def test_sums_that_cannot_be_are_refused(place: int, value: float) -> None:
-    saved = played(100)[0]._saved()
+    saved = saving.saved_of(played(100)[0].core.snapshot())
     saved.desk["numbers"][place] = value
     with pytest.raises(ValueError, match="its control group cannot be"):
         Player.from_bytes(saving.write_bytes(saved))

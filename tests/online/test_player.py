@@ -99,5 +99,5 @@ def test_pickling_and_copying_share_nothing() -> None:
         expected = copy.deepcopy(player).select()
         assert twin.select() == expected
         assert sum(player.pulls.values()) == 1
-        assert player._state.arms.clock[0] == 1
-        assert twin._state.arms.clock[0] == 2
+        assert player.core.state.arms.clock[0] == 1
+        assert twin.core.state.arms.clock[0] == 2

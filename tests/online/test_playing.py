@@ -28,7 +28,7 @@ def test_compiled_and_plain_agree_past_several_growths(policy: Policy) -> None:
         reward = rng.gauss(0.3, 0.5)
         fast.update(decision, reward)
         slow.update(decision, reward)
-    for a, b in zip(leaves(fast._state), leaves(slow._state), strict=True):
+    for a, b in zip(leaves(fast.core.state), leaves(slow.core.state), strict=True):
         np.testing.assert_array_equal(a.value, b.value, err_msg=a.path)
 
 
@@ -45,7 +45,7 @@ def test_online_play_is_the_simulation(policy: Policy, known: bool) -> None:
     noise_key, draw_key = plan.stream_keys(4, "independent", policy.label)
     bandit, world = scenario.bandits(4, 2, 3), scenario.world()
     player = policy.online(range(3), horizon=HORIZON if known or policy.needs_horizon else None)
-    player._draw[:2] = fold(draw_key, np.uint64(2)), step_of(fold(draw_key, np.uint64(2)))
+    player.core.draw[:2] = fold(draw_key, np.uint64(2)), step_of(fold(draw_key, np.uint64(2)))
     for _ in range(HORIZON):
         decision = player.select()
         key = fold(fold(noise_key, np.uint64(2)), np.uint64(decision.arm))

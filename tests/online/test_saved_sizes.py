@@ -7,7 +7,8 @@ import pytest
 import mutants
 from mutants import unpacked
 from rotting import Player, models, policies
-from rotting.online import loading
+from rotting.online import load as loading
+from rotting.online import space
 from rotting.policies import Policy
 from rotting.state import leaves
 
@@ -18,7 +19,7 @@ def with_pulls(policy: Policy, pulls: int) -> str:
     found = unpacked(content["desk"]["pulls"]).tolist()
     mutants.set_pulls(content, [pulls, *found[1:]])
     if not policy.tables:
-        content["reach"] = loading.FIRST
+        content["reach"] = space.FIRST
     return mutants.forged(content)
 
 
@@ -54,14 +55,14 @@ def test_capacity_and_reach_follow_from_the_pulls() -> None:
     for arms in (1, 3, 70):
         player = policies.RAWUCB(0.5).online(range(arms), compiled=False)
         for decided in range(1100):
-            assert player._capacity == loading.capacity_of(arms, decided)
+            assert player.core.capacity == space.capacity_of(arms, decided)
             most = max(player.pulls.values())
-            assert player._reach in (loading.reaches_of(most) | {loading.FIRST})
+            assert player.core.reach in (space.reaches_of(most) | {space.FIRST})
             player.select()
 
 
 def test_what_is_loaded_has_no_arrays_behind_its_arrays() -> None:
     player = policies.SteadyUCB(None).online(range(3), compiled=False)
     again = Player.from_bytes(player.to_bytes())
-    arrays = [leaf.value for part in (again._state, again._desk) for leaf in leaves(part)]
+    arrays = [leaf.value for part in (again.core.state, again.core.ledger) for leaf in leaves(part)]
     assert all(array.base is None for array in arrays)

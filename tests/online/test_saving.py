@@ -17,8 +17,8 @@ import rotting
 from cases import examples, name_of, player_of
 from rotting import Arm, Decision, Player, models, policies
 from rotting.arrays import IntArray
-from rotting.live.ledger import new_desk
-from rotting.online import saving
+from rotting.live.ledger import new_ledger
+from rotting.online import save as saving
 from rotting.policies import Oracle, Policy
 from rotting.policies.parts.openings import closable
 from rotting.state import leaves, silent
@@ -78,7 +78,7 @@ def test_a_saved_player_names_its_format_and_the_library() -> None:
     assert saved["format"] == saving.FORMAT == 5
     assert saved["rotting"] == rotting.__version__
     assert {"arms.pulls", "arms.clock", "total", "mean", "width"} <= set(saved["state"])
-    assert set(saved["desk"]) == set(saving.DESK)
+    assert set(saved["desk"]) == set(saving.LEDGER)
 
 
 @dataclass(frozen=True)
@@ -181,11 +181,11 @@ LAYOUT = FILES / f"states-format-{saving.FORMAT}.json"
 
 def layouts() -> dict[str, dict[str, str]]:
     """The type and number of dimensions of every field of every policy's state, and the desk."""
-    desk = new_desk(3, seed=0)
+    desk = new_ledger(3, seed=0)
     found = {
         "the desk": {
             name: f"{getattr(desk, name).dtype.name}:{getattr(desk, name).shape}"
-            for name in saving.DESK
+            for name in saving.LEDGER
         }
     }
     for name, policy in recorded.examples().items():

@@ -65,7 +65,7 @@ def test_nothing_is_known_of_a_new_arm() -> None:
 
 def test_a_mean_that_an_old_file_did_not_keep() -> None:
     player = small()
-    player._desk.total[0] = math.nan
+    player.core.ledger.total[0] = math.nan
     table = player.table()
     assert table["red"].mean is None
     assert table["red"].index is not None
@@ -259,5 +259,5 @@ def test_in_a_notebook() -> None:
 
 def test_the_decision_that_a_desk_does_not_know() -> None:
     player = small()
-    player._desk.clock[at.LAST_ARM] = at.NOBODY
+    player.core.ledger.clock[at.LAST_ARM] = at.NOBODY
     assert "is not known" in player.explain()

@@ -28,8 +28,8 @@ THREADS, PAIRS, ARMS = 4, 6000, 400
 sys.setswitchinterval(1e-5)
 
 def waits_for(player):  # and the state agrees with what the player has counted
-    observed = int(player._state.arms.observed.sum())
-    assert list(player.pulls.values()) == player._state.arms.pulls.tolist()
+    observed = int(player.core.state.arms.observed.sum())
+    assert list(player.pulls.values()) == player.core.state.arms.pulls.tolist()
     assert sum(player.pulls.values()) == observed + len(player.outstanding)
     return len(player.outstanding)
 
@@ -128,7 +128,7 @@ faulthandler.dump_traceback_later(300, exit=True)
 warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads; that is the point
 idle, busy = (policies.UCB1().online("abc".split() + ["d"], compiled=False) for _ in range(2))
 held, done = threading.Event(), threading.Event()
-thread = threading.Thread(target=lambda: busy._alone(lambda: (held.set(), done.wait())))
+thread = threading.Thread(target=lambda: busy.core.lock.alone(lambda: (held.set(), done.wait())))
 thread.start()
 held.wait()
 child = os.fork()
@@ -157,7 +157,7 @@ def test_a_thread_that_holds_a_player_is_refused_and_does_not_wait_for_itself() 
     player = player_of(policies.UCB1(), compiled=False)
     for use in (player.select, player.to_json, lambda: player.pulls, player.__getstate__):
         with pytest.raises(RuntimeError, match="while the same thread is inside"):
-            player._alone(use)
+            player.core.lock.alone(use)
     player.update(player.select(), 1.0)
 
 
@@ -170,7 +170,7 @@ def test_refusals_let_go_of_the_player() -> None:
         for use in uses:
             with pytest.raises(ValueError, match=r"pull must be|decision must be"):
                 use(wrong)
-            assert hasattr(player, "_free")
+            assert hasattr(player.core.lock, "free")
     assert player.outstanding == [decision]
 
 
@@ -178,30 +178,30 @@ def test_refusals_let_go_of_the_player() -> None:
 def test_players_share_no_memory_that_is_written(policy: Policy) -> None:
     """Threads that have a player each need no lock between them."""
     one, other = player_of(policy, compiled=False), player_of(policy, compiled=False)
-    tables = [np.asarray(leaf.value).copy() for leaf in leaves(one._params)]
-    for leaf in leaves(one._state):
-        for holder in (other._state, one._params):
+    tables = [np.asarray(leaf.value).copy() for leaf in leaves(one.core.params)]
+    for leaf in leaves(one.core.state):
+        for holder in (other.core.state, one.core.params):
             for found in leaves(holder):
                 assert not np.may_share_memory(leaf.value, found.value), (leaf.path, found.path)
-    assert not np.may_share_memory(one._draw, other._draw)
-    for leaf in leaves(one._desk):
-        for found in leaves(other._desk):
+    assert not np.may_share_memory(one.core.draw, other.core.draw)
+    for leaf in leaves(one.core.ledger):
+        for found in leaves(other.core.ledger):
             assert not np.may_share_memory(leaf.value, found.value), (leaf.path, found.path)
     for n in range(50):
         one.update(one.select(), 0.1 * (n % 7))
-    for leaf, table in zip(leaves(one._params), tables, strict=True):
+    for leaf, table in zip(leaves(one.core.params), tables, strict=True):
         np.testing.assert_array_equal(leaf.value, table, err_msg=leaf.path)
 
 
 def test_a_player_that_was_let_go_after_a_fork_is_whole() -> None:
     """The thread that forks may hold it itself, and then lets go in the child too."""
     player = policies.UCB1().online(range(2), compiled=False)
-    player._torn = True  # what the child notes while the player is held
-    player._wait()
-    del player._free
+    player.core.lock.torn = True  # what the child notes while the player is held
+    player.core.lock.wait()
+    del player.core.lock.free
     with pytest.raises(RuntimeError, match="forked"):
-        player._wait()
-    player._free = None
+        player.core.lock.wait()
+    player.core.lock.free = None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -14,7 +14,7 @@ from cases import examples, name_of, player_of
 from rotting import Decision, Player, policies, verbs
 from rotting.live import ledger as desk
 from rotting.live import steps
-from rotting.live.ledger import NOBODY, listed, new_desk, nobody_waits
+from rotting.live.ledger import NOBODY, listed, new_ledger, nobody_waits
 from rotting.policies import Policy
 from rotting.policies.parts.arms import TRIED
 from rotting.policies.parts.openings import closable
@@ -57,12 +57,12 @@ def late_play(player: Player, rounds: int, seed: int = 3) -> Iterator[int]:
 
 def fresh_like(player: Player) -> Any:
     """The state that the player would start with, in its present size."""
-    return player._fresh(player._params, len(player.arms), player._capacity)
+    return player.core.fresh(player.core.params, len(player.arms), player.core.capacity)
 
 
 def waiting_of(player: Player) -> list[tuple[int, int]]:
     """Arm and pull of the decisions that wait."""
-    return [(row[0], row[1]) for row in listed(player._desk.waiting)]
+    return [(row[0], row[1]) for row in listed(player.core.ledger.waiting)]
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)
@@ -71,8 +71,8 @@ def test_no_play_leads_to_a_state_that_is_refused(policy: Policy) -> None:
     player = player_of(policy, compiled=False)
     for t in late_play(player, 400):
         if t <= 20 or t % 40 == 0:
-            check(player._state, fresh_like(player), player._params, waiting_of(player))
-    assert player._capacity > 256
+            check(player.core.state, fresh_like(player), player.core.params, waiting_of(player))
+    assert player.core.capacity > 256
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)
@@ -80,9 +80,9 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
     player = player_of(policy, compiled=False)
     for _ in late_play(player, 60):
         pass
-    state, fresh = player._state, fresh_like(player)
+    state, fresh = player.core.state, fresh_like(player)
     waiting = waiting_of(player)
-    check(state, fresh, player._params, waiting)
+    check(state, fresh, player.core.params, waiting)
     for leaf in leaves(state):
         says = [
             mark
@@ -112,7 +112,7 @@ def test_every_field_says_what_it_may_hold(policy: Policy) -> None:
                     spoilt if other.path == leaf.path else other.value for other in leaves(state)
                 ]
                 with pytest.raises(ValueError, match=f"^{leaf.path} of the state must"):
-                    check(rebuild(state, iter(values)), fresh, player._params, waiting)
+                    check(rebuild(state, iter(values)), fresh, player.core.params, waiting)
 
 
 def among(value: float, exceptions: tuple[float, ...]) -> bool:
@@ -126,7 +126,7 @@ class Game:
         self.params = policy.prepare(3, 3000, 1000)
         self.state = closable(policy.verbs.init(self.params, 3, 1000))
         self.draw = new_draw(seed)
-        self.desk = new_desk(3, seed)._replace(waiting=nobody_waits(1024))
+        self.desk = new_ledger(3, seed)._replace(waiting=nobody_waits(1024))
         self.desk.clock[[desk.GROW_AT, desk.GROW_AT_PULL]] = 10_000
 
     def rejudge(self) -> None:
@@ -225,10 +225,10 @@ def test_judging_is_pure_and_what_is_kept(policy: Policy, compiled: bool) -> Non
     for t in late_play(player, 300):
         if t % 7:
             continue
-        params, state = player._params, player._state
+        params, state = player.core.params, player.core.state
         if isinstance(policy, policies.DCTO_UCB) and state.exploring[0]:
             continue  # it judges when it has explored
-        late = int(player._desk.clock[desk.LATE])
+        late = int(player.core.ledger.clock[desk.LATE])
         if late != NOBODY:  # as before the next decision
             verbs.rejudge(params, state, late)
         before = [leaf.value.copy() for leaf in leaves(state)]

@@ -33,7 +33,7 @@ def test_ties_over_theta_go_to_the_first() -> None:
     player = policies.CTO(family).online(range(2), compiled=False)
     for _ in range(150):
         player.update(player.select(), 1.0)
-    assert player._state.sums.closest.tolist() == [0, 0]
+    assert player.core.state.sums.closest.tolist() == [0, 0]
 
 
 def test_cto_runs_past_its_first_table() -> None:

@@ -40,7 +40,7 @@ def test_dcto_ucb_detects_from_late_rewards_of_its_exploration() -> None:
     decisions = [player.select() for _ in range(150)]
     for decision in reversed(decisions):
         player.update(decision, decision.pull**-0.9)
-    assert player._state.halves.closest.tolist() == [1, 1]
+    assert player.core.state.halves.closest.tolist() == [1, 1]
 
 
 def test_rewards_of_the_exploration_detect_and_all_of_them_estimate_the_constant() -> None:

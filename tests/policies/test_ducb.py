@@ -22,7 +22,7 @@ def test_long_silence() -> None:
             for _ in range(1000):
                 last = player.select()
             player.update(last, 0.5)
-            assert np.all(np.isfinite(player._state.mean))
+            assert np.all(np.isfinite(player.core.state.mean))
         assert players[0].pulls == players[1].pulls
 
 

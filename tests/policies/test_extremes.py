@@ -49,7 +49,7 @@ def test_squares_of_long_sums_are_finite() -> None:
     player = policy.online([0], compiled=False)
     for _ in range(100):
         player.update(player.select(), HUGE)
-    sums = next(leaf.value for leaf in leaves(player._state) if leaf.path == "fit.residual")
+    sums = next(leaf.value for leaf in leaves(player.core.state) if leaf.path == "fit.residual")
     assert np.all(np.isfinite((sums / 100 * 2.0**53) ** 2))  # as many rounds as there can be
 
 

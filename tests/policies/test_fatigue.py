@@ -222,7 +222,7 @@ def choices(policy: Fatigue, reward: Callable[[int, int], float], arms: int = 3)
         decision = player.select()
         found.append(decision.arm)
         player.update(decision, reward(decision.arm, decision.pull))
-    assert np.isfinite(player._state.curves.outlook).all()
+    assert np.isfinite(player.core.state.curves.outlook).all()
     return found
 
 

@@ -79,7 +79,7 @@ def test_a_right_family_is_not_doubted() -> None:
             arm, pull = decision = player.select()
             mean = float(family.members[arm].table(2000)[pull - 1])
             player.update(decision, mean + 0.4 * float(normal(draw)))
-        assert player._state.doubted[0] == 0
+        assert player.core.state.doubted[0] == 0
 
 
 def test_lost_rewards_are_no_reason_to_doubt() -> None:
@@ -92,7 +92,7 @@ def test_lost_rewards_are_no_reason_to_doubt() -> None:
             if rng.random() < 0.5:
                 mean = float(family.members[arm].mean(pull))
                 player.update(decision, mean + 0.1 * rng.normal())
-        assert player._state.doubted[0] == 0
+        assert player.core.state.doubted[0] == 0
 
 
 def hope_of(rewards: list[float], pulls: int, family: models.Family, sigma: float) -> float:

@@ -122,8 +122,8 @@ def test_online_it_decides_as_the_other_would(compiled: bool) -> None:
             reward = rng.gauss(0.4, 0.3)
             alone.update(decision, reward)
             holding.update(decision, reward)
-    assert holding._state.asked[0] == 700
-    np.testing.assert_array_equal(holding._state.inner.total, alone._state.total)
+    assert holding.core.state.asked[0] == 700
+    np.testing.assert_array_equal(holding.core.state.inner.total, alone.core.state.total)
 
 
 @pytest.mark.parametrize("engine", ["cpu", "reference"])
@@ -165,14 +165,14 @@ def test_judgements_of_the_other_are_there_for_the_asking() -> None:
     for _ in range(400):
         decision = fast.select()
         assert slow.select() == decision
-        inner = slow._state.inner
+        inner = slow.core.state.inner
         if inner.arms.clock[WAITING] == 0:
             pulls = inner.arms.pulls + 1  # the next of each arm,
             pulls[decision.arm] -= 1  # and of this one the pull just made
-            values = [cto.judge(slow._params.inner, inner, i, int(pulls[i])) for i in range(4)]
+            values = [cto.judge(slow.core.params.inner, inner, i, int(pulls[i])) for i in range(4)]
             assert values[decision.arm] == max(values)
         reward = rng.gauss(1.0 / decision.pull**0.25, 0.2)
         fast.update(decision, reward)
         slow.update(decision, reward)
-    np.testing.assert_array_equal(fast._state.worth, slow._state.worth)
+    np.testing.assert_array_equal(fast.core.state.worth, slow.core.state.worth)
     assert min(fast.pulls.values()) > 20

@@ -17,8 +17,8 @@ COMPARING = ("highest", "mostly", "told")
 
 def opinions(player: Player) -> list[Opinion]:
     """What the policy makes of each arm, as it is before a decision."""
-    kept = player._snapshot()
-    found = [look(kept["_params"], kept["_state"], arm) for arm in range(ARMS)]
+    snapshot = player.core.snapshot()
+    found = [look(snapshot.params, snapshot.state, arm) for arm in range(ARMS)]
     assert all(isinstance(opinion, Opinion) for opinion in found)
     return [opinion for opinion in found if opinion is not None]
 

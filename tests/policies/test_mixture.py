@@ -85,7 +85,7 @@ def test_rewards_that_are_all_equal(constant: float, arms: int) -> None:
     player = Mixture().online(range(arms), compiled=False)
     for _ in range(60):
         player.update(player.select(), constant)
-    assert np.isfinite(player._state.weight).all()
+    assert np.isfinite(player.core.state.weight).all()
     assert min(player.pulls.values()) > 0
 
 

@@ -41,7 +41,7 @@ def test_rewards_far_from_every_model_are_borne(sigma: float, reward: float) -> 
         for n in range(12):
             decision = player.select()
             player.update(decision, reward * (1 + n % 2))
-        state = player._state
+        state = player.core.state
         ranked = state.trusted if isinstance(policy, policies.Guarded) else state
         assert not np.isnan(ranked.ranking.value).any()
 
@@ -91,7 +91,7 @@ def test_what_a_pull_is_worth(constants: bool, z: float, weights: list[float] | 
             if len(seen[arm]) < 2:
                 continue
             for pull in (1, player.pulls[arm] + 1, player.pulls[arm] + 30):
-                worth = verbs.judge(player._params, player._state, arm, pull)
+                worth = verbs.judge(player.core.params, player.core.state, arm, pull)
                 hand = by_hand(means, family.prior, seen[arm], pull, 0.3, constants, z)
                 assert worth == pytest.approx(hand, abs=1e-9)
 
@@ -124,7 +124,7 @@ def test_what_a_pull_is_worth_on_an_interval(
         player.update(player.select(), seen[n])
         if n < 10 or n % 29:
             continue
-        params, state = player._params, player._state
+        params, state = player.core.params, player.core.state
         parabolas += not math.isnan(posterior._narrow(params, state, 0, n + 1))
         for pull in (n + 1, n + 100):
             worth = verbs.judge(params, state, 0, pull)
@@ -150,10 +150,10 @@ def test_at_an_end_of_the_interval_no_parabola_is_laid(theta: float, z: float) -
     for n in range(1, 61):
         seen[n] = n**-theta + (0.02 if theta == 0.1 else -0.02) + 0.05 * float(rng.normal())
         player.update(player.select(), seen[n])
-        if player._state.closest[0] == (0 if theta == 0.1 else 24):
+        if player.core.state.closest[0] == (0 if theta == 0.1 else 24):
             ends += 1
-            assert math.isnan(posterior._narrow(player._params, player._state, 0, n + 1))
-            worth = verbs.judge(player._params, player._state, 0, n + 1)
+            assert math.isnan(posterior._narrow(player.core.params, player.core.state, 0, n + 1))
+            worth = verbs.judge(player.core.params, player.core.state, 0, n + 1)
             hand = by_hand(means, prior, seen, n + 1, 0.05, False, z)
             assert worth == pytest.approx(hand, abs=1e-9)
     assert ends > 20

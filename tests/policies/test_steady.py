@@ -129,8 +129,8 @@ def test_guarded_trusts_a_family_far_from_zero_as_it_does_near() -> None:
             arm, pull = decision = player.select()
             mean = float(family.members[arm % 2].mean(pull)) if pull else 0.0
             player.update(decision, offset + rng.gauss(mean, 0.1))
-        found.append(int(player._state.doubted[0]))
-        assert (player._state.fallback.shift[0] != 0.0) == (offset != 0.0)
+        found.append(int(player.core.state.doubted[0]))
+        assert (player.core.state.fallback.shift[0] != 0.0) == (offset != 0.0)
     assert found == [0, 0]
 
 
@@ -189,7 +189,7 @@ def test_only_a_far_first_reward_is_subtracted(
 
 
 def state_bytes(player: Any) -> int:
-    return sum(int(leaf.value.nbytes) for leaf in leaves(player._state))
+    return sum(int(leaf.value.nbytes) for leaf in leaves(player.core.state))
 
 
 def test_memory_is_small_and_does_not_grow() -> None:
@@ -203,7 +203,7 @@ def test_memory_is_small_and_does_not_grow() -> None:
             sizes.append(state_bytes(player))
     assert sizes[0] <= 8000
     assert sizes[2] == sizes[0]
-    assert not any(isinstance(leaf.value, np.ndarray) for leaf in leaves(player._params))
+    assert not any(isinstance(leaf.value, np.ndarray) for leaf in leaves(player.core.params))
 
 
 @pytest.mark.parametrize("sigma", [0.5, None])
@@ -235,7 +235,7 @@ def test_rewards_in_any_order_lead_to_the_same_sums() -> None:
             if rng.random() < 0.9:
                 shown[arm, pull] = rng.gauss(0.5 * arm if pull < 100 else 0.2, 0.5)
                 player.update(decision, shown[arm, pull])
-    state = player._state
+    state = player.core.state
     for arm in range(3):
         kept = state.milestones
         window = [

@@ -19,7 +19,7 @@ def test_a_window_too_long_for_any_run() -> None:
 def test_swa_with_a_window_longer_than_its_first_ring() -> None:
     policy = policies.SWA(alpha=0.2, sigma=0.45)
     player = policy.online([0, 1], horizon=20_000)
-    assert player._params.window == 299
+    assert player.core.params.window == 299
     rng = python_random.Random(6)
     seen: list[list[float]] = [[], []]
     for _ in range(3000):
@@ -28,7 +28,9 @@ def test_swa_with_a_window_longer_than_its_first_ring() -> None:
         player.update(decision, seen[decision.arm][-1])
     for arm in (0, 1):
         last = seen[arm][-299:]
-        assert player._state.ranking.value[arm] == pytest.approx(sum(last) / len(last), abs=1e-9)
+        assert player.core.state.ranking.value[arm] == pytest.approx(
+            sum(last) / len(last), abs=1e-9
+        )
 
 
 def test_a_dead_arm_is_left_though_rewards_are_later_than_the_window() -> None:
@@ -49,9 +51,9 @@ def test_wswa_that_forgets_ignores_rewards_of_earlier_epochs() -> None:
     later = player.select()  # the first round of the epoch of 8
     for decision in early:
         player.update(decision, 100.0)
-    assert player._state.arms.observed.tolist() == [0, 0]
+    assert player.core.state.arms.observed.tolist() == [0, 0]
     player.update(later, 1.0)
-    assert player._state.ranking.value[later.arm] == 1.0
+    assert player.core.state.ranking.value[later.arm] == 1.0
 
 
 @pytest.mark.parametrize("alpha", [0.002 * 1.3**k for k in range(8)])

@@ -41,7 +41,7 @@ def test_rewards_beyond_count_as_the_nearer_end() -> None:
     player = Thompson().online(["a"], compiled=False)
     for reward in (7.0, -3.0, 0.25):
         player.update(player.select(), reward)
-    assert player._state.total.tolist() == [1.25]
+    assert player.core.state.total.tolist() == [1.25]
 
 
 def test_what_it_says_of_an_arm() -> None:

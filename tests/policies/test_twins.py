@@ -272,7 +272,7 @@ def stream_of(draw: Draw) -> Iterator[tuple[float, float]]:
 def numbers_ahead(rule: Callable[..., set[int]], player: Player) -> dict[str, Any]:
     """The random numbers that the next decision will draw, for the twins that take them."""
     wanted = inspect.signature(rule).parameters
-    draw = player._draw.copy()
+    draw = player.core.draw.copy()
     if "stream" in wanted:
         return {"stream": stream_of(draw)}
     if "uniforms" in wanted:

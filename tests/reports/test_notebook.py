@@ -33,7 +33,7 @@ from rotting import (
     tune,
 )
 from rotting.models import Family
-from rotting.online.believing import ARMS
+from rotting.online.inspect import ARMS
 from rotting.online.table import figure
 from rotting.reports import means, notebook, plots
 

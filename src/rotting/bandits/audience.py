@@ -74,21 +74,21 @@ def check_rest(rest: Any) -> None:
 class Given:
     """Arrivals that are given: an array of key numbers, compared by its contents."""
 
-    __slots__ = ("_digest", "keys")
+    __slots__ = ("digest", "keys")
 
     def __init__(self, keys: IntArray) -> None:
         self.keys = keys
         self.keys.setflags(write=False)
-        self._digest = hashlib.blake2b(keys.tobytes(), digest_size=16).hexdigest()
+        self.digest = hashlib.blake2b(keys.tobytes(), digest_size=16).hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Given) and self._digest == other._digest
+        return isinstance(other, Given) and self.digest == other.digest
 
     def __hash__(self) -> int:
-        return hash(self._digest)
+        return hash(self.digest)
 
     def __repr__(self) -> str:
-        return f"<{self.keys.size} given keys, {self._digest[:8]}>"
+        return f"<{self.keys.size} given keys, {self.digest[:8]}>"
 
 
 @dataclass(frozen=True)

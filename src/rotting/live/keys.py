@@ -4,8 +4,8 @@ A policy that counts by key (`Policy.by_key`) has counts of its own in its state
 other plays pooled: to it, all keys are one, and a pull has the number that it has for everybody.
 
 A player of an audience names a pull by its key's own count, which a policy that counts by key has
-in its state, and the desk for one that plays pooled. Where there is no audience, all keys are zero,
-all counts are the arms', and the compiler leaves the questions out.
+in its state, and the ledger for one that plays pooled. Where there is no audience, all keys are
+zero, all counts are the arms', and the compiler leaves the questions out.
 """
 
 from __future__ import annotations
@@ -82,27 +82,27 @@ def _(state: Any, pulls: Any, arm: Any) -> Any:
 ROW_KEY = 3  # the column of a batch's rows that has the key
 
 
-def has_keys(state: Any, desk: Any) -> bool:
+def has_keys(state: Any, ledger: Any) -> bool:
     """Whether a player is one of an audience."""
-    return is_keyed(state) or counts_by_key(desk.exposure)
+    return is_keyed(state) or counts_by_key(ledger.exposure)
 
 
-def exposure_of(state: Any, desk: Any) -> Any:
+def exposure_of(state: Any, ledger: Any) -> Any:
     """What each key of an audience was shown, wherever that is counted."""
-    return state.arms.exposure if is_keyed(state) else desk.exposure
+    return state.arms.exposure if is_keyed(state) else ledger.exposure
 
 
-# Where a policy plays pooled, its player counts for it, in the desk: the second of each pair.
+# Where a policy plays pooled, its player counts for it, in the ledger: the second of each pair.
 
 
 @by_type("state.arms.exposure")
-def whose(state: Any, desk: Any, rows: Any, k: Any) -> Any:
+def whose(state: Any, ledger: Any, rows: Any, k: Any) -> Any:
     """Whose row of a batch this is."""
-    return _whose_pooled(desk.exposure, rows, k)
+    return _whose_pooled(ledger.exposure, rows, k)
 
 
 @whose.of(Exposures, Fading)
-def _(state: Any, desk: Any, rows: Any, k: Any) -> Any:
+def _(state: Any, ledger: Any, rows: Any, k: Any) -> Any:
     return rows[k, ROW_KEY]
 
 
@@ -117,13 +117,13 @@ def _(exposure: Any, rows: Any, k: Any) -> Any:
 
 
 @by_type("state.arms.exposure")
-def showings(state: Any, desk: Any, key: Any, arm: Any) -> Any:
+def showings(state: Any, ledger: Any, key: Any, arm: Any) -> Any:
     """How often the arm was shown to the key, or pulled where there is no audience."""
-    return _showings_pooled(desk.exposure, desk.pulls, key, arm)
+    return _showings_pooled(ledger.exposure, ledger.pulls, key, arm)
 
 
 @showings.of(Exposures, Fading)
-def _(state: Any, desk: Any, key: Any, arm: Any) -> Any:
+def _(state: Any, ledger: Any, key: Any, arm: Any) -> Any:
     return np.int64(state.arms.exposure.shown[key, arm])
 
 
@@ -138,14 +138,14 @@ def _(exposure: Any, pulls: Any, key: Any, arm: Any) -> Any:
 
 
 @by_type("state.arms.exposure")
-def write_down(state: Any, desk: Any, key: Any, pull: Any) -> Any:
+def write_down(state: Any, ledger: Any, key: Any, pull: Any) -> Any:
     """Record the latest decision's key and the highest pull number the policy has seen."""
-    _write_down_pooled(desk.exposure, desk.clock, key, pull)
+    _write_down_pooled(ledger.exposure, ledger.clock, key, pull)
 
 
 @write_down.of(Exposures, Fading)
-def _(state: Any, desk: Any, key: Any, pull: Any) -> Any:
-    _write_down_key(desk.clock, key, pull)
+def _(state: Any, ledger: Any, key: Any, pull: Any) -> Any:
+    _write_down_key(ledger.clock, key, pull)
 
 
 @by_type("exposure")
@@ -166,12 +166,12 @@ def _write_down_key(clock: Any, key: Any, pull: Any) -> None:
 
 
 @by_type("state.arms.exposure")
-def call(state: Any, desk: Any, key: Any, time: Any) -> Any:
+def call(state: Any, ledger: Any, key: Any, time: Any) -> Any:
     """This key is shown something that nobody chooses: `attend` without judging all arms."""
-    turn_to(desk.exposure, key, time)
+    turn_to(ledger.exposure, key, time)
 
 
 @call.of(Exposures, Fading)
-def _(state: Any, desk: Any, key: Any, time: Any) -> Any:
+def _(state: Any, ledger: Any, key: Any, time: Any) -> Any:
     recall(state, key)
     turn_to(state.arms.exposure, key, time)

@@ -18,7 +18,7 @@ allowed. Where there is a default reward, a decision counts with it until anothe
 clicks come sooner than silence ends, and a mean of what has come would be one of clicks.
 
 A player of an audience counts what each key was shown. A policy that counts by key does that in its
-state; for one that plays pooled the desk does.
+state; for one that plays pooled the ledger does.
 
 The decisions whose rewards have not come are found by key, arm and pull, and kept in order.
 Entries form a doubly linked list, the oldest decision first, so that those which have waited too
@@ -353,7 +353,7 @@ LIFT_CONTROL = 15  # decisions of the control group whose rewards are compared, 
 NUMBERS = 16
 
 
-class Desk(NamedTuple):
+class Ledger(NamedTuple):
     """Arrays for so many arms."""
 
     pulls: Counts  # of each arm
@@ -370,12 +370,12 @@ class Desk(NamedTuple):
     exposure: Everybody | Exposures | Fading = Everybody()  # by key, unless the state counts so
 
 
-def furthest(desk: Desk) -> int:
+def furthest(ledger: Ledger) -> int:
     """The highest pull that the policy was told of."""
-    return int(desk.clock[FURTHEST] if desk.waiting.keyed else desk.pulls.max())
+    return int(ledger.clock[FURTHEST] if ledger.waiting.keyed else ledger.pulls.max())
 
 
-def new_desk(arms: int, seed: int) -> Desk:
+def new_ledger(arms: int, seed: int) -> Ledger:
     """Nothing decided, no window, no control group."""
     clock = np.zeros(CLOCK, dtype=np.int64)
     clock[[LATE, LAST_ARM]] = NOBODY
@@ -383,7 +383,7 @@ def new_desk(arms: int, seed: int) -> Desk:
     numbers = np.zeros(NUMBERS)
     numbers[LIFETIME], numbers[DEFAULT], numbers[NOW] = math.inf, math.nan, math.nan
     numbers[LEAST], numbers[MOST], numbers[CHANCE] = math.inf, -math.inf, math.nan
-    return Desk(
+    return Ledger(
         pulls=np.zeros(arms, dtype=np.int64),
         seen=np.zeros(arms, dtype=np.int64),
         total=np.zeros(arms),
@@ -398,7 +398,7 @@ def new_desk(arms: int, seed: int) -> Desk:
     )
 
 
-def with_arms(desk: Desk, arms: int) -> Desk:
+def with_arms(ledger: Ledger, arms: int) -> Ledger:
     """The same with more arms, which are not open yet."""
 
     def longer(array: Any) -> Any:
@@ -406,9 +406,9 @@ def with_arms(desk: Desk, arms: int) -> Desk:
         made[: array.size] = array
         return made
 
-    clock = desk.clock.copy()
-    clock[SILENT] += arms - desk.pulls.size
-    desk = desk._replace(clock=clock)
+    clock = ledger.clock.copy()
+    clock[SILENT] += arms - ledger.pulls.size
+    ledger = ledger._replace(clock=clock)
     per_arm = ("pulls", "seen", "total", "chosen", "open", "allowed", "shown")
-    desk = desk._replace(exposure=for_arms(desk.exposure, arms))
-    return desk._replace(**{name: longer(getattr(desk, name)) for name in per_arm})
+    ledger = ledger._replace(exposure=for_arms(ledger.exposure, arms))
+    return ledger._replace(**{name: longer(getattr(ledger, name)) for name in per_arm})

@@ -1,6 +1,6 @@
 """Decisions and rewards of online play: written once, run as they are or compiled.
 
-All bookkeeping is done here, on the `Desk`. A decision says first whether there is space for it;
+All bookkeeping is done here, on the `Ledger`. A decision says first whether there is space for it;
 if not, nothing has happened yet, and the player makes some.
 
 A policy that keeps judgements has judged the last pull of the arm that was pulled last, not its
@@ -91,16 +91,16 @@ uniform = random.uniform
 
 @shared
 @seldom
-def controlled(desk: Any, open_now: Any, wanted: Any) -> Any:
+def controlled(ledger: Any, open_now: Any, wanted: Any) -> Any:
     """The arm that is taken where there is a control group: the policy's, or any."""
-    clock, numbers = desk.clock, desk.numbers
+    clock, numbers = ledger.clock, ledger.numbers
     arms = clock[LAST_ALLOWED]
     share = numbers[EXPLORE]
     arm = wanted
     clock[LAST_CONTROL] = 0
-    if uniform(desk.draw) < share:
+    if uniform(ledger.draw) < share:
         clock[LAST_CONTROL] = 1
-        left = int(uniform(desk.draw) * arms)
+        left = int(uniform(ledger.draw) * arms)
         arm = -1
         while left >= 0:
             arm += 1
@@ -113,27 +113,27 @@ def controlled(desk: Any, open_now: Any, wanted: Any) -> Any:
 
 @shared
 @seldom
-def mean(desk: Any) -> Any:
+def mean(ledger: Any) -> Any:
     """The mean of all rewards that have come, or zero.
 
     Where there is a default, those that wait count with it: clicks come sooner than silence ends.
     """
     seen = 0
-    for i in range(desk.seen.size):
-        seen += desk.seen[i]
-    numbers = desk.numbers
+    for i in range(ledger.seen.size):
+        seen += ledger.seen[i]
+    numbers = ledger.numbers
     total = numbers[TOTAL]
     if numbers[DEFAULT] == numbers[DEFAULT]:
-        seen += desk.waiting.ends[COUNT]
-        total += desk.waiting.ends[COUNT] * (numbers[DEFAULT] - numbers[OFFSET])
+        seen += ledger.waiting.ends[COUNT]
+        total += ledger.waiting.ends[COUNT] * (numbers[DEFAULT] - numbers[OFFSET])
     return numbers[OFFSET] + total / seen if seen > 0 else 0.0
 
 
 @shared
 @seldom
-def compare(desk: Any, entry: Any, reward: Any) -> None:
+def compare(ledger: Any, entry: Any, reward: Any) -> None:
     """Let a reward enter the comparison with equal shares."""
-    numbers, notes = desk.numbers, desk.waiting.notes
+    numbers, notes = ledger.numbers, ledger.waiting.notes
     weight = notes[entry, WEIGHT]
     if weight == 0.0:  # history, one allowed arm, or no centre
         return
@@ -141,22 +141,22 @@ def compare(desk: Any, entry: Any, reward: Any) -> None:
     if reward == default:
         return  # counted as that when it was decided
     if default == default:
-        tally(desk, weight, centre, default, -1.0)
-    tally(desk, weight, centre, reward, 1.0)
+        tally(ledger, weight, centre, default, -1.0)
+    tally(ledger, weight, centre, reward, 1.0)
 
 
-def leave_out(desk: Any, entry: Any) -> None:
+def leave_out(ledger: Any, entry: Any) -> None:
     """A decision is dropped: the default that it has counted with is taken out again."""
-    notes, default = desk.waiting.notes, desk.numbers[DEFAULT]
+    notes, default = ledger.waiting.notes, ledger.numbers[DEFAULT]
     if notes[entry, WEIGHT] != 0.0 and default == default:
-        tally(desk, notes[entry, WEIGHT], notes[entry, CENTRE], default, -1.0)
+        tally(ledger, notes[entry, WEIGHT], notes[entry, CENTRE], default, -1.0)
 
 
 @shared
 @seldom
-def tally(desk: Any, weight: Any, centre: Any, reward: Any, times: Any) -> None:
+def tally(ledger: Any, weight: Any, centre: Any, reward: Any, times: Any) -> None:
     """Put a reward into the sums of the comparison, or, with times = -1, take it out."""
-    numbers = desk.numbers
+    numbers = ledger.numbers
     off = weight * (reward - centre)
     numbers[LIFT_COUNT] += times
     numbers[LIFT_SUM] += times * off
@@ -175,112 +175,112 @@ PATIENCE = 32  # pulls of an arm without any reward that are always allowed
 
 
 @shared
-def decide(params: Any, state: Any, draw: Any, desk: Any, key: Any = 0) -> Any:
+def decide(params: Any, state: Any, draw: Any, ledger: Any, key: Any = 0) -> Any:
     """Choose an arm, for a key, and count its pull; returns both, or why not."""
-    clock, numbers = desk.clock, desk.numbers
+    clock, numbers = ledger.clock, ledger.numbers
     allowed = clock[OPEN]
-    open_now = desk.open
+    open_now = ledger.open
     bound = clock[BOUND]
     if bound & AMONG != 0:
-        allowed = _restrict(desk)
-        open_now = desk.allowed
+        allowed = _restrict(ledger)
+        open_now = ledger.allowed
     if allowed == 0 and bound < TAKEN:  # before space is asked for: a refusal changes nothing
         return NOBODY_OPEN, 0
-    if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
+    if clock[DECIDED] >= clock[GROW_AT] or is_full(ledger.waiting):
         return NO_SPACE, 0
     if clock[UNHASHED] != 0:
-        find_again(desk)
+        find_again(ledger)
     shown, seen_by_policy = allowed, open_now
     if clock[SILENT] > 0:
-        shown = _hide_silent(desk, open_now, allowed)
+        shown = _hide_silent(ledger, open_now, allowed)
         if shown < allowed:
-            seen_by_policy = desk.shown
+            seen_by_policy = ledger.shown
     if clock[LATE] != NOBODY:
         rejudge(params, state, clock[LATE])
     if clock[WINDOW] > 0 or numbers[LIFETIME] < math.inf:
-        expire(params, state, desk)
+        expire(params, state, ledger)
     attend(params, state, key, clock[DECIDED] + 1)
-    turn_to(desk.exposure, key, clock[DECIDED] + 1)
+    turn_to(ledger.exposure, key, clock[DECIDED] + 1)
     arm = bound // TAKEN - 1
     if arm < 0:  # nobody has said which arm is taken: the policy is asked
         if shown < clock[OPEN]:
             reopen(params, state, seen_by_policy)
         arm = choose(params, state, draw)
         if shown < clock[OPEN]:
-            reopen(params, state, desk.open)
+            reopen(params, state, ledger.open)
         if arm < 0 or arm >= open_now.size:
             return NO_SUCH_ARM, arm
         if open_now[arm] == 0:
             return CLOSED, arm
         clock[LAST_ALLOWED] = allowed
         if numbers[EXPLORE] > 0.0:
-            arm = controlled(desk, open_now, arm)
+            arm = controlled(ledger, open_now, arm)
         if bound & ASKED != 0:
             return arm, 0
-    return arm, count(params, state, desk, arm, key)
+    return arm, count(params, state, ledger, arm, key)
 
 
 @shared
 @seldom
-def find_again(desk: Any) -> None:
+def find_again(ledger: Any) -> None:
     """Let the decisions that wait be found, after the player has made space for more."""
-    hash_again(desk.waiting)
-    desk.clock[UNHASHED] = 0
+    hash_again(ledger.waiting)
+    ledger.clock[UNHASHED] = 0
 
 
 @shared
 @seldom
-def _restrict(desk: Any) -> Any:
+def _restrict(ledger: Any) -> Any:
     """Take retired arms out of those allowed; returns how many are left."""
     left = 0
-    for i in range(desk.open.size):
-        desk.allowed[i] *= desk.open[i]
-        left += desk.allowed[i]
+    for i in range(ledger.open.size):
+        ledger.allowed[i] *= ledger.open[i]
+        left += ledger.allowed[i]
     return left
 
 
 @shared
 @seldom
-def _hide_silent(desk: Any, open_now: Any, allowed: Any) -> Any:
+def _hide_silent(ledger: Any, open_now: Any, allowed: Any) -> Any:
     """Hide arms that have been pulled a good deal and never answered; returns how many are left."""
     left = allowed
     answered = False
     for i in range(open_now.size):
-        desk.shown[i] = open_now[i]
+        ledger.shown[i] = open_now[i]
         if open_now[i] != 0:
-            if desk.seen[i] > 0:
+            if ledger.seen[i] > 0:
                 answered = True
             else:
-                more = desk.pulls[i] - PATIENCE
-                if more > 0 and more * more > desk.clock[DECIDED]:
-                    desk.shown[i] = 0
+                more = ledger.pulls[i] - PATIENCE
+                if more > 0 and more * more > ledger.clock[DECIDED]:
+                    ledger.shown[i] = 0
                     left -= 1
     return left if answered else allowed
 
 
 @shared
-def count(params: Any, state: Any, desk: Any, arm: Any, key: Any = 0) -> Any:
+def count(params: Any, state: Any, ledger: Any, arm: Any, key: Any = 0) -> Any:
     """Count the pull of an arm, whose reward is waited for from now on; returns its number.
 
     In an audience that is the key's own; the key is present.
     """
-    clock, numbers = desk.clock, desk.numbers
-    pull_told = told(state, desk.pulls, arm)
+    clock, numbers = ledger.clock, ledger.numbers
+    pull_told = told(state, ledger.pulls, arm)
     pulled(params, state, arm)
-    expose(desk.exposure, arm)
-    desk.pulls[arm] += 1
-    pull = showings(state, desk, key, arm)
+    expose(ledger.exposure, arm)
+    ledger.pulls[arm] += 1
+    pull = showings(state, ledger, key, arm)
     weight, centre = 0.0, 0.0
     if numbers[EXPLORE] > 0.0:
         chosen(params, state, arm, pull_told, numbers[CHANCE])
         if numbers[LEAST] <= numbers[MOST]:  # a reward has come: there is a centre
             weight = numbers[NEXT_WEIGHT]
-            centre = mean(desk)
+            centre = mean(ledger)
             if weight != 0.0:
                 numbers[LIFT_CONTROL] += clock[LAST_CONTROL]
                 if numbers[DEFAULT] == numbers[DEFAULT]:
-                    tally(desk, weight, centre, numbers[DEFAULT], 1.0)
-    write_down(state, desk, key, pull_told)
+                    tally(ledger, weight, centre, numbers[DEFAULT], 1.0)
+    write_down(state, ledger, key, pull_told)
     if pull_told >= clock[GROW_AT_PULL]:
         clock[GROW_AT] = 0  # the tables have to reach further before the next decision
     made = clock[DECIDED] + 1
@@ -288,45 +288,45 @@ def count(params: Any, state: Any, desk: Any, arm: Any, key: Any = 0) -> Any:
     clock[LATE] = arm
     clock[LAST_ARM] = arm
     clock[LAST_PULL] = pull
-    clock[LAST_SEEN] = desk.seen[arm]
+    clock[LAST_SEEN] = ledger.seen[arm]
     clock[LEARNT] = 0
-    desk.chosen[arm] = made
-    wait(desk.waiting, arm, pull, made, numbers[NOW], weight, centre, key, pull_told)
+    ledger.chosen[arm] = made
+    wait(ledger.waiting, arm, pull, made, numbers[NOW], weight, centre, key, pull_told)
     return pull
 
 
 @shared
 def learn(
-    params: Any, state: Any, desk: Any, arm: Any, pull: Any, reward: Any, key: Any = 0
+    params: Any, state: Any, ledger: Any, arm: Any, pull: Any, reward: Any, key: Any = 0
 ) -> Any:
     """Take in the reward of a key's pull; False if that does not wait for one."""
-    place = find(desk.waiting, arm, pull, key)
+    place = find(ledger.waiting, arm, pull, key)
     if place == NONE:
         return False
-    _learn(params, state, desk, place, arm, pull, reward, key)
+    _learn(params, state, ledger, place, arm, pull, reward, key)
     return True
 
 
 @shared
 def _learn(
-    params: Any, state: Any, desk: Any, place: Any, arm: Any, pull: Any, reward: Any, key: Any
+    params: Any, state: Any, ledger: Any, place: Any, arm: Any, pull: Any, reward: Any, key: Any
 ) -> None:
     """Take in the reward of the decision at a place of the table of those that wait."""
-    numbers, clock = desk.numbers, desk.clock
-    waiting = desk.waiting
+    numbers, clock = ledger.numbers, ledger.clock
+    waiting = ledger.waiting
     pull_told = told_at(waiting.whose, waiting.table[place] - 1, pull)
     if numbers[EXPLORE] > 0.0:
-        compare(desk, waiting.table[place] - 1, reward)
+        compare(ledger, waiting.table[place] - 1, reward)
     forget(waiting, place)
     recall(state, key)
     update(params, state, arm, pull_told, reward)
     if clock[LATE] == arm:
         clock[LATE] = NOBODY
     clock[LEARNT] += 1
-    if desk.seen[arm] == 0 and clock[SILENT] > 0:
+    if ledger.seen[arm] == 0 and clock[SILENT] > 0:
         clock[SILENT] -= 1
-    desk.seen[arm] += 1
-    desk.total[arm] += reward
+    ledger.seen[arm] += 1
+    ledger.total[arm] += reward
     if numbers[LEAST] > numbers[MOST]:
         numbers[OFFSET] = reward
     if reward < numbers[LEAST]:
@@ -338,9 +338,9 @@ def _learn(
 
 @shared
 @seldom
-def expire(params: Any, state: Any, desk: Any) -> None:
+def expire(params: Any, state: Any, ledger: Any) -> None:
     """Give up the decisions that have waited too long: the default is their reward, if any."""
-    clock, numbers, waiting = desk.clock, desk.numbers, desk.waiting
+    clock, numbers, waiting = ledger.clock, ledger.numbers, ledger.waiting
     while True:
         entry = waiting.ends[FIRST]
         if entry == NONE:
@@ -350,23 +350,23 @@ def expire(params: Any, state: Any, desk: Any) -> None:
         # times that were not said are NaN, for which no comparison holds
         if not late and not numbers[NOW] - waiting.notes[entry, AT] > numbers[LIFETIME]:
             return
-        give_up(params, state, desk, entry)
+        give_up(params, state, ledger, entry)
 
 
 @shared
 @seldom
-def give_up(params: Any, state: Any, desk: Any, entry: Any) -> None:
+def give_up(params: Any, state: Any, ledger: Any, entry: Any) -> None:
     """Wait no longer for the reward of one decision."""
-    entries = desk.waiting.entries
+    entries = ledger.waiting.entries
     arm, pull = entries[entry, ARM], entries[entry, PULL]
-    key = key_at(desk.waiting.whose, entry)
-    place = find(desk.waiting, arm, pull, key)
-    desk.clock[EXPIRED] += 1
-    default = desk.numbers[DEFAULT]
+    key = key_at(ledger.waiting.whose, entry)
+    place = find(ledger.waiting, arm, pull, key)
+    ledger.clock[EXPIRED] += 1
+    default = ledger.numbers[DEFAULT]
     if default == default:
-        _learn(params, state, desk, place, arm, pull, default, key)
+        _learn(params, state, ledger, place, arm, pull, default, key)
     else:
-        forget(desk.waiting, place)
+        forget(ledger.waiting, place)
 
 
 # --------------------------------------------------------------------------------------- batches
@@ -380,7 +380,7 @@ DRAWS = 4  # the first of four columns with keys and steps, of the policy's numb
 
 @shared
 @seldom
-def decide_rows(params: Any, state: Any, draw: Any, desk: Any, rows: Any, chances: Any) -> Any:
+def decide_rows(params: Any, state: Any, draw: Any, ledger: Any, rows: Any, chances: Any) -> Any:
     """Decisions in a row, as many as there is space for; returns how many, or why not.
 
     `rows` gets arm, pull, and whether it is one of the control group; the first of them gets the
@@ -390,9 +390,9 @@ def decide_rows(params: Any, state: Any, draw: Any, desk: Any, rows: Any, chance
     for k in range(rows.shape[0]):
         if rows.shape[1] > DRAWS:
             draw[0], draw[1], draw[2] = rows[k, DRAWS], rows[k, DRAWS + 1], 0
-            control = desk.draw
+            control = ledger.draw
             control[0], control[1], control[2] = rows[k, DRAWS + 2], rows[k, DRAWS + 3], 0
-        arm, pull = decide(params, state, draw, desk, whose(state, desk, rows, k))
+        arm, pull = decide(params, state, draw, ledger, whose(state, ledger, rows, k))
         if arm < 0:
             if arm == NO_SPACE:
                 return k
@@ -400,23 +400,23 @@ def decide_rows(params: Any, state: Any, draw: Any, desk: Any, rows: Any, chance
             return arm
         rows[k, 0] = arm
         rows[k, 1] = pull
-        rows[k, 2] = desk.clock[LAST_CONTROL]
-        chances[k] = desk.numbers[CHANCE]
+        rows[k, 2] = ledger.clock[LAST_CONTROL]
+        chances[k] = ledger.numbers[CHANCE]
     return rows.shape[0]
 
 
 @shared
 @seldom
-def wrong_row(state: Any, desk: Any, rows: Any) -> Any:
+def wrong_row(state: Any, ledger: Any, rows: Any) -> Any:
     """The first row whose decision does not wait, or comes twice; its place, or -1.
 
     `rows` has arm and pull, and gets in its third column why. Rows seen are marked by a sign.
     """
-    waiting = desk.waiting
+    waiting = ledger.waiting
     found = -1
     seen = 0
     while seen < rows.shape[0]:
-        place = find(waiting, rows[seen, 0], rows[seen, 1], whose(state, desk, rows, seen))
+        place = find(waiting, rows[seen, 0], rows[seen, 1], whose(state, ledger, rows, seen))
         if place == NONE:
             found = seen
             rows[seen, 2] = UNKNOWN
@@ -429,7 +429,7 @@ def wrong_row(state: Any, desk: Any, rows: Any) -> Any:
         waiting.entries[entry, MADE] = -waiting.entries[entry, MADE]
         seen += 1
     for k in range(seen):
-        key = whose(state, desk, rows, k)
+        key = whose(state, ledger, rows, k)
         entry = waiting.table[find(waiting, rows[k, 0], rows[k, 1], key)] - 1
         waiting.entries[entry, MADE] = -waiting.entries[entry, MADE]
     return found
@@ -437,49 +437,49 @@ def wrong_row(state: Any, desk: Any, rows: Any) -> Any:
 
 @shared
 @seldom
-def learn_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any) -> Any:
+def learn_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any) -> Any:
     """Rewards in a row: all of them, or none if a decision does not wait; see `wrong_row`."""
-    wrong = wrong_row(state, desk, rows)
+    wrong = wrong_row(state, ledger, rows)
     if wrong < 0:
         for k in range(rows.shape[0]):
-            key = whose(state, desk, rows, k)
-            learn(params, state, desk, rows[k, 0], rows[k, 1], rewards[k], key)
+            key = whose(state, ledger, rows, k)
+            learn(params, state, ledger, rows[k, 0], rows[k, 1], rewards[k], key)
     return wrong
 
 
 @shared
 @seldom
-def record_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any, chances: Any) -> Any:
+def record_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any, chances: Any) -> Any:
     """History: each row's arm was pulled, and this was its reward; NaN where it is not known.
 
     A row has the number of the pull, or zero for the arm's next one; pulls that are left out
     were made, too, and wait for rewards that may stand further down. Returns how many rows there
     was space for.
     """
-    clock, numbers = desk.clock, desk.numbers
+    clock, numbers = ledger.clock, ledger.numbers
     share = numbers[EXPLORE]
     numbers[EXPLORE] = 0.0  # nothing here was the control group's
     done = 0
     while done < rows.shape[0]:
         arm = rows[done, 0]
-        key = whose(state, desk, rows, done)
-        before = showings(state, desk, key, arm)
+        key = whose(state, ledger, rows, done)
+        before = showings(state, ledger, key, arm)
         pull = rows[done, 1] if rows[done, 1] > 0 else before + 1
         if pull > before:
-            if clock[DECIDED] >= clock[GROW_AT] or is_full(desk.waiting):
+            if clock[DECIDED] >= clock[GROW_AT] or is_full(ledger.waiting):
                 break
             if clock[LATE] != NOBODY:
                 rejudge(params, state, clock[LATE])
-            call(state, desk, key, clock[DECIDED] + 1)
-            made = count(params, state, desk, arm, key)
+            call(state, ledger, key, clock[DECIDED] + 1)
+            made = count(params, state, ledger, arm, key)
             if made < pull:
                 continue
             if chances[done] == chances[done]:
-                last = desk.waiting.ends[LAST]
-                pull_told = told_at(desk.waiting.whose, last, pull)
+                last = ledger.waiting.ends[LAST]
+                pull_told = told_at(ledger.waiting.whose, last, pull)
                 chosen(params, state, arm, pull_told, chances[done])
         if rewards[done] == rewards[done]:
-            learn(params, state, desk, arm, pull, rewards[done], key)
+            learn(params, state, ledger, arm, pull, rewards[done], key)
         done += 1
     numbers[EXPLORE] = share
     return done
@@ -487,9 +487,9 @@ def record_rows(params: Any, state: Any, desk: Any, rows: Any, rewards: Any, cha
 
 @shared
 @seldom
-def give_up_since(desk: Any, made: Any) -> None:
+def give_up_since(ledger: Any, made: Any) -> None:
     """Wait no longer for the rewards of decisions after this one; they are not known."""
-    waiting = desk.waiting
+    waiting = ledger.waiting
     while waiting.ends[LAST] != NONE:
         entry = waiting.ends[LAST]
         if waiting.entries[entry, MADE] <= made:
@@ -501,14 +501,14 @@ def give_up_since(desk: Any, made: Any) -> None:
 
 @shared
 @seldom
-def give_up_key(params: Any, state: Any, desk: Any, key: Any) -> None:
+def give_up_key(params: Any, state: Any, ledger: Any, key: Any) -> None:
     """Wait no longer for the rewards of a key's decisions: the default is their reward, if any."""
-    waiting = desk.waiting
+    waiting = ledger.waiting
     entry = waiting.ends[FIRST]
     while entry != NONE:
         after = waiting.entries[entry, AFTER]
         if is_of(waiting.whose, entry, key):
-            give_up(params, state, desk, entry)
+            give_up(params, state, ledger, entry)
         entry = after
 
 
@@ -517,25 +517,25 @@ def work(
     params: Any,
     state: Any,
     draw: Any,
-    desk: Any,
+    ledger: Any,
     what: Any,
     rows: Any,
     rewards: Any,
     chances: Any,
 ) -> Any:
     """A batch of decisions, rewards or history, or the giving up of what is waited for."""
-    if desk.clock[UNHASHED] != 0:
-        find_again(desk)
+    if ledger.clock[UNHASHED] != 0:
+        find_again(ledger)
     if what == DECIDE:
-        return decide_rows(params, state, draw, desk, rows, chances)
+        return decide_rows(params, state, draw, ledger, rows, chances)
     if what == LEARN:
-        return learn_rows(params, state, desk, rows, rewards)
+        return learn_rows(params, state, ledger, rows, rewards)
     if what == RECORD:
-        return record_rows(params, state, desk, rows, rewards, chances)
+        return record_rows(params, state, ledger, rows, rewards, chances)
     if what == EXPIRE:
-        expire(params, state, desk)
+        expire(params, state, ledger)
     elif what == GIVE_UP_KEY:
-        give_up_key(params, state, desk, rows[0, 0])
+        give_up_key(params, state, ledger, rows[0, 0])
     else:
-        give_up_since(desk, rows[0, 0])
+        give_up_since(ledger, rows[0, 0])
     return 0

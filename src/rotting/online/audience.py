@@ -9,39 +9,54 @@ import numpy as np
 
 from rotting import checks
 from rotting.arrays import IntArray
-from rotting.bandits.audience import HalfLife, Window, check_rest
+from rotting.bandits.audience import HalfLife, Rest, Window, check_rest
 from rotting.checks import HUGE
 from rotting.engines.plan import check_audience
 from rotting.live import ledger as at_
 from rotting.live.keys import exposure_of
-from rotting.live.ledger import NOBODY, Desk, listed, nobody_waits
-from rotting.online import saving
-from rotting.online.answering import some
-from rotting.online.attendance import why_no_rest
-from rotting.online.batching import MOST
-from rotting.online.believing import Believed, believed
-from rotting.online.columns import columns_of, has_history
-from rotting.online.columns import listed as as_list
-from rotting.online.curves import LONGEST, USUAL, Curves, curves_of, keeps_curves
-from rotting.online.decisions import AssignedShowing, Showing, Showings
-from rotting.online.keys import NEW, Keyed
-from rotting.online.proposing import Proposal, flags
+from rotting.live.ledger import listed
+from rotting.online import save
+from rotting.online.core import Core, Settings
+from rotting.online.curves import LONGEST, Curves, curves_of, keeps_curves
+from rotting.online.decisions import AssignedShowing, Proposal, Showing, Showings
+from rotting.online.history import (
+    columns_of,
+    has_history,
+    numbers_of,
+    propensities_of,
+)
+from rotting.online.history import listed as as_list
+from rotting.online.hooks import reported
+from rotting.online.inspect import table_of, usual_showings
+from rotting.online.keys import Keys, check_key, why_no_rest
+from rotting.online.labels import some
+from rotting.online.lock import holder
+from rotting.online.player import MOST, AnyPlayer
 from rotting.online.table import Table, quoted
 from rotting.policies.base import Policy
-from rotting.policies.parts.exposures import no_exposures
 from rotting.verbs import believe
 
 _new = tuple.__new__  # half the time of a NamedTuple's own
 
 
-class AudiencePlayer(Keyed):
+class _New:
+    """Stands for a key that was not seen."""
+
+    def __repr__(self) -> str:
+        return "a new key"
+
+
+NEW = _New()
+
+
+class AudiencePlayer(AnyPlayer):
     """Plays a policy for many keys (users, say). Made by `policy.audience(arms, seed=0)`.
 
     An arm wears out for each key on its own; what is learnt is learnt from all of them. `select`
     decides for a key, any hashable label; a new one costs nothing until it is seen. The decision
-    names key, arm and pull, the arm's how-manieth showing to this key. All else is as for `Player`:
-    late and missing rewards, batches, arms that come and go, history, a control group, saving,
-    threads.
+    names key, arm and pull: how often the arm was shown to this key by then, this showing counted.
+    All else is as for `Player`: late and missing rewards, batches, arms that come and go, history,
+    a control group, saving, threads. The settings are those of `Policy.audience`.
 
     >>> from rotting import models, policies
     >>> policy = policies.CTO(models.Polynomial().over([0.1, 0.5]))
@@ -53,7 +68,7 @@ class AudiencePlayer(Keyed):
 
     __slots__ = ()
 
-    _WAY = "audience"
+    _COLUMNS = 4
 
     def __init__(
         self,
@@ -80,139 +95,205 @@ class AudiencePlayer(Keyed):
             raise ValueError(
                 f"rest must be None or that of {policy.title} itself, {own!r}, got {rest!r}"
             )
-        self._no_keys(own if rest is None else rest)
-        super().__init__(policy, arms, **settings)
+        keys = Keys(own if rest is None else rest)
+        self.core = Core.new(policy, arms, Settings(**settings), keys)
 
-    def _new_desk(self) -> Desk:
-        desk = super()._new_desk()
-        desk = desk._replace(waiting=nobody_waits(keyed=True))
-        if self.policy.by_key is True:
-            return desk
-        return desk._replace(exposure=no_exposures(self._places, len(self.arms)))
+    @property
+    def _keys(self) -> Keys:
+        assert self.core.keys is not None
+        return self.core.keys
 
+    @property
+    def rest(self) -> Rest | None:
+        """How the policy's counts fade, if they do."""
+        return self._keys.rest
+
+    @property
+    def keys(self) -> list[Any]:
+        """The keys that were seen and not forgotten."""
+        return list(self._alone(lambda: list(self._keys.numbers)))
+
+    def shown(self, key: Hashable) -> dict[Any, int]:
+        """How often each arm was shown to a key, of all time; never, to one that was not seen."""
+        check_key(key)
+        core = self.core
+
+        def look() -> dict[Any, int]:  # with the arms: another thread may add some
+            place = self._keys.numbers.get(key)
+            if place is None:
+                return dict.fromkeys(core.arms, 0)
+            counts = exposure_of(core.state, core.ledger).shown[place].tolist()
+            return dict(zip(core.arms, counts, strict=True))
+
+        counts: dict[Any, int] = self._alone(look)
+        return counts
+
+    @reported
+    def forget(self, key: Hashable) -> None:
+        """Forget a key: its label and what it was shown are gone, and its place is used again.
+
+        Decisions of it that wait are given up, with the default reward if there is one. What was
+        learnt from its rewards stays: they are part of sums over all keys, which cannot be taken
+        apart. A key of this label that comes again is a new one.
+
+        A reward of the forgotten key that comes late is refused, unless the label was seen again by
+        then and the new key has a decision of the same arm and pull outstanding: nothing tells the
+        two apart, and the reward is taken for the new one's. To avoid that, use a label again only
+        when no reward of the old key can come any more.
+        """
+        check_key(key)
+        self._alone(lambda: self.core.forget_key(key))
+
+    @holder
     def select(self, key: Hashable, among: Iterable[Any] | None = None, at: Any = None) -> Any:
         """Decide for a key: the arm to show it now, and which showing of that arm to it this is.
 
-        `among` and `at` are those of `Player.select`.
+        `among` and `at` are those of `Player.select`. Returns a `Showing`, or an `AssignedShowing`
+        if there is a control group.
         """
-        self._check_key(key)
-        allowed = None if among is None else self._flags(among)
-        return self._alone(lambda: self._select(key, allowed, at))
-
-    def _select(self, key: Any, allowed: list[int] | None, at: Any) -> Any:
-        self._about_to_decide(allowed, at)
-        place = self._keys.get(key)
-        if place is None:
-            (place,) = self._admit([key])
+        core = self.core
+        if not core.plain or among is not None or at is not None:
+            return self._select(key, among, at)
+        keys: Any = core.keys
+        lock = core.lock
+        while True:
+            try:
+                del lock.free
+                break
+            except AttributeError:
+                lock.wait()
         try:
-            if allowed is not None:
-                self._restrict(allowed)
-            number, pull = self._decide(self._block, place)
+            try:
+                place = keys.numbers[key]
+            except (KeyError, TypeError):
+                place = self._new_number(key)
+            number, pull = core.decide(core.block, place)
             if number < 0:
-                number, pull = self._decide_again(
-                    number, pull, lambda: self._decide(self._block, place), user=7
-                )
+                number, pull = core.decide_again(number, pull, place)
+            if core.assigned:
+                return AssignedShowing(key, core.arms[number], pull, *core.assignment())
         finally:
-            if allowed is not None:
-                self._desk.clock[at_.BOUND] = 0
-        arm = self.arms[number]
-        if not self._assigned:
-            return _new(Showing, (key, arm, pull))
-        chance, clock = float(self._desk.numbers[at_.CHANCE]), self._desk.clock
-        return AssignedShowing(key, arm, pull, chance, bool(clock[at_.LAST_CONTROL]))
+            lock.free = None
+            if lock.waiting:
+                lock.wake()
+        return _new(Showing, (key, core.arms[number], pull))
 
-    def propose(self, key: Hashable, among: Iterable[Any] | None = None) -> Proposal:
-        """Decide as `select`, but count nothing: `take` does that when the arm was really shown."""
-        self._check_key(key)
-        allowed = flags(self, among)
+    def _new_number(self, key: Any) -> int:
+        """A number for a new key, unless there is nothing to decide for it."""
+        check_key(key)
+        self.core.check_open(None)
+        return self.core.key_number(key)
 
-        def ask() -> Proposal:
-            self._about_to_decide(allowed, None)
-            return self._propose(key, (int(self._places_of([key])[0]),), allowed)
+    @reported
+    def _select(self, key: Hashable, among: Iterable[Any] | None = None, at: Any = None) -> Any:
+        """`select` with arms or a time given, or for a player that is watched."""
+        check_key(key)
+        core = self.core
+        allowed = core.flags(among)
 
-        return self._alone(ask)
+        def decide() -> Any:
+            self._about_to_decide(allowed, at)
+            number, pull = core.select(allowed, core.key_number(key))
+            if core.assigned:
+                return AssignedShowing(key, core.arms[number], pull, *core.assignment())
+            return Showing(key, core.arms[number], pull)
 
-    def take(self, proposal: Proposal) -> Showing:
-        """Count the showing of an arm that was proposed; its reward is waited for from now on."""
-        self._check_key(proposal.key)
-        number = self._number("arm of a proposal", proposal.arm)
-
-        def count() -> int:
-            return self._take((int(self._places_of([proposal.key])[0]),), number, proposal)
-
-        return Showing(proposal.key, proposal.arm, self._alone(count))
+        return self._alone(decide)
 
     def _about_to_decide(self, allowed: list[int] | None, at: Any) -> None:
         """Refuse what cannot be decided before a key gets a number; set the time."""
-        if at is not None or self._timed:
-            self._set_time(at, self._somebody(allowed))
-        elif allowed is not None or not self._desk.clock[at_.OPEN]:
-            self._check_open(allowed)
+        self.core.check_open(allowed)
+        self.core.set_time(at, allowed)
 
+    @reported
     def update(self, decision: Any, reward: Any) -> None:
         """Learn the reward of a decision made earlier, once.
 
         `decision` is what `select` returned, or a triple (key, arm, pull) that says the same.
         """
+        core = self.core
         value = reward if type(reward) is float else checks.reward(reward)
-        if not abs(value) <= HUGE:  # NaN is not, either
+        if not -HUGE <= value <= HUGE:  # NaN is not, either
             checks.moderate("reward", reward)
 
         def learn() -> None:
-            arm, number, pull, key = self._named(decision)
-            whole = checks.whole(pull)
-            if not self._learn(self._block, number, whole, value, key):
-                self._learn_again(arm, number, pull, whole, value, key)
+            number, pull, key = self._named(decision)
+            if not core.learn(core.block, number, checks.whole(pull), value, key):
+                core.learn_again(number, pull, value, key)
 
         self._alone(learn)
 
+    @reported
     def select_many(
         self, keys: Iterable[Hashable], among: Iterable[Any] | None = None, at: Any = None
     ) -> Showings:
         """Decide for these keys, in this order, before any of the rewards, as `select` would."""
-        labels = as_list("keys", keys)
+        labels = self._listed(keys)
         checks.integer("the number of keys", len(labels), 0, MOST)
-        for label in labels:
-            self._check_key(label)
-        allowed = None if among is None else self._flags(among)
+        allowed = self.core.flags(among)
 
         def decide() -> Showings:
             self._about_to_decide(allowed, at)
             rows = np.zeros((len(labels), self._COLUMNS), dtype=np.int64)
-            rows[:, 3] = self._places_of(labels)
-            chances = self._decide_rows(rows, allowed)
-            made = self.arms, rows[:, 0].copy(), rows[:, 1].copy()
-            more = (chances, rows[:, 2] != 0) if self._assigned else ()
-            return Showings(labels, rows[:, 3].copy(), self._stamp, (*made, *more))
+            return self._select_rows(labels, rows, allowed)
 
-        return self._alone(decide)
+        made: Showings = self._alone(decide)
+        return made
 
     def select_by(self, names: Sequence[str], keys: Iterable[Hashable]) -> Showings:
         """Decide for each name and key: exactly as `draw_by(name)` and `select(key)` one by one."""
-        labels = as_list("keys", keys)
+        labels = self._listed(keys)
         if len(labels) != len(names):
             raise ValueError(f"keys must be {len(names)}, one for each name, got {len(labels)}")
-        for label in labels:
-            self._check_key(label)
 
         def decide() -> Showings:
             self._about_to_decide(None, None)
-            rows, chances = self._select_by(names, self._places_of(labels))
-            made = self.arms, rows[:, 0].copy(), rows[:, 1].copy()
-            more = (chances, rows[:, 2] != 0) if self._assigned else ()
-            return Showings(labels, rows[:, 3].copy(), self._stamp, (*made, *more))
+            return self._select_rows(labels, self.core.rows_by(names), None)
 
-        return self._alone(decide)
+        made: Showings = self._alone(decide)
+        return made
 
-    def _made_here(self, decisions: Any) -> bool:
-        """Whether the numbers are those of this player: after a key was forgotten, they may not."""
-        stamped = isinstance(decisions, Showings) and decisions._stamp is self._stamp
-        return stamped and super()._made_here(decisions)
+    def _listed(self, keys: Iterable[Hashable]) -> list[Any]:
+        labels = as_list("keys", keys)
+        for label in labels:
+            check_key(label)
+        return labels
 
-    def _fill(self, rows: IntArray, decisions: Any) -> None:
-        super()._fill(rows, decisions)
-        rows[:, 3] = decisions._places
+    def _select_rows(
+        self, labels: list[Any], rows: IntArray, allowed: list[int] | None
+    ) -> Showings:
+        rows[:, 3] = self.core.key_numbers(labels)
+        made = self._columns(rows, self.core.select_rows(rows, allowed))
+        return Showings(labels, rows[:, 3].copy(), self._keys.stamp, made)
 
+    def propose(self, key: Hashable, among: Iterable[Any] | None = None) -> Proposal:
+        """Decide as `select`, but count nothing: `take` does that when the arm was really shown."""
+        check_key(key)
+        allowed = self.core.flags(among)
+
+        def decide() -> Proposal:
+            self._about_to_decide(allowed, None)
+            return self.core.propose(allowed, key, self.core.key_number(key))
+
+        proposal: Proposal = self._alone(decide)
+        return proposal
+
+    def take(self, proposal: Proposal) -> Showing:
+        """Count the showing of an arm that was proposed; its reward is waited for from now on."""
+        key, core = proposal.key, self.core
+        check_key(key)
+        number = core.number_of("arm of a proposal", proposal.arm)
+        pull = self._alone(lambda: core.take(number, proposal, core.key_number(key)))
+        return Showing(key, proposal.arm, pull)
+
+    def _fill(self, rows: IntArray, decisions: Any) -> bool:
+        # after a key was forgotten, a number may be another key's
+        if not isinstance(decisions, Showings) or decisions.stamp is not self._keys.stamp:
+            return False
+        rows[:, 3] = decisions.key_numbers
+        return super()._fill(rows, decisions)
+
+    @reported
     def learn(
         self,
         arms: Any,
@@ -232,66 +313,75 @@ class AudiencePlayer(Keyed):
                 "keys must be given, one for each row, or the name of the frame's column that has "
                 "them, as in player.learn(frame, 'clicked', keys='user')"
             )
+        core = self.core
         labels, values, pulls, propensities, whose = columns_of(
             arms, rewards, pulls, propensities, keys
         )
         if len(whose) != len(values):
             raise ValueError(f"keys must be {len(values)}, one for each arm, got {len(whose)}")
         for key in whose:
-            self._check_key(key)
+            check_key(key)
         rows = np.zeros((len(values), self._COLUMNS), dtype=np.int64)
-        rows[:, 0] = self._numbers_of(labels)
-        chances = self._chances(propensities, len(values))
+        rows[:, 0] = numbers_of(labels, core)
+        chances = propensities_of(propensities, len(values), core.policy)
 
         def record() -> int:
-            known = [self._keys.get(key, -1) for key in whose]
-            if pulls is not None:  # before anybody gets a number
-                rows[:, 3] = self._tentative(whose, known)
-                rows[:, 1] = self._checked_pulls(rows, pulls)
-            rows[:, 3] = self._places_of(whose)
-            return self._record(rows, values, chances, None)
+            if pulls is not None:  # before any key gets a number
+                rows[:, 3] = self._tentative(whose)
+                rows[:, 1] = core.checked_pulls(rows, pulls)
+            rows[:, 3] = core.key_numbers(whose)
+            return core.record(rows, values, chances, None)
 
-        return self._alone(record)
+        return int(self._alone(record))
+
+    def _tentative(self, keys: list[Any]) -> list[int]:
+        """Numbers that tell keys apart, those of new ones beyond all that there is space for."""
+        known, beyond = self._keys.numbers, self.core.places
+        new: dict[Any, int] = {}
+        return [
+            known[key] if key in known else new.setdefault(key, beyond + len(new)) for key in keys
+        ]
 
     @property
     def outstanding(self) -> list[Showing]:
         """The decisions whose rewards have not arrived, the oldest first."""
-        rows, labels = self._alone(lambda: (listed(self._desk.waiting), self._labels()))
-        return [Showing(labels[row[6]], self.arms[row[0]], row[1]) for row in rows]
+        core = self.core
+        rows, labels = self._alone(lambda: (listed(core.ledger.waiting), self._keys.labels()))
+        return [Showing(labels[row[6]], core.arms[row[0]], row[1]) for row in rows]
 
-    def _named(self, decision: Any) -> tuple[Any, int, Any, int]:
+    def _named(self, decision: Any) -> tuple[int, Any, int]:
         try:
             if isinstance(decision, AssignedShowing):
                 key, arm, pull = decision[:3]
             else:
                 key, arm, pull = decision
-            number = self._numbers[arm]
+            number = self.core.numbers[arm]
         except (KeyError, TypeError, ValueError):
             raise ValueError(
-                f"decision must be a triple (key, arm, pull) with an arm of {some(self.arms)}, "
-                f"got {decision!r}"
+                f"decision must be a triple (key, arm, pull) with an arm of "
+                f"{some(self.core.arms)}, got {decision!r}"
             ) from None
-        return arm, number, pull, self._place("decision must be of a key", key)
+        return number, pull, self._keys.number("decision must be of a key", key)
 
     def table(self, *, key: Any = NEW) -> Table:
-        """What the player thinks of its arms, as `Player.table`, for a key: a new one if not said.
+        """What the player makes of its arms, as `Player.table`, for a key: a new one if not said.
 
         Pulls and rewards are those of everybody; estimates are of the arm's next showing to it.
         """
         if key is not NEW:
-            self._check_key(key)
-
-        kept = self._snapshot()
-        place = NOBODY if key is NEW else kept["_keys"].get(key, NOBODY)
+            check_key(key)
+        snapshot = self.core.snapshot()
+        assert snapshot.keys is not None
+        place = None if key is NEW else snapshot.keys.numbers.get(key)
         whom = "a new key" if key is NEW else f"key {quoted(key)}"
-        said = ", keys ignored" if self._how() else f", for {whom}"
-        return self._table(self._asked_of(kept, place), f", {len(kept['_keys'])} keys{said}")
+        said = self._how() or f", for {whom}"
+        return table_of(snapshot.with_key(place), f", {len(snapshot.keys.numbers)} keys{said}")
 
     def curves(self, most: int | None = None) -> Curves:
         """What each open arm is worth at its 1st, 2nd, ... showing to a key, as it was learnt.
 
         `most` is how far to look, by default as often as any key was shown any arm, at most 60
-        times. Only a policy that counts by key, and believes something of each showing (not PerKey,
+        times. Only a policy that counts by key, and has an estimate of each showing (not PerKey,
         Capped and Oracle), has curves to show.
         """
         if self.policy.by_key is not True:
@@ -304,40 +394,32 @@ class AudiencePlayer(Keyed):
                 "policy must believe something of each showing to have curves, but "
                 f"{self.policy.title} does not"
             )
-        kept = self._snapshot()
+        snapshot = self.core.snapshot()
         if most is None:
-            most = self._usual(kept)
-        furthest = kept["_reach"] if self.policy.tables else LONGEST
+            most = usual_showings(snapshot)
+        furthest = snapshot.reach if self.policy.tables else LONGEST
         most = checks.integer("most", most, 1, furthest)
-        asked = self._asked_of(kept, NOBODY)
-        numbers = np.flatnonzero(asked.desk.open).tolist()
+        new = snapshot.with_key()
+        numbers = np.flatnonzero(new.ledger.open).tolist()
         beliefs = [
-            [believe(asked.params, asked.state, number, n + 1) for n in range(most)]
+            [believe(new.params, new.state, number, n + 1) for n in range(most)]
             for number in numbers
         ]
-        return curves_of(self.policy.short_label, [self.arms[n] for n in numbers], beliefs)
-
-    @staticmethod
-    def _usual(kept: dict[str, Any]) -> int:
-        """How many showings are looked at: as often as any key was shown any arm, at most 60."""
-        shown = exposure_of(kept["_state"], kept["_desk"]).shown
-        return min(max(1, int(shown.max(initial=0))), USUAL)
-
-    def _believed(self) -> Believed | None:
-        """What the policy believes of showings to a new key; None if it does not count by key."""
-        if not keeps_curves(self.policy):
-            return None
-        kept = self._snapshot()
-        return believed(self._asked_of(kept, NOBODY), self._usual(kept), upcoming=False)
+        return curves_of(self.policy.short_label, [new.arms[n] for n in numbers], beliefs)
 
     @classmethod
-    def _check_kind(cls, saved: saving.Saved) -> None:
+    def _check_kind(cls, saved: save.Saved) -> None:
         if saved.audience is None:
             raise ValueError(
                 "saved state must be that of an AudiencePlayer, got one of a Player, which loads it"
             )
 
+    def _how(self) -> str:
+        """What is to be said of a policy that does not count by key."""
+        return "" if self.policy.by_key is True else ", keys ignored"
+
     def __repr__(self) -> str:
-        decided = int(self._desk.clock[at_.DECIDED])
-        counts = f"{len(self.arms)} arms, {len(self._keys)} keys, {decided} decisions"
-        return f"<AudiencePlayer of {self.policy.label}{self._how()}: {counts}>"
+        core = self.core
+        decided = int(core.ledger.clock[at_.DECIDED])
+        counts = f"{len(core.arms)} arms, {len(self._keys.numbers)} keys, {decided} decisions"
+        return f"<AudiencePlayer of {core.policy.label}{self._how()}: {counts}>"

@@ -1,4 +1,4 @@
-"""What a player answers: one decision, one with its probability, or many as arrays."""
+"""What a player returns: one decision, one with its probability, a proposal, or many as arrays."""
 
 from __future__ import annotations
 
@@ -45,15 +45,29 @@ class AssignedShowing(NamedTuple):
     control: bool
 
 
+class Proposal(NamedTuple):
+    """What a policy would do, and what is to be remembered of it until it is done.
+
+    A page may be left before the option that was chosen for it comes into view. Then nothing wore
+    out, and nothing is to be learnt: `propose` decides, `take` counts the pull, later or never.
+    """
+
+    key: Any  # None where there is no audience
+    arm: Any  # its label
+    propensity: float  # given what the policy chose; 1 without a control group
+    control: bool  # whether it is one of the control group
+    weight: float  # with which its reward enters `lift`
+
+
 class Decisions(Sequence[Any]):
     """Decisions made in a row by `Player.select_many`, as arrays.
 
     `numbers` has the places of the arms among the player's, `pulls` which pull of its arm each is;
-    `labels` and indexing give labels. With a control group there are `propensities` and `control`
-    as well, else they are None.
+    `labels` and indexing give labels, `arms` are the player's. With a control group there are
+    `propensities` and `control` as well, else they are None.
     """
 
-    __slots__ = ("_arms", "control", "numbers", "propensities", "pulls")
+    __slots__ = ("arms", "control", "numbers", "propensities", "pulls")
 
     def __init__(
         self,
@@ -63,13 +77,13 @@ class Decisions(Sequence[Any]):
         propensities: FloatArray | None = None,
         control: npt.NDArray[np.bool_] | None = None,
     ) -> None:
-        self._arms, self.numbers, self.pulls = arms, numbers, pulls
+        self.arms, self.numbers, self.pulls = arms, numbers, pulls
         self.propensities, self.control = propensities, control
 
     @property
     def labels(self) -> list[Any]:
         """The labels of the arms."""
-        return [self._arms[number] for number in self.numbers.tolist()]
+        return [self.arms[number] for number in self.numbers.tolist()]
 
     def __len__(self) -> int:
         return int(self.numbers.size)
@@ -84,12 +98,12 @@ class Decisions(Sequence[Any]):
         """What a part of these is made of."""
         numbers, pulls = self.numbers[place], self.pulls[place]
         if self.propensities is None or self.control is None:
-            return self._arms, numbers, pulls, None, None
-        return self._arms, numbers, pulls, self.propensities[place], self.control[place]
+            return self.arms, numbers, pulls, None, None
+        return self.arms, numbers, pulls, self.propensities[place], self.control[place]
 
     def _row(self, place: Any) -> tuple[Any, ...]:
         """Arm and pull of one of these, and its propensity and group if there are any."""
-        arm, pull = self._arms[self.numbers[place]], int(self.pulls[place])
+        arm, pull = self.arms[self.numbers[place]], int(self.pulls[place])
         if self.propensities is None or self.control is None:
             return arm, pull
         return arm, pull, float(self.propensities[place]), bool(self.control[place])
@@ -105,23 +119,23 @@ class Decisions(Sequence[Any]):
 class Showings(Decisions):
     """Decisions made in a row by `AudiencePlayer.select_many`: `Decisions` with `keys`."""
 
-    __slots__ = ("_places", "_stamp", "keys")
+    __slots__ = ("key_numbers", "keys", "stamp")
 
     def __init__(
         self,
         keys: list[Any],
-        places: IntArray,
+        key_numbers: IntArray,
         stamp: object,
         decisions: tuple[Any, ...],
     ) -> None:
         super().__init__(*decisions)
         self.keys = keys
-        # the numbers of the keys, for the player that has this stamp
-        self._places, self._stamp = places, stamp
+        # the numbers of the keys, for the player whose keys have this stamp
+        self.key_numbers, self.stamp = key_numbers, stamp
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             columns = self._columns(place)
-            return Showings(self.keys[place], self._places[place], self._stamp, columns)
+            return Showings(self.keys[place], self.key_numbers[place], self.stamp, columns)
         key, (arm, pull, *chance) = self.keys[place], self._row(place)
         return AssignedShowing(key, arm, pull, *chance) if chance else Showing(key, arm, pull)

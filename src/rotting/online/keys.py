@@ -1,235 +1,169 @@
-"""A player's keys: finding their numbers, making space for more, and forgetting them."""
+"""The keys of an audience: their numbers, by which arrays are indexed, and how they are saved.
+
+A key has a number as long as it is known. The number of a key that was forgotten is given to the
+next new one. There is space for more keys than there are; it doubles.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-import numpy as np
+from rotting import checks, plain
+from rotting.bandits.audience import HalfLife, Rest, Window
+from rotting.online.labels import freeze, has_member, thaw
+from rotting.policies.base import Policy
+from rotting.policies.parts.exposures import by_key
 
-from rotting import checks
-from rotting.arrays import IntArray
-from rotting.bandits.audience import Rest
-from rotting.live import ledger as at_
-from rotting.live import steps
-from rotting.live.keys import exposure_of, is_keyed, recall
-from rotting.live.ledger import NOBODY, Row
-from rotting.online import attendance
-from rotting.online.answering import NOTHING
-from rotting.online.attendance import Attendance, places_for
-from rotting.online.explaining import Asked
-from rotting.online.keeping import Kept
-from rotting.online.loading import Loaded
-from rotting.online.playing import Playing
-from rotting.online.table import quoted
-from rotting.policies.parts.exposures import for_keys, forget_key
+FEWEST = 16  # keys that there is space for at first
+MOST = 2**31 - 1
 
 
-class _New:
-    """Stands for a key that was not seen."""
+@dataclasses.dataclass(slots=True)
+class Keys:
+    """The numbers of an audience's keys."""
 
-    def __repr__(self) -> str:
-        return "a new key"
+    rest: Rest | None = None  # how a policy's counts fade
+    numbers: dict[Any, int] = dataclasses.field(default_factory=dict)  # by label
+    spare: list[int] = dataclasses.field(default_factory=list)  # of keys that were forgotten
+    # another one whenever a number may mean another key than before
+    stamp: object = dataclasses.field(default_factory=object, compare=False)
 
-
-NEW = _New()
-
-
-class Keyed(Playing):
-    """The part of a player that knows which keys there are."""
-
-    _KEPT = (*Kept._KEPT, "_keys", "_spare", "rest")
-    __slots__ = ("_keys", "_spare", "_stamp", "rest")
-
-    _COLUMNS = 4
-    _keys: dict[Any, int]  # numbers by label
-    _spare: list[int]  # numbers of keys that were forgotten
-    _stamp: object  # another one whenever a number may mean another key than before
-    rest: Rest | None  # how the policy's counts fade
-
-    def _no_keys(self, rest: Rest | None) -> None:
-        self._keys, self._spare, self.rest = {}, [], rest
-        self._stamp = object()
-
-    @property
-    def keys(self) -> list[Any]:
-        """The keys that were seen and not forgotten."""
-        return self._alone(lambda: list(self._keys))
-
-    def shown(self, key: Hashable) -> dict[Any, int]:
-        """How often each arm was shown to a key, of all time; never, to one that was not seen."""
-        self._check_key(key)
-
-        def look() -> dict[Any, int]:  # with the arms: another thread may add some
-            place = self._keys.get(key)
-            if place is None:
-                return dict.fromkeys(self.arms, 0)
-            counts = exposure_of(self._state, self._desk).shown[place].tolist()
-            return dict(zip(self.arms, counts, strict=True))
-
-        return self._alone(look)
-
-    def forget(self, key: Hashable) -> None:
-        """Forget a key: its label and what it was shown are gone, and its place is used again.
-
-        Decisions of it that wait are given up, with the default reward if there is one. What was
-        learnt from its rewards stays: they are part of sums over all keys, of which nobody can tell
-        what came from whom. A key of this label that comes again is a new one.
-
-        A reward of the forgotten key that comes late is refused, unless the label was seen again by
-        then and the new key has a decision of the same arm and pull outstanding: nothing tells the
-        two apart, and the reward is taken for the new one's. To avoid that, use a label again only
-        when no reward of the old key can come any more.
-        """
-        self._check_key(key)
-
-        def let_go() -> None:
-            place = self._place("key must be one", key)
-            row = np.full((1, self._COLUMNS), place, dtype=np.int64)
-            self._work(steps.GIVE_UP_KEY, row, NOTHING, NOTHING)
-            clock = self._desk.clock
-            if clock[at_.LAST_KEY] == place:
-                clock[[at_.LAST_KEY, at_.LAST_ARM]] = NOBODY
-            self._stamp = object()
-            for part in (self._state, self._desk):
-                forget_key(part, place, self._places)
-            freed = [place]
-            del self._keys[key]
-            self._spare += freed  # no call since: Ctrl-C finds the number in one of the two
-
-        self._alone(let_go)
-
-    @property
-    def _places(self) -> int:
-        """How many keys there is space for."""
-        if not hasattr(self, "_desk"):
-            return attendance.FEWEST  # it is being made
-        return int(exposure_of(self._state, self._desk).shown.shape[0])
-
-    def _counted(self, state: Any) -> Any:
-        return attendance.counted(self.policy, state, self._places, self.rest)
-
-    def _check_key(self, key: Any) -> None:
-        """Refuse what can be no key."""
+    def number(self, must: str, key: Any) -> int:
+        """The number of a key that was seen; `must` begins the sentence of the refusal."""
         try:
-            hash(key)
-            fine = bool(key == key)
-        except (TypeError, ValueError):
-            raise ValueError(f"key must be hashable, got {key!r}") from None
-        if not fine:
-            raise ValueError(f"key must be a label that equals itself, got {key!r}")
-
-    def _place(self, must: str, key: Any) -> int:
-        """The number of a key that was seen; `must` begins the sentence if it was not."""
-        try:
-            return self._keys[key]
+            return self.numbers[key]
         except (KeyError, TypeError):
             raise ValueError(f"{must} that was seen, got {key!r}") from None
 
-    def _admit(self, keys: list[Any]) -> list[int]:
-        """Numbers for keys that are new, and space for them."""
-        fresh = len(self._keys) + len(self._spare)
-        more = max(0, len(keys) - len(self._spare))
-        checks.integer("the number of keys", fresh + more, 0, attendance.MOST)
-        if fresh + more > self._places:
-            places = places_for(fresh + more, self._places)
-            state, desk = for_keys(self._state, places), for_keys(self._desk, places)
-            self._begin(self._params, state, self._draw, desk)
-        found = []
-        for key in keys:
-            # No call between the two changes: CPython handles Ctrl-C when a call returns, and a
-            # number that is lost then, or is left among the spare ones, would be given out twice.
-            if self._spare:
-                place = self._spare[-1]
-                self._keys[key] = place
-                del self._spare[-1]
-            else:
-                place = len(self._keys)
-                self._keys[key] = place
-            found.append(place)
-        return found
+    def space_for(self, more: int) -> int:
+        """How many places it takes to have so many new keys as well."""
+        known = len(self.numbers) + len(self.spare)
+        needed = known + max(0, more - len(self.spare))
+        checks.integer("the number of keys", needed, 0, MOST)
+        return needed
 
-    def _places_of(self, keys: list[Any]) -> IntArray:
-        """The numbers of keys, some of which may be new."""
-        get = self._keys.get
-        found = [get(key) for key in keys]
-        if None in found:
-            new = [key for key, place in zip(keys, found, strict=True) if place is None]
-            self._admit(list(dict.fromkeys(new)))
-            found = [self._keys[key] for key in keys]
-        return np.array(found, dtype=np.int64)
+    def add(self, key: Any) -> int:
+        """A number for a new key."""
+        # No call between the two changes: CPython handles Ctrl-C when a call returns, and a
+        # number that is lost then, or is left among the spare ones, would be given out twice.
+        if self.spare:
+            place = self.spare[-1]
+            self.numbers[key] = place
+            del self.spare[-1]
+        else:
+            place = len(self.numbers)
+            self.numbers[key] = place
+        return place
 
-    def _tentative(self, keys: list[Any], known: list[int]) -> list[int]:
-        """Numbers that tell keys apart, those of new ones beyond all that there is space for."""
-        beyond = self._places
-        new: dict[Any, int] = {}
-        return [
-            place if place >= 0 else new.setdefault(key, beyond + len(new))
-            for key, place in zip(keys, known, strict=True)
-        ]
+    def remove(self, key: Any) -> None:
+        """Make the number of a key a spare one."""
+        freed = [self.numbers[key]]
+        del self.numbers[key]
+        self.spare += freed  # no call since: Ctrl-C finds the number in one of the two
 
-    def _made(self, rows: IntArray) -> IntArray:
-        shown = exposure_of(self._state, self._desk).shown
-        known = rows[:, 3] < shown.shape[0]
-        made = np.zeros(len(rows), dtype=np.int64)
-        made[known] = shown[rows[known, 3], rows[known, 0]]
-        return made
+    def unused(self) -> int:
+        """A number that no key has, perhaps one more than there is space for."""
+        return self.spare[-1] if self.spare else len(self.numbers)
 
-    def _labels(self) -> dict[int, Any]:
+    def labels(self) -> dict[int, Any]:
         """Keys by their numbers."""
-        return {place: key for key, place in self._keys.items()}
+        return {place: key for key, place in self.numbers.items()}
 
-    def _called(self, arm: Any, key: int) -> str:
-        labels = self._labels()
-        return f"arm {arm!r} for key {labels[key]!r}" if key in labels else f"arm {arm!r}"
+    def copy(self) -> Keys:
+        """The same numbers, with a stamp of their own."""
+        return Keys(self.rest, dict(self.numbers), list(self.spare))
 
-    def _check_open(self, allowed: list[int] | None) -> None:
-        if not self._somebody(allowed):
-            self._refuse(steps.NOBODY_OPEN, 0)
+    def to_plain(self, places: int) -> dict[str, Any]:
+        """What is saved, with the space there is; ValueError for keys that cannot be saved."""
+        keys = sorted(self.numbers, key=self.numbers.__getitem__)
+        return {
+            "keys": [_frozen(key) for key in keys],
+            "spare": list(self.spare),
+            "places": places,
+            "rest": plain.to_plain(self.rest),
+        }
 
-    def _asked(self) -> Asked:
-        """For the key of the last decision."""
-        kept = self._snapshot()
-        last = int(kept["_desk"].clock[at_.LAST_KEY])
-        labels = {place: key for key, place in kept["_keys"].items()}
-        asked = self._asked_of(kept, last)
-        return asked._replace(whom=f" for {quoted(labels[last])}") if last in labels else asked
 
-    def _asked_of(self, kept: dict[str, Any], place: int) -> Asked:
-        """A player as it was when asked, with a key present: NOBODY is one that was not seen."""
-        state = kept["_state"]
-        if is_keyed(state):
-            if place == NOBODY:
-                place = self._unused(kept)
-                state = for_keys(state, max(place + 1, state.arms.exposure.shown.shape[0]))
-            recall(state, place)
-        return Asked(kept["policy"], kept["arms"], kept["_params"], state, kept["_desk"])
+class Audience(NamedTuple):
+    """The keys that were saved, and for how many there was space."""
 
-    def _unused(self, kept: dict[str, Any]) -> int:
-        """A place that no key has, perhaps one more than there are."""
-        return kept["_spare"][-1] if kept["_spare"] else len(kept["_keys"])
+    keys: Keys
+    places: int
 
-    def _how(self) -> str:
-        """What is to be said of a policy that does not count by key."""
-        return "" if self.policy.by_key is True else ", keys ignored"
 
-    def _copied(self) -> dict[str, Any]:
-        return {"_keys": dict(self._keys), "_spare": list(self._spare)}
+def check_key(key: Any) -> None:
+    """Refuse what cannot be a key."""
+    try:
+        hash(key)
+        fine = bool(key == key)
+    except (TypeError, ValueError):
+        raise ValueError(f"key must be hashable, got {key!r}") from None
+    if not fine:
+        raise ValueError(f"key must be a label that equals itself, got {key!r}")
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._stamp = object()
-        super().__setstate__(state)
 
-    def _saved_audience(self, kept: dict[str, Any]) -> dict[str, Any]:
-        shown = exposure_of(kept["_state"], kept["_desk"]).shown
-        keys = kept["_keys"], kept["_spare"], int(shown.shape[0]), self.rest
-        return attendance.to_plain(Attendance(*keys))
+def places_for(keys: int, places: int = FEWEST) -> int:
+    """Space for so many keys, doubled from what there is.
 
-    def _restore(self, found: Loaded) -> None:
-        assert found.keys is not None
-        self._no_keys(found.keys.rest)
-        self._keys, self._spare = found.keys.keys, found.keys.spare
+    >>> places_for(16), places_for(17), places_for(100, 64)
+    (16, 32, 128)
+    """
+    while places < keys:
+        places *= 2
+    return places
 
-    def _plain(self, row: Row) -> list[Any]:
-        """With the key and the pull told."""
-        return [*super()._plain(row), *row[6:]]
+
+def counted(policy: Policy, state: Any, places: int, rest: Rest | None) -> Any:
+    """A fresh state for so many keys; that of a policy that plays pooled stays as it is."""
+    return by_key(state, places, rest) if policy.by_key is True else state
+
+
+def why_no_rest(policy: Policy) -> str:
+    """Why the counts of a policy cannot fade; empty if they can.
+
+    >>> from rotting.policies import UCB1
+    >>> why_no_rest(UCB1())
+    'which plays pooled: it counts nothing by key that could fade'
+    """
+    if policy.by_key is not True:
+        return "which plays pooled: it counts nothing by key that could fade"
+    return policy.no_rest and f"of which {policy.no_rest}"
+
+
+def from_plain(content: dict[str, Any]) -> Audience:
+    """What `Keys.to_plain` gave, checked."""
+    if set(content) != {"keys", "spare", "places", "rest"}:
+        raise ValueError("saved state is damaged: it has no audience")
+    labels, spare, places = content["keys"], content["spare"], content["places"]
+    if type(labels) is not list or type(spare) is not list or type(places) is not int:
+        raise ValueError("saved state is damaged: its keys are no list")
+    numbers = range(len(labels) + len(spare))
+    free = set(spare) if all(type(number) is int for number in spare) else {-1}
+    if len(free) < len(spare) or not free <= set(numbers):
+        raise ValueError("saved state is damaged: the free numbers of keys cannot be")
+    if not len(numbers) <= places <= MOST or places_for(places) != places:
+        raise ValueError(f"saved state is damaged: there cannot be space for {places} keys")
+    keys = dict(zip(_thawed(labels), (n for n in numbers if n not in free), strict=True))
+    if len(keys) < len(labels):
+        raise ValueError("saved state is damaged: a key stands in it twice")
+    rest = plain.from_plain(content["rest"])
+    if rest is not None and not isinstance(rest, (HalfLife, Window)):
+        raise ValueError(f"saved state is damaged: counts cannot rest as {rest!r}")
+    return Audience(Keys(rest, keys, spare), places)
+
+
+def _frozen(key: Any) -> Any:
+    frozen = freeze(key, "keys")
+    if has_member(frozen):
+        raise ValueError(f"keys must not be members of an Enum to be saved, got {key!r}")
+    return frozen
+
+
+def _thawed(labels: Iterable[Any]) -> list[Any]:
+    found = [label if type(label) in (str, int) else thaw(label) for label in labels]
+    for label in found:
+        if label != label or type(label) is list:
+            raise ValueError(f"saved state is damaged: {str(label)[:80]} is no key")
+    return found

@@ -128,3 +128,9 @@ def _has_member(name: Any) -> bool:
     if isinstance(name, tuple):
         return any(_has_member(item) for item in name)
     return isinstance(name, Member)
+
+
+def some(labels: tuple[Any, ...]) -> str:
+    """The labels, not too many of them."""
+    shown = ", ".join(map(repr, labels[:8]))
+    return f"{shown}, ... ({len(labels)} in all)" if len(labels) > 8 else shown

@@ -42,7 +42,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rotting import checks
 from rotting.arrays import FloatArray
+from rotting.live import ledger as at
 
 ENOUGH = 30  # rewards of other arms than the policy's, before a range that was seen is believed
 _STEEPEST, _SLOPES, _APART = 0.9, 60, math.sqrt(2.0)
@@ -84,6 +86,53 @@ class Lift(NamedTuple):
             interval = f"{100 * self.level:g} % interval {ends}, whenever you look"
         counts = f"{self.decisions:,} decisions, {self.control:,} in the control group"
         return f"the policy earns {size} ({interval}); {counts}"
+
+
+def lift_of(numbers: FloatArray, arms: int, level: float, between: Any) -> Lift:
+    """The lift of a player, by the numbers in its ledger; see `Player.lift`."""
+    level = checks.number("level", level, above=0, below=1)
+    explore = float(numbers[at.EXPLORE])
+    if explore == 0.0:
+        raise ValueError(
+            "explore must be above 0 for a comparison with equal shares, as "
+            ".online(arms, explore=0.05), got 0"
+        )
+    default = float(numbers[at.DEFAULT])  # NaN if there is none, which is no least nor most
+    seen = min(float(numbers[at.LEAST]), default), max(float(numbers[at.MOST]), default)
+    given = None if between is None else _range(between, seen)
+    count, control = int(numbers[at.LIFT_COUNT]), int(numbers[at.LIFT_CONTROL])
+    most = math.inf if given is None else given[1] - given[0]
+    if count == 0:
+        return Lift(math.nan, math.nan, math.nan, -most, most, level, 0, control)
+    lift = float(numbers[at.LIFT_SUM]) / count
+    mean = float(numbers[at.OFFSET] + numbers[at.LIFT_REWARDS] / count)
+    # A share `explore` of the rewards is those of equal shares, the rest the policy's.
+    policy, equal = mean + explore * lift, mean - (1.0 - explore) * lift
+    low, high = -most, most
+    least, highest = seen if given is None else given
+    if highest > least and (given is not None or numbers[at.LIFT_OTHERS] >= ENOUGH):
+        scale = (highest - least) * largest_weight(explore, arms)
+        half = float(half_width(count, float(numbers[at.LIFT_SQUARES]), scale, level))
+        if math.isfinite(half):
+            low, high = max(lift - half, -most), min(lift + half, most)
+    return Lift(policy, equal, lift, low, high, level, count, control)
+
+
+def _range(between: Any, seen: tuple[float, float]) -> tuple[float, float]:
+    """The two ends of the possible rewards, or a refusal."""
+    try:
+        least, most = (checks.moderate("between", end) for end in between)
+    except TypeError:
+        least = most = math.nan
+    except ValueError as error:
+        raise ValueError(f"between must be two numbers, as (0, 1), got {between!r}") from error
+    if not least < most:
+        raise ValueError(f"between must be two numbers, the lower first, got {between!r}")
+    if seen[0] < least or seen[1] > most:
+        raise ValueError(
+            f"between must hold all rewards, which were {seen[0]:g} to {seen[1]:g}, got {between!r}"
+        )
+    return least, most
 
 
 def largest_weight(explore: float, arms: int) -> float:

@@ -2,24 +2,336 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import copy
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from rotting import checks
+from rotting.arrays import FloatArray, IntArray
+from rotting.checks import HUGE
 from rotting.live import ledger as at_
-from rotting.online import saving
-from rotting.online.batching import MOST
-from rotting.online.columns import columns_of
-from rotting.online.deciding import Deciding
-from rotting.online.decisions import Decision, Decisions
-from rotting.online.playing import Playing
-from rotting.online.proposing import Proposal, flags
+from rotting.live.ledger import listed
+from rotting.online import inspect, save
+from rotting.online.core import Core, Settings
+from rotting.online.decisions import Assigned, Decision, Decisions, Proposal
+from rotting.online.history import columns_of, numbers_of, propensities_of
+from rotting.online.hooks import Hook, reported
+from rotting.online.labels import some
+from rotting.online.lift import Lift, lift_of
+from rotting.online.load import load
+from rotting.online.lock import holder
+from rotting.online.table import Table
+from rotting.policies.base import Policy
+
+MOST = 10**8  # decisions at once: some GB
+_new = tuple.__new__  # half the time of a NamedTuple's own
 
 
-class Player(Deciding, Playing):
-    """Plays a policy online. Made by `policy.online(arms, seed=0)`.
+class AnyPlayer:
+    """What players of one bandit and of an audience have in common.
+
+    `core` is all that a player is made of; saving, tables and the service work on it.
+    """
+
+    __slots__ = ("__weakref__", "core")
+
+    core: Core
+    _COLUMNS = 3  # of a row of a batch, see `live.steps`
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that is played."""
+        return self.core.policy
+
+    @property
+    def arms(self) -> tuple[Any, ...]:
+        """The labels of all arms, retired ones too, in the order of their numbers."""
+        return self.core.arms
+
+    @property
+    def horizon(self) -> int | None:
+        """How many decisions there will be, if that was said."""
+        return self.core.horizon
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random numbers, as a 64-bit word."""
+        return self.core.seed
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the policy's verbs are compiled."""
+        return self.core.compiled
+
+    def _alone(self, work: Callable[[], Any]) -> Any:
+        return self.core.lock.alone(work)
+
+    def _named(self, decision: Any) -> tuple[int, Any, int]:
+        """The number of the arm, the pull and the key's number of a decision, or a refusal."""
+        raise NotImplementedError
+
+    def go_compiled(self) -> None:
+        """Go on with compiled verbs, from the same state: for a player that began without."""
+        self.core.go_compiled()
+
+    # ------------------------------------------------------------ rewards that do not come
+
+    @reported
+    def drop(self, decision: Any) -> None:
+        """Stop waiting for the reward of a decision; it will be refused if it comes.
+
+        A click that did not come is no such case: its reward is zero. ValueError if the decision
+        does not wait for a reward.
+        """
+
+        def let_go() -> bool:
+            return self.core.drop(*self._named(decision))
+
+        try:
+            found = self._alone(let_go)
+        except ValueError:
+            found = False
+        if not found:
+            raise ValueError(f"decision must be one that waits for its reward, got {decision!r}")
+
+    @reported
+    def expire(self, at: Any = None) -> int:
+        """Give up the decisions whose time is over; returns how many.
+
+        With a default reward, that is what they get. `at` is the time now. `select` does the same
+        before it decides, so this is for quiet hours, and for the end.
+        """
+
+        def give_up() -> int:
+            self.core.set_time(at, deciding=False)
+            return self.core.expire()
+
+        return int(self._alone(give_up))
+
+    @reported
+    def update_many(self, decisions: Any, rewards: Any) -> None:
+        """Learn the rewards of decisions made earlier, in this order: all of them or none.
+
+        `decisions` are what `select_many` returned, or any number of decisions or pairs.
+        """
+        values = checks.rewards(rewards)
+        given = decisions
+        if not isinstance(decisions, Decisions):
+            try:
+                given = list(decisions)
+            except TypeError:
+                raise ValueError(f"decisions must be a list of them, got {decisions!r}") from None
+        self._alone(lambda: self.core.learn_rows(self._rows_of(given), values))
+
+    def _rows_of(self, decisions: Any) -> IntArray:
+        """Rows for decisions that a player has made, in either form."""
+        rows = np.zeros((len(decisions), self._COLUMNS), dtype=np.int64)
+        if self._fill(rows, decisions):
+            return rows
+        for place, decision in enumerate(decisions):
+            number, pull, key = self._named(decision)
+            rows[place, 0], rows[place, 1] = number, checks.whole(pull)
+            rows[place, 3:] = key
+        return rows
+
+    def _fill(self, rows: IntArray, decisions: Any) -> bool:
+        """Fill in rows from a batch whose numbers are this player's; False if it is none."""
+        if not isinstance(decisions, Decisions):
+            return False
+        if decisions.arms != self.core.arms[: len(decisions.arms)]:
+            return False
+        rows[:, 0], rows[:, 1] = decisions.numbers, decisions.pulls
+        return True
+
+    def draw_by(self, name: str) -> None:
+        """Take the random numbers of the next decision from the player's seed and this name.
+
+        Whatever was decided before, the same name gives the same numbers: for whoever plays
+        decisions again, from a log.
+        """
+        self._alone(lambda: self.core.draw_by(name))
+
+    def _columns(self, rows: IntArray, chances: FloatArray) -> tuple[Any, ...]:
+        """What `Decisions` are made of, from rows in which an arm was chosen."""
+        numbers, pulls = rows[:, 0].copy(), rows[:, 1].copy()
+        if not self.core.assigned:
+            return self.core.arms, numbers, pulls
+        return self.core.arms, numbers, pulls, chances, rows[:, 2] != 0
+
+    # ------------------------------------------------------------------ arms that come and go
+
+    @property
+    def pulls(self) -> dict[Any, int]:
+        """How often each arm was chosen."""
+        core = self.core
+        counts = self._alone(lambda: zip(core.arms, core.ledger.pulls.tolist(), strict=True))
+        return dict(counts)
+
+    @property
+    def retired(self) -> list[Any]:
+        """The arms that are retired."""
+        core = self.core
+        flags = self._alone(lambda: zip(core.arms, core.ledger.open.tolist(), strict=True))
+        return [label for label, is_open in flags if not is_open]
+
+    @reported
+    def add(self, label: Any) -> None:
+        """Add a new arm, which was never pulled: the policy's ramp-up finds it.
+
+        ValueError for a label that there is already, and for a policy whose arms cannot change.
+        """
+        self.core.check_closable()
+        self._alone(lambda: self.core.add(label))
+
+    @reported
+    def retire(self, label: Any) -> None:
+        """Do not choose this arm any more; it keeps its statistics and takes late rewards."""
+        self._set_open(label, 0)
+
+    @reported
+    def restore(self, label: Any) -> None:
+        """A retired arm may be chosen again, with all that was known of it."""
+        self._set_open(label, 1)
+
+    def _set_open(self, label: Any, value: int) -> None:
+        self.core.number_of("label", label)
+        self.core.check_closable()
+        self._alone(lambda: self.core.set_open(label, value))
+
+    # --------------------------------------------------------------------- looking at it
+
+    def table(self) -> Table:
+        """What the player makes of its arms, a row an arm; see `Row` for the columns."""
+        return inspect.table_of(self.core.snapshot())
+
+    def explain(self) -> str:
+        """Why the last arm was chosen.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> for reward in (1.0, 0.0):
+        ...     player.update(player.select(), reward)
+        >>> decision = player.select()
+        >>> player.explain()
+        "'red' was chosen (pull 2): its index 2.482 = 1 + 1.482 is the highest of 2 arms; next is \
+'blue' with 1.482."
+        """
+        return inspect.explain(self.core.snapshot())
+
+    def lift(self, *, level: float = 0.95, between: Any = None) -> Lift:
+        """What the policy earns over equal shares of the arms, for a player with `explore`.
+
+        The interval holds whenever you look, and however often: with probability `level` none of
+        them ever misses the mean lift of the decisions so far. `between=(0, 1)` says which rewards
+        are possible, and should be the same at every look; without it the range of the rewards
+        seen stands in, which does for clicks and Gaussian rewards, and is too narrow where other
+        arms pay seldom and much. Late rewards count when they come, dropped ones do not; rewards
+        must not be missing or late because of what they are. Where clicks alone are sent give a
+        reward window and `default_reward=0.0`: decisions then count with that until their reward
+        comes. Decisions made before the first reward are left out. The method is in
+        `rotting.online.lift`.
+        """
+        core = self.core
+        numbers, arms = self._alone(lambda: (core.ledger.numbers.copy(), core.ledger.pulls.size))
+        return lift_of(numbers, arms, level, between)
+
+    def watch(self, hook: Hook | None) -> None:
+        """Call `hook(event)` after every call that decides, learns or changes arms; None: no more.
+
+        An `Event` says which call it was, what it was about and how long it took. The hook is
+        called by the thread that made the call, after its work is done and other threads may use
+        the player again; an exception of the hook comes out of the call, which has been made all
+        the same. Copies, pickles and saved players have no hook.
+        """
+        if hook is not None and not callable(hook):
+            raise ValueError(f"hook must be a function of one event, or None, got {hook!r}")
+        self.core.watch(hook)
+
+    def _believed(self) -> inspect.Believed | None:
+        return inspect.curves_of_player(self.core.snapshot())
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table, and curves where the policy has some."""
+        from rotting.reports.notebook_players import player_html
+
+        return player_html(self.table(), self._believed())
+
+    # ---------------------------------------------------------------- saving and copying
+
+    def to_json(self) -> str:
+        """The whole state as JSON text; `from_json` continues from it exactly."""
+        return save.write_json(save.saved_of(self.core.snapshot()))
+
+    @classmethod
+    def from_json(
+        cls,
+        text: str,
+        *,
+        arms: Iterable[Hashable] | None = None,
+        policy: Policy | None = None,
+        trusted: bool = False,
+    ) -> Self:
+        """A player that continues where `to_json` was called; ValueError for anything else.
+
+        `arms` need be given only if they are members of an Enum; they are matched by label, in any
+        order. A policy with a user's own function in it is not saved and has to be given again.
+        `trusted=True` says that you know where the text is from: needed for a player of more than a
+        GiB, and for a policy of your own whose state does not say what it may hold.
+        """
+        return cls._restored(save.read_json(text), arms, policy, trusted)
+
+    def to_bytes(self) -> bytes:
+        """The whole state as bytes, smaller than JSON; `from_bytes` continues from it."""
+        return save.write_bytes(save.saved_of(self.core.snapshot()))
+
+    @classmethod
+    def from_bytes(
+        cls,
+        data: bytes,
+        *,
+        arms: Iterable[Hashable] | None = None,
+        policy: Policy | None = None,
+        trusted: bool = False,
+    ) -> Self:
+        """A player that continues where `to_bytes` was called; see `from_json`."""
+        return cls._restored(save.read_bytes(data), arms, policy, trusted)
+
+    @classmethod
+    def _check_kind(cls, saved: save.Saved) -> None:
+        """Refuse what was saved of another kind of player."""
+        raise NotImplementedError
+
+    @classmethod
+    def _restored(
+        cls,
+        saved: save.Saved,
+        arms: Iterable[Hashable] | None,
+        policy: Policy | None,
+        trusted: bool,
+    ) -> Self:
+        cls._check_kind(saved)
+        player = cls.__new__(cls)
+        player.core = Core(load(saved, arms, policy, trusted))
+        return player
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A snapshot: neither the lock, nor addresses of this player's arrays, nor the hook."""
+        more = getattr(self, "__dict__", {})  # of a subclass
+        return {**more, "core": self.core.snapshot()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, Core(value) if name == "core" else value)
+
+    def __copy__(self) -> Self:
+        """A copy shares nothing with the original: two players on one state would be no copy."""
+        return copy.deepcopy(self)
+
+
+class Player(AnyPlayer):
+    """Plays a policy online. Made by `policy.online(arms, seed=0)`, whose settings these are.
 
     `select()` decides; it counts as a pull at once, for the arm rots whether or not its reward
     ever arrives. `update(decision, reward)` learns; rewards may come later, in any order. No click
@@ -38,42 +350,138 @@ class Player(Deciding, Playing):
 
     __slots__ = ()
 
-    def propose(self, among: Iterable[Any] | None = None) -> Proposal:
-        """Decide as `select`, but count nothing: `take` does that when the arm is really used."""
-        allowed = flags(self, among)
-        return self._alone(lambda: self._propose(None, (), allowed))
+    def __init__(self, policy: Policy, arms: Iterable[Hashable], **settings: Any) -> None:
+        self.core = Core.new(policy, arms, Settings(**settings))
 
-    def take(self, proposal: Proposal) -> Decision:
-        """Count the pull of an arm that was proposed; its reward is waited for from now on."""
-        number = self._number("arm of a proposal", proposal.arm)
-        return Decision(proposal.arm, self._alone(lambda: self._take((), number, proposal)))
+    @holder
+    def select(self, among: Iterable[Any] | None = None, at: Any = None) -> Any:
+        """Decide: the arm to use now, and its pull number.
 
-    def select_by(self, names: Sequence[str]) -> Decisions:
-        """Decide once for each name: exactly as `draw_by(name)` and `select()`, one by one."""
-        rows, chances = self._alone(lambda: self._select_by(names, None))
-        numbers, pulls = rows[:, 0].copy(), rows[:, 1].copy()
-        if not self._assigned:
-            return Decisions(self.arms, numbers, pulls)
-        return Decisions(self.arms, numbers, pulls, chances, rows[:, 2] != 0)
+        `among` restricts this decision to some arms; those that are retired do not count. `at` is
+        the time, a number or a datetime, for a player that is to give up waiting (`reward_time`).
+        Returns a `Decision`, or an `Assigned` if there is a control group. ValueError if there is
+        no arm to choose.
+        """
+        core = self.core
+        if not core.plain or among is not None or at is not None:
+            return self._select(among, at)
+        lock = core.lock
+        while True:
+            try:
+                del lock.free
+                break
+            except AttributeError:
+                lock.wait()
+        try:
+            # One step of an iterator and not a call: no signal is handled in between, so Ctrl-C
+            # finds the decision made and counted, or not made.
+            for number, pull in core.decisions:  # noqa: B007
+                break
+            if number < 0:
+                number, pull = core.decide_again(number, pull)
+            if core.assigned:
+                return Assigned(core.arms[number], pull, *core.assignment())
+        finally:
+            lock.free = None
+            if lock.waiting:
+                lock.wake()
+        return _new(Decision, (core.arms[number], pull))
 
+    @reported
+    def _select(self, among: Iterable[Any] | None = None, at: Any = None) -> Any:
+        """`select` with arms or a time given, or for a player that is watched."""
+        core = self.core
+        allowed = core.flags(among)
+
+        def decide() -> Any:
+            core.set_time(at, allowed)
+            number, pull = core.select(allowed)
+            if core.assigned:
+                return Assigned(core.arms[number], pull, *core.assignment())
+            return Decision(core.arms[number], pull)
+
+        return self._alone(decide)
+
+    @holder
+    def update(self, decision: Any, reward: Any) -> None:
+        """Learn the reward of a decision made earlier, once.
+
+        `decision` is what `select` returned, or a pair (arm, pull) that says the same. ValueError
+        if the decision does not wait for a reward, or the reward is no finite number.
+        """
+        core = self.core
+        if core.hook is not None:
+            return self._update(decision, reward)
+        try:
+            arm, pull = decision
+            number = core.numbers[arm]
+        except (KeyError, TypeError, ValueError):
+            number, pull, _ = self._named(decision)
+        value = reward if type(reward) is float else checks.reward(reward)
+        if not -HUGE <= value <= HUGE:  # NaN is not, either
+            checks.moderate("reward", reward)
+        whole = pull if type(pull) is int else checks.whole(pull)
+        if not 0 < whole <= checks.EXACT:
+            whole = 0
+        lock = core.lock
+        while True:
+            try:
+                del lock.free
+                break
+            except AttributeError:
+                lock.wait()
+        try:
+            if not core.learn(core.block, number, whole, value):
+                core.learn_again(number, pull, value)
+        finally:
+            lock.free = None
+            if lock.waiting:
+                lock.wake()
+
+    @reported
+    def _update(self, decision: Any, reward: Any) -> None:
+        """`update` for a player that is watched."""
+        number, pull, _ = self._named(decision)
+        value = checks.reward(reward)
+        self._alone(lambda: self.core.learn_again(number, pull, value))
+
+    @reported
     def select_many(
         self, count: int, among: Iterable[Any] | None = None, at: Any = None
     ) -> Decisions:
         """Decide so many times in a row, before any of the rewards: as `select` would each time."""
-        rows = np.zeros((checks.integer("count", count, 0, MOST), 3), dtype=np.int64)
-        allowed = None if among is None else self._flags(among)
+        rows = np.zeros((checks.integer("count", count, 0, MOST), self._COLUMNS), dtype=np.int64)
+        allowed = self.core.flags(among)
 
-        def decide() -> Any:
-            if at is not None or self._timed:
-                self._set_time(at, self._somebody(allowed))
-            return self._decide_rows(rows, allowed)
+        def decide() -> Decisions:
+            self.core.set_time(at, allowed)
+            return Decisions(*self._columns(rows, self.core.select_rows(rows, allowed)))
 
-        chances = self._alone(decide)
-        numbers, pulls = rows[:, 0].copy(), rows[:, 1].copy()
-        if not self._assigned:
-            return Decisions(self.arms, numbers, pulls)
-        return Decisions(self.arms, numbers, pulls, chances, rows[:, 2] != 0)
+        made: Decisions = self._alone(decide)
+        return made
 
+    def propose(self, among: Iterable[Any] | None = None) -> Proposal:
+        """Decide as `select`, but count nothing: `take` does that when the arm is really used."""
+        allowed = self.core.flags(among)
+        proposal: Proposal = self._alone(lambda: self.core.propose(allowed, None))
+        return proposal
+
+    def take(self, proposal: Proposal) -> Decision:
+        """Count the pull of an arm that was proposed; its reward is waited for from now on."""
+        number = self.core.number_of("arm of a proposal", proposal.arm)
+        return Decision(proposal.arm, self._alone(lambda: self.core.take(number, proposal)))
+
+    def select_by(self, names: Sequence[str]) -> Decisions:
+        """Decide once for each name: exactly as `draw_by(name)` and `select()`, one by one."""
+
+        def decide() -> Decisions:
+            rows = self.core.rows_by(names)
+            return Decisions(*self._columns(rows, self.core.select_rows(rows, None)))
+
+        made: Decisions = self._alone(decide)
+        return made
+
+    @reported
     def learn(
         self,
         arms: Any,
@@ -94,18 +502,39 @@ class Player(Deciding, Playing):
         """
         labels, values, pulls, propensities, whose = columns_of(arms, rewards, pulls, propensities)
         pulls = None if whose else pulls  # of a log with keys: those are each key's own
-        rows = np.zeros((len(values), 3), dtype=np.int64)
-        rows[:, 0] = self._numbers_of(labels)
-        chances = self._chances(propensities, len(values))
-        return self._alone(lambda: self._record(rows, values, chances, pulls))
+        rows = np.zeros((len(values), self._COLUMNS), dtype=np.int64)
+        rows[:, 0] = numbers_of(labels, self.core)
+        chances = propensities_of(propensities, len(values), self.core.policy)
+        return int(self._alone(lambda: self.core.record(rows, values, chances, pulls)))
+
+    @property
+    def outstanding(self) -> list[Decision]:
+        """The decisions whose rewards have not arrived, by arm and pull."""
+        rows = self._alone(lambda: listed(self.core.ledger.waiting))
+        return [Decision(self.core.arms[row[0]], row[1]) for row in sorted(rows)]
+
+    def _named(self, decision: Any) -> tuple[int, Any, int]:
+        """Also of a decision in another form than a pair; there are no keys, and theirs is zero."""
+        try:
+            if isinstance(decision, Assigned):
+                arm, pull = decision.arm, decision.pull
+            else:
+                arm, pull = decision
+            return self.core.numbers[arm], pull, 0
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(
+                f"decision must be a pair (arm, pull) with an arm of {some(self.core.arms)}, "
+                f"got {decision!r}"
+            ) from None
 
     @classmethod
-    def _check_kind(cls, saved: saving.Saved) -> None:
+    def _check_kind(cls, saved: save.Saved) -> None:
         if saved.audience is not None:
             raise ValueError(
                 "saved state must be that of a Player, got one of an AudiencePlayer, which loads it"
             )
 
     def __repr__(self) -> str:
-        decided = int(self._desk.clock[at_.DECIDED])
-        return f"<Player of {self.policy.label}: {len(self.arms)} arms, {decided} decisions>"
+        core = self.core
+        decided = int(core.ledger.clock[at_.DECIDED])
+        return f"<Player of {core.policy.label}: {len(core.arms)} arms, {decided} decisions>"

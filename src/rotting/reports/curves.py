@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rotting.arrays import FloatArray, IntArray
-from rotting.online.believing import Believed
 from rotting.online.curves import Curves
+from rotting.online.inspect import Believed
 from rotting.online.table import name_of
 from rotting.reports.ink import COLOURS, QUIET
 from rotting.reports.naming import End, name_ends

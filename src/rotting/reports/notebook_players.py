@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rotting.online.believing import Believed
 from rotting.online.curves import Curves
+from rotting.online.inspect import Believed
 from rotting.online.table import Table
 from rotting.reports.curves import draw_believed, draw_curves
 from rotting.reports.notebook import beside, fewer, fragment, picture, said, table

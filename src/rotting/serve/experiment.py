@@ -14,8 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
-from rotting.online.decisions import Assigned, AssignedShowing
-from rotting.online.proposing import Proposal
+from rotting.online.decisions import Assigned, AssignedShowing, Proposal
 from rotting.serve import events
 from rotting.serve.events import Decided, Event, Kind
 from rotting.serve.settings import Settings, make_player
@@ -303,7 +302,7 @@ class Experiment:
         for id_ in [i for i, entry in self.unshown.items() if entry.key == body.key]:
             del self.unshown[id_]
             self.counts.unshown += 1
-        if body.key in self.player._keys:
+        if body.key in self.player.core.keys.numbers:
             self.player.forget(body.key)
 
     def _policy_changed(self, event: Event, body: events.PolicyChanged) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from rotting.online import saving
+from rotting.online import save
 from rotting.online.audience import AudiencePlayer
 from rotting.online.player import Player
 from rotting.serve.events import Event
@@ -23,7 +23,7 @@ from rotting.serve.statistics import Series
 def picture_of(experiment: Experiment) -> dict[str, Any]:
     """All that an experiment knows at this moment, copied: it may go on while this is written."""
     return {
-        "player": (experiment.player, experiment.player._snapshot()),
+        "player": experiment.player.core.snapshot(),
         "policy": experiment.policy,
         "horizon": experiment.horizon,
         "version": experiment.version,
@@ -42,13 +42,12 @@ def picture_of(experiment: Experiment) -> dict[str, Any]:
 
 def encode(picture: dict[str, Any]) -> bytes:
     """A picture as JSON; the same bytes for the same state. That takes longer than the picture."""
-    player, kept = picture["player"]
-    # whether it is compiled is no part of what it knows
-    saved = player._saved(kept)._replace(compiled=False)
+    # whether it is compiled is no part of what it is
+    saved = save.saved_of(picture["player"]._replace(compiled=False))
     return msgspec.json.encode(
         {
             **picture,
-            "player": saving.write_json(saved),
+            "player": save.write_json(saved),
             "series": msgspec.Raw(picture["series"]),
             "cells": msgspec.Raw(picture["cells"]),
         }

@@ -54,8 +54,8 @@ def policy_of(experiment: Experiment) -> dict[str, Any]:
 
 def summary(experiment: Experiment) -> dict[str, Any]:
     """A line of the list."""
-    counts, desk = experiment.counts, experiment.player._desk
-    seen = int(desk.seen.sum())
+    counts, ledger = experiment.counts, experiment.player.core.ledger
+    seen = int(ledger.seen.sum())
     return {
         "name": experiment.name,
         "created": experiment.created,
@@ -65,7 +65,7 @@ def summary(experiment: Experiment) -> dict[str, Any]:
         "decisions": counts.decisions,
         "rewards": counts.rewards,
         "observed": seen,
-        "mean": known(float(desk.total.sum()) / seen) if seen else None,
+        "mean": known(float(ledger.total.sum()) / seen) if seen else None,
         "outstanding": len(experiment.waiting) + len(experiment.unshown),
         "late": counts.late,
         "missing": counts.missing,
@@ -89,7 +89,7 @@ def _facts(experiment: Experiment, now: float) -> dict[str, Any]:
         "pulls": counts.pulls,
         "unshown": counts.unshown,
         "history": counts.history,
-        "keys": len(experiment.player._keys) if settings.audience else None,
+        "keys": len(experiment.player.keys) if settings.audience else None,
         "series": _series(experiment),
     }
 
@@ -131,13 +131,13 @@ def _said(cap: Cap, arms: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def _joined(experiment: Experiment, opinion: dict[str, Any]) -> dict[str, Any]:
-    desk = experiment.player._desk
-    everything = max(1, int(desk.pulls.sum()))
+    ledger = experiment.player.core.ledger
+    everything = max(1, int(ledger.pulls.sum()))
     recent = [sum(row[-_RECENT:]) for row in _padded(experiment)]
     lately = max(1, sum(recent))
     arms = []
     for number, label in enumerate(experiment.labels):
-        seen = int(desk.seen[number])
+        seen = int(ledger.seen[number])
         estimate, padding = opinion["rows"].get(label, (None, None))
         curve = opinion["curves"].get(label)
         first = curve[0] if curve else {}
@@ -146,13 +146,13 @@ def _joined(experiment: Experiment, opinion: dict[str, Any]) -> dict[str, Any]:
             {
                 "arm": label,
                 "open": experiment.open[number],
-                "pulls": int(desk.pulls[number]),
+                "pulls": int(ledger.pulls[number]),
                 "observed": seen,
-                "mean": known(desk.total[number] / seen) if seen else None,
+                "mean": known(ledger.total[number] / seen) if seen else None,
                 "estimate": estimate,
                 "low": first.get("low") if half is None else known(estimate - half),
                 "high": first.get("high") if half is None else known(estimate + half),
-                "share": int(desk.pulls[number]) / everything,
+                "share": int(ledger.pulls[number]) / everything,
                 "recent_share": recent[number] / lately,
                 "curve": curve,
                 "cells": experiment.cells.shown(number),

@@ -34,7 +34,7 @@ def test_halves_of_late_rewards_are_those_of_the_observed_pulls(prompt: int, los
             if t < prompt or rng.random() >= lost:
                 seen[decision.arm][decision.pull] = reward = rng.gauss(0, 1)
                 player.update(decision, reward)
-        state, tables = player._state.halves, policy.prepare(2, None, 500).tables
+        state, tables = player.core.state.halves, policy.prepare(2, None, 500).tables
         for arm in (0, 1):
             pulls = sorted(seen[arm])
             half = len(pulls) // 2

@@ -47,7 +47,7 @@ def test_late_rewards_take_their_place_in_every_window() -> None:
     decisions = [player.select() for _ in range(200)]
     for k in rng.permutation(200):
         player.update(decisions[k], float(rewards[k]))
-    state = player._state.history
+    state = player.core.state.history
     sums: list[float] = []
     chunk = state.last[0]
     while chunk >= 0:

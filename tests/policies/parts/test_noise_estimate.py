@@ -27,7 +27,7 @@ def estimate(rewards: list[float]) -> float:
     player = SteadyUCB(None).online(["a"], compiled=False)
     for reward in rewards:
         player.update(player.select(), reward)
-    return float(player._state.noise.totals[SIGMA])
+    return float(player.core.state.noise.totals[SIGMA])
 
 
 # 2,000 rewards, of which the last 1,008 count: three standard errors of 0.5 sqrt(3 / 1,008) each
@@ -104,10 +104,12 @@ def test_a_late_reward_has_no_difference() -> None:
     for pull, reward in shown.items():
         player.update(decisions[pull - 1], reward)
     pairs = ((2, 3), (3, 6), (6, 9), (9, 14))
-    totals = player._state.noise.totals
+    totals = player.core.state.noise.totals
     assert totals[COUNT] == len(pairs)
     assert totals[SUM] <= sum((shown[b] - shown[a]) ** 2 / 2 for a, b in pairs) * (1 + 1e-12)
-    assert player._state.noise.latest[0] + player._state.shift[0] == pytest.approx(shown[14])
+    assert player.core.state.noise.latest[0] + player.core.state.shift[0] == pytest.approx(
+        shown[14]
+    )
 
 
 def test_counts_and_squares_below_zero_are_no_state() -> None:

@@ -105,8 +105,8 @@ def test_late_rewards_update_the_whole_tree() -> None:
     waiting = [player.select() for _ in range(300)]
     for decision in reversed(waiting):
         player.update(decision, 0.5)
-    assert player._state.ranking.changed[0] == ranking.MANY
-    values, pulls = player._state.ranking.value.copy(), player._state.arms.pulls.copy()
+    assert player.core.state.ranking.changed[0] == ranking.MANY
+    values, pulls = player.core.state.ranking.value.copy(), player.core.state.arms.pulls.copy()
     best = np.flatnonzero(values == values.max())
     least = best[pulls[best] == pulls[best].min()]
     assert player.select().arm in least

@@ -34,17 +34,17 @@ def test_windows_of_late_rewards_are_the_last_observed_in_pull_order() -> None:
                 if rng.random() < 0.9:
                     reward = rng.gauss(0, 1)
                     player.update(decision, reward)
-                    if decision.pull > player._state.window.base[decision.arm]:
+                    if decision.pull > player.core.state.window.base[decision.arm]:
                         seen[decision.arm][decision.pull] = reward
             window = (
-                int(player._state.length[0])
+                int(player.core.state.length[0])
                 if isinstance(policy, policies.WSWA)
-                else player._params.window
+                else player.core.params.window
             )
             for arm in (0, 1):
                 last = [seen[arm][n] for n in sorted(seen[arm])][-window:]
                 expected = sum(last) / len(last) if last else -np.inf
-                mean = player._state.ranking.value[arm]
+                mean = player.core.state.ranking.value[arm]
                 assert mean == pytest.approx(expected, abs=1e-9), (policy, t)
 
 
@@ -88,7 +88,7 @@ def test_a_huge_reward_leaves_the_window_without_a_trace() -> None:
         for t in range(3000):
             decision = player.select()
             player.update(decision, 1e17 if t < 2 else 0.25)
-        state = player._state
+        state = player.core.state
         means = state.rounds.mean if isinstance(policy, policies.SWUCB) else state.ranking.value
         assert means.max() == 0.25
 

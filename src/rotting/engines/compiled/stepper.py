@@ -27,7 +27,7 @@ Layout = tuple[type, list[Any]] | str
 
 
 def _unpack(block: Any, layout: Any) -> Any:
-    """Params, state, draw and desk from a block; compiled code only."""
+    """Params, state, draw and ledger from a block; compiled code only."""
     raise TypeError("unpack works in compiled code only")
 
 
@@ -38,8 +38,8 @@ def make_decide(layout: str) -> Callable[..., Any]:
     """`decide(block)`: a decision of the player behind the block."""
 
     def decide(block: Any) -> Any:
-        params, state, draw, desk = unpack(block, layout)
-        return steps.decide(params, state, draw, desk, 0)
+        params, state, draw, ledger = unpack(block, layout)
+        return steps.decide(params, state, draw, ledger, 0)
 
     return decide
 
@@ -48,8 +48,8 @@ def make_decide_for(layout: str) -> Callable[..., Any]:
     """`decide(block, key)`: the same for a key of an audience."""
 
     def decide(block: Any, key: Any) -> Any:
-        params, state, draw, desk = unpack(block, layout)
-        return steps.decide(params, state, draw, desk, key)
+        params, state, draw, ledger = unpack(block, layout)
+        return steps.decide(params, state, draw, ledger, key)
 
     return decide
 
@@ -58,8 +58,8 @@ def make_learn(layout: str) -> Callable[..., Any]:
     """`learn(block, arm, pull, reward)`: a reward for the player behind the block."""
 
     def learn(block: Any, arm: Any, pull: Any, reward: Any) -> Any:
-        params, state, _, desk = unpack(block, layout)
-        return steps.learn(params, state, desk, arm, pull, reward, 0)
+        params, state, _, ledger = unpack(block, layout)
+        return steps.learn(params, state, ledger, arm, pull, reward, 0)
 
     return learn
 
@@ -68,8 +68,8 @@ def make_learn_for(layout: str) -> Callable[..., Any]:
     """`learn(block, arm, pull, reward, key)`: the same for a key of an audience."""
 
     def learn(block: Any, arm: Any, pull: Any, reward: Any, key: Any) -> Any:
-        params, state, _, desk = unpack(block, layout)
-        return steps.learn(params, state, desk, arm, pull, reward, key)
+        params, state, _, ledger = unpack(block, layout)
+        return steps.learn(params, state, ledger, arm, pull, reward, key)
 
     return learn
 
@@ -78,8 +78,8 @@ def make_work(layout: str) -> Callable[..., Any]:
     """`work(block, what, rows, rewards, chances)`: a batch for the player behind the block."""
 
     def work(block: Any, what: Any, rows: Any, rewards: Any, chances: Any) -> Any:
-        params, state, draw, desk = unpack(block, layout)
-        return steps.work(params, state, draw, desk, what, rows, rewards, chances)
+        params, state, draw, ledger = unpack(block, layout)
+        return steps.work(params, state, draw, ledger, what, rows, rewards, chances)
 
     return work
 
@@ -92,12 +92,12 @@ class Calls(NamedTuple):
     work: Any  # compiled when it is first used, by `ready`
 
 
-def calls_for(params: Any, state: Any, desk: Any) -> Calls:
+def calls_for(params: Any, state: Any, ledger: Any) -> Calls:
     """The calls, compiled; a service should start slowly, not answer slowly."""
     with LOCK:  # the first threads would import the compiler at once, which it does not bear
         _register()
-    layout = _layout_of(params, state, desk)
-    keys = has_keys(state, desk)
+    layout = _layout_of(params, state, ledger)
+    keys = has_keys(state, ledger)
     makers = (
         make_decide_for if keys else make_decide,
         make_learn_for if keys else make_learn,
@@ -128,7 +128,7 @@ def pack(
 ) -> IntArray:
     """All that a call works on, in one block: scalars as 64 bits, arrays as address and shape.
 
-    `parts` are params, state, draw and desk. Whoever has the block keeps the arrays alive, and in
+    `parts` are params, state, draw and ledger. Whoever has the block keeps the arrays alive, and in
     their places. To ask NumPy for an address takes a microsecond; those of arrays that were among
     the parts `before`, in the same place, are taken from their block.
     """
@@ -152,7 +152,7 @@ def pack(
 
 
 def _layout_of(*parts: Any) -> str:
-    """A name for the types of all fields of params, state and desk; the compiler knows it then."""
+    """A name for the types of all fields of params, state and ledger, known to the compiler."""
     found = tuple(kind for part in parts for kind in kinds(part))
     types = [_type_of(x) for part in parts for x in values(part)]
     known = _NAMES.get((found, *types))
@@ -268,8 +268,8 @@ def _register() -> None:
         return array._getvalue(), place + 1 + member.ndim
 
     def overload_unpack(block: Any, layout: Any) -> Any:
-        params, state, desk = map(_numba_type, _LAYOUTS[layout.literal_value])
-        result = types.Tuple([params, state, _numba_type("uint64:1"), desk])
+        params, state, ledger = map(_numba_type, _LAYOUTS[layout.literal_value])
+        result = types.Tuple([params, state, _numba_type("uint64:1"), ledger])
 
         def build(typingctx: Any, block: Any) -> Any:
             def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

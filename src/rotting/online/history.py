@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rotting import checks
-from rotting.arrays import FloatArray
+from rotting.arrays import FloatArray, IntArray
+from rotting.online.core import Core
+from rotting.online.labels import some
+from rotting.policies.base import Policy
 
 
 def columns_of(
@@ -94,3 +99,35 @@ def listed(name: str, values: Any) -> list[Any]:
         return list(values)
     except TypeError:
         raise ValueError(f"{name} must be a list of labels, got {values!r}") from None
+
+
+def numbers_of(labels: Any, core: Core) -> IntArray:
+    """The numbers of arms by their labels."""
+    numbers = core.numbers
+    try:
+        return np.array([numbers[label] for label in labels], dtype=np.int64)
+    except (KeyError, TypeError):
+        unknown = next(label for label in labels if not _known(label, numbers))
+        raise ValueError(f"arms must be labels of {some(core.arms)}, got {unknown!r}") from None
+
+
+def propensities_of(given: Any, count: int, policy: Policy) -> FloatArray:
+    """Probabilities of so many choices, NaN where none are given and the policy needs none."""
+    if given is None:
+        if policy.verbs.chosen is not None and count:
+            raise ValueError(
+                f"propensities must be given: {policy.title} learns by the probabilities "
+                "with which arms were chosen"
+            )
+        return np.full(count, np.nan)
+    found = checks.rewards(given)
+    if len(found) != count or np.any(found <= 0.0) or np.any(found > 1.0):
+        raise ValueError(f"propensities must be {count} probabilities above 0 and at most 1")
+    return found
+
+
+def _known(label: Any, numbers: dict[Any, int]) -> bool:
+    try:
+        return label in numbers
+    except TypeError:
+        return False

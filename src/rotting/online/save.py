@@ -1,7 +1,7 @@
 """A player as text or bytes, and back.
 
 One JSON document with a checksum; as bytes, the same compressed. Arrays are stored bit for bit.
-The checksum shows damage, not forgery: `online.loading` looks at what the document says.
+The checksum shows damage, not forgery: `online.load` looks at what the document says.
 
 The document names its format and the version of the library that wrote it. Whoever changes what it
 holds raises `FORMAT` and reads the format before, too: `tests/records` has players of 0.2.0.
@@ -12,19 +12,24 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rotting import plain
-from rotting.live.ledger import Desk
+from rotting.live import ledger as at
+from rotting.live.keys import exposure_of
+from rotting.live.ledger import Ledger, Row, listed
+from rotting.online.core import Snapshot
+from rotting.online.labels import freeze
 from rotting.provenance import VERSION
 from rotting.state import check_form, leaves
 
 FORMAT = 5
-# arrays of the desk that are saved; what waits is saved as a list, the rest follows
-DESK = ("pulls", "seen", "total", "chosen", "open", "clock", "numbers", "draw")
+# arrays of the ledger that are saved; what waits is saved as a list, the rest follows
+LEDGER = ("pulls", "seen", "total", "chosen", "open", "clock", "numbers", "draw")
 _MAGIC = b"rotting\x01"
 
 
@@ -46,13 +51,45 @@ class Saved(NamedTuple):
     draw: Any  # where the random numbers stand
     desk: dict[str, Any]  # arrays by name; like draw and state still packed after reading
     state: dict[str, Any]  # arrays by path
-    audience: dict[str, Any] | None  # keys and what goes with them, see `online.attendance`
+    audience: dict[str, Any] | None  # keys and what goes with them, see `online.keys`
 
 
-def saved_desk(desk: Desk) -> dict[str, Any]:
-    """The arrays of a desk that are saved, by name; those of the counts by key by their path."""
-    counts = {f"exposure.{leaf.path}": leaf.value for leaf in leaves(desk.exposure)}
-    return {**{name: getattr(desk, name) for name in DESK}, **counts}
+def saved_ledger(ledger: Ledger) -> dict[str, Any]:
+    """The arrays of a ledger that are saved, by name; those of the counts by key by their path."""
+    counts = {f"exposure.{leaf.path}": leaf.value for leaf in leaves(ledger.exposure)}
+    return {**{name: getattr(ledger, name) for name in LEDGER}, **counts}
+
+
+def saved_of(snapshot: Snapshot) -> Saved:
+    """What is saved of a player as it was at one moment; ValueError for labels that cannot be."""
+    ledger, keys = snapshot.ledger, snapshot.keys
+    # how far space was made ahead is no part of what a player is
+    ledger.clock[[at.GROW_AT, at.GROW_AT_PULL, at.UNHASHED]] = 0
+    columns = 6 if keys is None else 8
+    places = 0 if keys is None else int(exposure_of(snapshot.state, ledger).shown.shape[0])
+    return Saved(
+        policy=_plain_or_none(snapshot.policy),
+        policy_name=snapshot.policy.label,
+        arms=[freeze(label) for label in snapshot.arms],
+        arm_count=len(snapshot.arms),
+        start=snapshot.start,
+        seed=snapshot.seed,
+        horizon=snapshot.horizon,
+        compiled=snapshot.compiled,
+        dated=snapshot.dated,
+        capacity=snapshot.capacity,
+        reach=snapshot.reach,
+        waiting=[_plain_row(row)[:columns] for row in listed(ledger.waiting)],
+        draw=snapshot.draw,
+        desk=saved_ledger(ledger),
+        state={leaf.path: leaf.value for leaf in leaves(snapshot.state)},
+        audience=None if keys is None else keys.to_plain(places),
+    )
+
+
+def _plain_row(row: Row) -> list[Any]:
+    """A pull that waits, as JSON can hold it."""
+    return [*row[:3], None if math.isnan(row[3]) else row[3], *row[4:]]
 
 
 def write_json(saved: Saved) -> str:
@@ -179,7 +216,7 @@ def unpack(path: str, packed: Any, like: Any) -> Any:
     return little.reshape(like.shape).astype(like.dtype)  # in this order it is no view of another
 
 
-def plain_or_none(policy: Any) -> Any:
+def _plain_or_none(policy: Any) -> Any:
     """A policy as plain data, if it can be."""
     try:
         return plain.to_plain(policy)
