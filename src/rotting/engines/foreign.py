@@ -33,7 +33,7 @@ class Foreign:
         else:
             self.player = self.original(int(draw[0]))
             _check(self.player, self.arms)
-        core = getattr(self.player, "core", None)
+        core: Any = getattr(self.player, "core", None)
         if hasattr(core, "redraw"):  # one of ours: each run has random numbers of its own
             core.redraw(draw)
         self.numbers = {label: n for n, label in enumerate(_labels(self.player, self.arms))}

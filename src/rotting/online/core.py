@@ -639,6 +639,7 @@ class Core:
         return self.params, self.state, self.draw, self.ledger
 
     def fresh(self, params: Any, arms: int, capacity: int) -> Any:
+        """A state at its start, of these sizes."""
         places = None if self.keys is None else (self.places, self.keys.rest)
         return _fresh_state(self.policy, params, arms, capacity, places)
 
