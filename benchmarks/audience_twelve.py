@@ -20,7 +20,7 @@ from rich.table import Table
 
 from record import record
 from rotting import policies, simulate
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.league.audience_contestants import CAPS
 from rotting.league.audience_settings import SETTINGS
 from rotting.policies import Policy

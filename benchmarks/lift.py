@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from record import record
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.online.lift import ENOUGH, evidence, half_width, largest_weight
 
 LEVEL = 0.95

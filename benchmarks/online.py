@@ -28,8 +28,8 @@ from rich.table import Table
 
 from record import record
 from rotting import Player, policies
+from rotting.kernel.state import leaves
 from rotting.papers import levine2017
-from rotting.state import leaves
 
 ARMS = 10
 PAIRS = 20_000

@@ -16,10 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from record import record
-from rotting import Result, policies, random, simulate, tune
-from rotting.engines.compiled import compiling  # noqa: F401  # makes the draws known to numba
+from rotting import Result, policies, simulate, tune
+from rotting.engines.compiled import compiler  # noqa: F401  # makes the draws known to numba
 from rotting.engines.plan import stream_keys
 from rotting.experiments import stats
+from rotting.kernel import random
 from rotting.papers import levine2017
 
 RUNS = 1000

@@ -22,7 +22,7 @@ from rotting.logs.diagnosis.companions import within_keys
 from rotting.logs.diagnosis.stories import stories_of
 
 TV = {"key": "titleId", "exposure": "seasonNumber", "time": "date"}
-ASKED: dict[str, tuple[str, dict[str, Any]]] = {
+UNCOUNTED: dict[str, tuple[str, dict[str, Any]]] = {
     "bank": ("bank-full.csv", {"exposure": "campaign", "reward": "y", "rows": "last"}),
     "tv share": ("tv_ratings.csv", {**TV, "reward": "share"}),
     "tv av_rating": ("tv_ratings.csv", {**TV, "reward": "av_rating"}),
@@ -59,12 +59,12 @@ def main() -> int:
     parser.add_argument("--data", type=Path, required=True)
     folder = parser.parse_args().data
     console = Console(width=100, highlight=False)
-    missing = [name for name, _ in ASKED.values() if not (folder / name).exists()]
+    missing = [name for name, _ in UNCOUNTED.values() if not (folder / name).exists()]
     if missing:
         console.print(f"data must be a folder with {', '.join(sorted(set(missing)))}, got {folder}")
         return 2
     rows = []
-    for name, (file, columns) in ASKED.items():
+    for name, (file, columns) in UNCOUNTED.items():
         found = diagnose(folder / file, **columns)
         found = Diagnosis(**{**vars(found), "settings": {**found.settings, "source": file}})
         console.rule(name)

@@ -32,7 +32,7 @@ from rich.table import Table
 
 from record import record
 from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.log import Log
 from rotting.logs.synthetic import synthetic
 from rotting.logs.tapes.replay import replay

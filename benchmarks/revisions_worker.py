@@ -158,13 +158,18 @@ def instruction_counter() -> Callable[[], float]:
 WORK = {"online": online, "batches": batches, "audience": audience, "compiling": compiling}
 
 
+def no_audience(kind: Any) -> bool:
+    """Whether a policy cannot play an audience; in 0.2.0 `by_key` was then a text."""
+    return bool(getattr(kind, "no_audience", "")) or isinstance(getattr(kind, "by_key", 0), str)
+
+
 def answer(ask: dict[str, Any]) -> dict[str, Any]:
     """What a request asks for."""
     what = ask["what"]
     if what == "hello":
         ours = [key for key, kind in policies.POLICIES.items() if "rotting." in kind.__module__]
         missing = sorted({*ours} - {*KNOWN})
-        crowds = [key for key in KNOWN if not isinstance(policies.POLICIES[key].by_key, str)]
+        crowds = [key for key in KNOWN if not no_audience(policies.POLICIES[key])]
         found = {"file": rotting.__file__, "policies": list(KNOWN), "missing": missing}
         return {**found, "audience": crowds}
     if what == "count":

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-PATIENCE = 60.0  # seconds to become ready, or to stop
+SILENT_PULLS = 60.0  # seconds to become ready, or to stop
 ROTTING = (sys.executable, "-m", "rotting", "serve")
 
 
@@ -122,7 +122,7 @@ class Server:
         self.wait_ready()
         return time.perf_counter() - begin
 
-    def wait_ready(self, patience: float = PATIENCE) -> None:
+    def wait_ready(self, patience: float = SILENT_PULLS) -> None:
         end = time.monotonic() + patience
         while True:
             with (
@@ -163,7 +163,7 @@ class Server:
         """SIGTERM, and how it ended."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(PATIENCE)
+        code = self.process.wait(SILENT_PULLS)
         self._ended()
         return code
 

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from rotting.bandits.audience import Rest
+from rotting.kernel.random import new_draw
+from rotting.kernel.verbs import choose, pulled, update
 from rotting.live import keys as attending
 from rotting.policies import Policy
-from rotting.policies.parts.exposures import by_key
+from rotting.policies.parts.exposures import with_key_counts
 from rotting.policies.parts.openings import closable
-from rotting.random import new_draw
-from rotting.verbs import choose, pulled, update
 
 REACH = 2000
 
 
-class Crowd:
+class AudienceScratch:
     """A policy's state, and what is counted beside it."""
 
     def __init__(self, policy: Policy, keys: int, arms: int = 3, closes: bool = False) -> None:
@@ -24,19 +24,19 @@ class Crowd:
         state = policy.verbs.init(self.params, arms, REACH)
         rest: Rest | None = getattr(policy, "rest", None)
         state = closable(state) if closes else state
-        self.state: Any = by_key(state, keys, rest) if policy.by_key is True else state
+        self.state: Any = with_key_counts(state, keys, rest) if policy.counts_by_key else state
         self.draw = new_draw(5)
         self.pulls = [0] * arms
         self.time = 0
 
     def decide(self, key: int) -> int:
         """The key's next arm; nothing is counted."""
-        attending.attend(self.params, self.state, key, self.time + 1)
+        attending.set_key(self.params, self.state, key, self.time + 1)
         return int(choose(self.params, self.state, self.draw))
 
     def pull(self, arm: int) -> int:
         """Count a pull of the key that is present; its number, as the policy is told it."""
-        number = int(attending.told(self.state, self.pulls, arm))
+        number = int(attending.pull_for_policy(self.state, self.pulls, arm))
         pulled(self.params, self.state, arm)
         self.pulls[arm] += 1
         self.time += 1
@@ -44,7 +44,7 @@ class Crowd:
 
     def learn(self, key: int, arm: int, pull: int, reward: float) -> None:
         """A reward, perhaps a late one."""
-        attending.recall(self.state, key)
+        attending.set_key_for_reward(self.state, key)
         update(self.params, self.state, arm, pull, reward)
 
     def play(self, key: int, reward: Callable[[int], float]) -> int:

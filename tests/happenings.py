@@ -1,6 +1,6 @@
 """All that may happen to a player, done to a compiled and a plain one and to their naive twin.
 
-The two must return the same, or refuse in the same words; the twin (`twins.desk`) must agree on
+The two must return the same, or refuse in the same words; the twin (`twins.ledger`) must agree on
 what is refused, counted and waited for. `tests/lockstep.py` lets things happen at random.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from cases import player_of
 from rotting import Player
 from rotting.policies import Oracle, Policy
-from twins.desk import Desk, RefusedError
+from twins.ledger import Ledger, RefusedError
 
 MANY = 7  # arms, which are then enough
 
@@ -83,10 +83,10 @@ class Happenings:
         start, settings = self.rng.getrandbits(64), settings_of(self.rng)
         self.players = [player_of(policy, how, start, **settings) for how in (True, False)]
         window, lifetime = settings.get("reward_window"), settings.get("reward_time")
-        self.twin = Desk("abc", window, lifetime, settings.get("default_reward"))
+        self.twin = Ledger("abc", window, lifetime, settings.get("default_reward"))
         self.explore, self.timed = settings.get("explore", 0.0), lifetime is not None
         self.may_add = not isinstance(policy, Oracle)  # which knows its arms, and no others
-        self.closable = policy.verbs.reopen is not None
+        self.closable = policy.verbs.set_open is not None
         self.lost: set[Any] = set()
         self.trend = self.rng.choice((0.0, 0.0, -0.01, 0.01))  # of rewards, by pull
         self.what = ""

@@ -16,25 +16,21 @@ from typing import NamedTuple
 
 # Modules at the root of the package, and nothing else may lie there.
 GROUND = {
-    "arrays",
     "cache",
     "checks",
-    "compilable",
-    "memory",
     "parameters",
     "plain",
     "printable",
     "progress",
     "provenance",
-    "random",
     "signals",
-    "state",
-    "verbs",
 }
 
 # From the ground up. `rotting` itself and `__main__` are the roof: they may import anything, and
 # nothing may import them.
 FLOORS = (
+    "kernel",
+    "kernel",
     "ground",
     "models",
     "bandits",

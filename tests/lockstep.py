@@ -7,7 +7,7 @@ is dropped, a batch of either, history, arms that come and go, giving up what ha
 something wrong (a duplicate reward, an unknown arm, a pull that was not made, a reward
 that is no number), or saving, loading, copying or pickling both players and going on with what came
 back. Both must decide the same and refuse the same in the same words, and now and then all that
-would be saved of them must be equal to the bit. The twin (tests/twins/desk.py) says what is to be
+would be saved of them must be equal to the bit. The twin (tests/twins/ledger.py) says what is to be
 counted, waited for and refused.
 
 All is a function of (policy, seed, episode), so a failure is played again by the command it names.
@@ -141,7 +141,7 @@ class Lockstep(Happenings):
         """All that would be saved is equal, and what is counted is what the twin says."""
         self.what = "comparing"
         _compare(*self.players)
-        twin, desk = self.twin, self.players[1].core.ledger
+        twin, ledger = self.twin, self.players[1].core.ledger
         for player in self.players:
             if {tuple(pair) for pair in player.outstanding} != set(twin.waiting):
                 raise DivergedError("not the same decisions are outstanding as the twin says")
@@ -152,10 +152,10 @@ class Lockstep(Happenings):
         came: dict[Any, list[float]] = {arm: [] for arm in twin.arms}
         for arm, _, reward in twin.rewards:
             came[arm].append(reward)
-        if desk.seen.tolist() != [len(came[arm]) for arm in twin.arms]:
-            raise DivergedError(f"{desk.seen} rewards, but not in the twin")
-        if desk.total.tolist() != [_in_turn(came[arm]) for arm in twin.arms]:
-            raise DivergedError(f"rewards of {desk.total}, but not in the twin")
+        if ledger.rewarded.tolist() != [len(came[arm]) for arm in twin.arms]:
+            raise DivergedError(f"{ledger.rewarded} rewards, but not in the twin")
+        if ledger.total.tolist() != [_in_turn(came[arm]) for arm in twin.arms]:
+            raise DivergedError(f"rewards of {ledger.total}, but not in the twin")
 
 
 def _in_turn(rewards: list[float]) -> float:
@@ -170,7 +170,7 @@ def _compare(one: Player, other: Player) -> None:
     a, b = (saving.saved_of(player.core.snapshot()) for player in (one, other))
     arrays = {"draw": (a.draw, b.draw)}
     for name in a._fields:
-        if name in ("state", "desk"):
+        if name in ("state", "ledger"):
             x, y = getattr(a, name), getattr(b, name)
             arrays |= {f"{name} {path}": (x[path], y[path]) for path in x}
         elif name not in ("draw", "compiled") and getattr(a, name) != getattr(b, name):

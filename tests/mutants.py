@@ -146,10 +146,10 @@ def change_structure(rng: Random, content: Any) -> None:
 
 
 def change_array(rng: Random, content: dict[str, Any]) -> None:
-    """Change elements of an array of the state or the desk, or its shape or type."""
+    """Change elements of an array of the state or the ledger, or its shape or type."""
     state = content.get("state")
-    desk = content.get("desk")
-    held = desk if isinstance(desk, dict) and rng.random() < 0.25 else state
+    ledger = content.get("ledger")
+    held = ledger if isinstance(ledger, dict) and rng.random() < 0.25 else state
     packed: Any = rng.choice(list(held.values())) if isinstance(held, dict) and held else None
     if rng.random() < 0.02:
         packed = content.get("draw")
@@ -186,13 +186,13 @@ def change_array(rng: Random, content: dict[str, Any]) -> None:
 
 def set_pulls(content: dict[str, Any], pulls: list[int]) -> None:
     """Other pulls, and all that follows from them; what waits stays as it is."""
-    desk, state = content["desk"], content["state"]
-    clock = unpacked(desk["clock"])
+    ledger, state = content["ledger"], content["state"]
+    clock = unpacked(ledger["clock"])
     clock[at.DECIDED] = sum(pulls)
-    desk["clock"] = saving._pack(clock)
+    ledger["clock"] = saving._pack(clock)
     content["capacity"] = space.capacity_of(content["start"], sum(pulls))
     content["reach"] = max(space.reaches_of(max(pulls)))
-    desk["pulls"] = saving._pack(np.array(pulls))
+    ledger["pulls"] = saving._pack(np.array(pulls))
     for path in state:
         if path.endswith("arms.pulls"):
             state[path] = saving._pack(np.array(pulls))
@@ -201,7 +201,7 @@ def set_pulls(content: dict[str, Any], pulls: list[int]) -> None:
 def change_play(rng: Random, content: dict[str, Any]) -> None:
     """Other pulls, consistently: what follows from them is changed with them."""
     with contextlib.suppress(Exception):  # changed before
-        pulls = [int(n) for n in unpacked(content["desk"]["pulls"])]
+        pulls = [int(n) for n in unpacked(content["ledger"]["pulls"])]
         arm = rng.randrange(len(pulls))
         more = rng.choice([1, -1, 5, 100, 10**12] if rng.random() < 0.95 else [10**4, 10**7])
         pulls[arm] = max(0, pulls[arm] + more)

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from gallery import play
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from stories import IMAGES, SECTIONS, Story, stories
 
 

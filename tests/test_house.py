@@ -87,15 +87,15 @@ def test_a_cycle_is_found_though_an_import_is_late(tmp_path: Path, late: bool) -
         "def learn():\n    from rotting.engines import loop\n" if late else "from . import loop\n"
     )
     files = {
-        "engines/loop.py": "from rotting.engines.compiled.stepper import step\n",
-        "engines/compiled/stepper.py": "step = 1\nfrom rotting.engines import plan\n",
+        "engines/loop.py": "from rotting.engines.compiled.calls import step\n",
+        "engines/compiled/calls.py": "step = 1\nfrom rotting.engines import plan\n",
         "engines/plan.py": back,
     }
     root = build(tmp_path, files)
     assert back_edges(root, set()) == []
     (found,) = cycles(root, set())
-    assert "rotting.engines.loop:1 imports rotting.engines.compiled.stepper" in found
-    assert "rotting.engines.compiled.stepper:2 imports rotting.engines.plan" in found
+    assert "rotting.engines.loop:1 imports rotting.engines.compiled.calls" in found
+    assert "rotting.engines.compiled.calls:2 imports rotting.engines.plan" in found
     line = "2 imports rotting.engines.loop (in learn)" if late else "1 imports rotting.engines.loop"
     assert f"rotting.engines.plan:{line}" in found
     (root / "engines" / "plan.py").write_text("")

@@ -91,9 +91,9 @@ CHAPTERS = {
         "To build policies with",
         "look up what a policy of your own is made of ([guide](../../guides/own-policy.md))",
         (
-            "rotting.verbs",
-            "rotting.state",
-            "rotting.random",
+            "rotting.kernel.verbs",
+            "rotting.kernel.state",
+            "rotting.kernel.random",
             *(f"{PARTS}.{part}" for part in ("arms", "argmax", "openings", "ranking", "window")),
         ),
     ),

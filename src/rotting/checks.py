@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 
 LARGEST = 2**62
 EXACT = 2**53  # rounds and runs: up to here a float holds every whole number

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from rotting import Arm, Audience, Bernoulli, Gaussian, HalfLife, Scenario, Window, models
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 
 ARMS = [Arm(models.Polynomial(0.3)), Arm(models.Constant(0.5))]
 

@@ -11,8 +11,8 @@ import pytest
 from cases import scenarios
 from rotting import Audience, policies, simulate
 from rotting.engines import plan
+from rotting.engines.audience_loop import play_audience_baseline
 from rotting.engines.baseline import BASELINES, play_baseline
-from rotting.engines.crowd import play_crowd_baseline
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def counting_keys(*args: Any) -> None:
         found.append(args[5].models.shape[0])
-        play_crowd_baseline(*args)
+        play_audience_baseline(*args)
 
     monkeypatch.setattr(plan, "play_baseline", counting)
     monkeypatch.setattr(plan, "play_crowd_baseline", counting_keys)

@@ -13,9 +13,9 @@ from rotting.engines.baseline import play_baseline
 from rotting.engines.cuda import engine
 from rotting.engines.cuda.kernels import SHARED, small_arrays, source_of
 from rotting.engines.loop import Scratch, play
+from rotting.kernel.state import leaves
 from rotting.papers import levine2017
 from rotting.policies import Policy
-from rotting.state import leaves
 
 
 def has_gpu() -> bool:

@@ -28,15 +28,15 @@ from rotting import (
     policies,
     simulate,
 )
-from rotting.engines import cpu, sizes
+from rotting.engines import cpu, memory
 from rotting.engines.baseline import BASELINES
 from rotting.engines.cluster import play_part
-from rotting.engines.events import Events, NoEvents, events_of
+from rotting.engines.loop import Events, NoEvents, events_of
 from rotting.engines.plan import Request
+from rotting.kernel.verbs import KINDS
 from rotting.policies import POLICIES, Policy, Verbs
-from rotting.policies.parts.arms import Arms, no_pulls, reopen_arms
+from rotting.policies.parts.arms import Arms, no_pulls, set_open_arms
 from rotting.reports.plots import regret_curves
-from rotting.verbs import KINDS
 
 TABLE = models.Table(np.linspace(0.9, 0.1, 50).tolist())
 OPENINGS = {0: (1, 120), 1: [(1, 40), (90, None)], 3: (61, None)}
@@ -77,7 +77,7 @@ class State(NamedTuple):
     arms: Arms
 
 
-TOLD: list[tuple[int, list[int]]] = []  # round, flags
+POLICY_PULL: list[tuple[int, list[int]]] = []  # round, flags
 SEEN: dict[tuple[int, int], float] = {}  # (arm, pull) -> reward
 
 
@@ -97,8 +97,8 @@ def _update(params: Params, state: State, arm: int, pull: int, reward: float) ->
 
 
 def _reopen(params: Params, state: State, flags: Any) -> None:
-    TOLD.append((int(state.arms.clock[0]) + 1, flags.tolist()))
-    reopen_arms(state.arms, flags, 1)
+    POLICY_PULL.append((int(state.arms.clock[0]) + 1, flags.tolist()))
+    set_open_arms(state.arms, flags, 1)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def noting() -> Iterator[Policy]:
 
     @dataclass(frozen=True)
     class Noting(Policy):
-        verbs: ClassVar[Verbs] = Verbs(Params, State, _init, _choose, _update, reopen=_reopen)
+        verbs: ClassVar[Verbs] = Verbs(Params, State, _init, _choose, _update, set_open=_reopen)
 
         def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
             return Params(arms)
@@ -118,10 +118,10 @@ def noting() -> Iterator[Policy]:
 
 def test_a_policy_is_told_on_time(noting: Policy) -> None:
     scenario = SCENARIOS["fixed"]
-    TOLD.clear()
+    POLICY_PULL.clear()
     simulate(noting, scenario, runs=2, engine="reference")
     wanted = [(t, flags_at(scenario, t)) for t in (1, 41, 61, 90, 121)]
-    assert wanted * 2 == TOLD  # every run from its start
+    assert wanted * 2 == POLICY_PULL  # every run from its start
 
 
 def test_a_reward_belongs_to_its_pull_whoever_is_open(noting: Policy) -> None:
@@ -317,8 +317,8 @@ def test_refused() -> None:
         simulate(stubborn, scenario, runs=1, engine="reference")
     simulate(stubborn, dataclasses.replace(scenario, horizon=120), runs=1, engine="reference")
     deaf = make_mine(2)
-    deaf.verbs = deaf.verbs._replace(reopen=None)
-    with pytest.raises(ValueError, match=r"must have the verb reopen .* but Mine has not"):
+    deaf.verbs = deaf.verbs._replace(set_open=None)
+    with pytest.raises(ValueError, match=r"must have the verb set_open .* but Mine has not"):
         simulate(deaf(), scenario, runs=1, engine="reference")
 
 
@@ -326,6 +326,6 @@ def test_who_is_open_when_counts_as_memory() -> None:
     scenario = SCENARIOS["fixed"]
     plain = dataclasses.replace(scenario, openings=None)
     flags = scenario.changes()[1]
-    more = sizes.table_bytes(scenario, 1, 1) - sizes.table_bytes(plain, 1, 1)
+    more = memory.table_bytes(scenario, 1, 1) - memory.table_bytes(plain, 1, 1)
     assert flags.nbytes <= more + plain.arm_count * 8
     assert more <= 3 * flags.nbytes

@@ -202,7 +202,7 @@ def test_arrays_in_tuples_keyword_defaults_and_variables_not_given_yet() -> None
 
 def test_an_edited_variant_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A variant stands in a table, where no function refers to it by name."""
-    from rotting.engines.compiled import compiling
+    from rotting.engines.compiled import compiler
 
     arms = [Arm(models.Constant(mean)) for mean in (0.2, 0.8, 0.5)]
     scenario = Scenario(arms, NoNoise(), 300, openings={1: (1, 50)})
@@ -211,11 +211,11 @@ def test_an_edited_variant_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> 
         found: list[int] = simulate(policies.UCB1(), scenario, runs=1).pulls[0].tolist()
         return found
 
-    before, known = pulls(), dict(compiling._DONE)
+    before, known = pulls(), dict(compiler._DONE)
     assert before == pulls()
-    assert all(compiling._DONE[key] is done for key, done in known.items())
+    assert all(compiler._DONE[key] is done for key, done in known.items())
     with monkeypatch.context() as patch:
-        patch.setitem(openings.is_open.table.variants, openings.Openings, lambda opening, arm: True)
+        patch.setitem(openings.is_open.table.variants, openings.OpenArms, lambda opening, arm: True)
         with pytest.raises(ValueError, match="an arm that is open"):
             pulls()
     assert before == pulls()
@@ -223,11 +223,11 @@ def test_an_edited_variant_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_packs_arguments_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
     """The modules that make machine code themselves are in no function that the digest follows."""
-    from rotting.engines.compiled import compiling
+    from rotting.engines.compiled import compiler
 
     policy = policies.UCB1()
     params = policy.prepare(3, 10, 10)
     state = policy.verbs.init(params, 3, 10)
-    before = compiling._view(play, params, state, "").digest
-    monkeypatch.setattr(compiling, "_machinery", lambda: "another version")
-    assert compiling._view(play, params, state, "").digest != before
+    before = compiler._view(play, params, state, "").digest
+    monkeypatch.setattr(compiler, "_machinery", lambda: "another version")
+    assert compiler._view(play, params, state, "").digest != before

@@ -12,7 +12,7 @@ from own_policy import MODULE, make_mine
 from rotting import Arm, NoNoise, Scenario, models, policies, simulate
 
 HELPER = """
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
 import constants
 
 @shared
@@ -25,7 +25,7 @@ SCRIPT = """
 import json, sys
 import mine, rotting
 from rotting import Arm, NoNoise, Scenario, models
-from rotting.engines.compiled import compiling
+from rotting.engines.compiled import compiler
 scenario = Scenario([Arm(models.Constant(float(i))) for i in range(3)], NoNoise(), 10)
 result = rotting.simulate(mine.Mine(), scenario, runs=1)
 stats = next(done.loop.stats for (name, kinds, _), done in compiling._DONE.items()
@@ -109,10 +109,10 @@ import numpy as np
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 import numba
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
 from rotting.policies import Policy, Verbs
 from rotting.policies.parts.arms import Arms, no_pulls
-from rotting.verbs import KINDS
+from rotting.kernel.verbs import KINDS
 
 STEP = 1
 DEEP = 0

@@ -17,7 +17,6 @@ from rotting import (
     Scenario,
     models,
     policies,
-    random,
     simulate,
 )
 from rotting.engines.baseline import BASELINES, play_baseline
@@ -30,7 +29,8 @@ from rotting.engines.plan import (
     run_chunk,
     stream_keys,
 )
-from rotting.verbs import KINDS
+from rotting.kernel import random
+from rotting.kernel.verbs import KINDS
 
 SEEN: list[tuple[int, float]] = []
 

@@ -22,7 +22,7 @@ def test_the_run_is_the_one_that_simulate_plays(compiled: bool) -> None:
     for run in (0, 2):
         final = final_state(POLICY, SCENARIO, seed=4, run=run, compiled=compiled)
         assert final.state.arms.pulls.tolist() == played.pulls[run].tolist()
-        assert final.state.arms.exposure.shown.sum() == SCENARIO.horizon
+        assert final.state.arms.exposure.counts.sum() == SCENARIO.horizon
     assert not np.array_equal(played.pulls[0], played.pulls[2])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs import read, synthetic
 from rotting.logs.diagnosis import companions
 from rotting.logs.diagnosis.companions import Slope

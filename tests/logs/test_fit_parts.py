@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import twins.fits
 from made_logs import log_of_curves, made_log
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.fits.curves import curves_of_kind, table_curves
 from rotting.logs.fits.factors import Factors, alike, centred, group_values, learn_factors, sums
 from rotting.logs.fits.likelihood import profile, shrink

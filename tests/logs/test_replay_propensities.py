@@ -9,7 +9,7 @@ import pytest
 
 from log_rows import random_log, without_keys
 from rotting import policies
-from rotting.engines.replay import Rows
+from rotting.engines.replay_loop import Rows
 from rotting.logs.tapes.propensities import Followed
 from rotting.logs.tapes.replay import replay
 

@@ -13,7 +13,7 @@ from own_policy import make_mine
 from rotting import Decision, Player, policies
 from rotting.policies import Oracle, Policy
 
-CLOSING = [policy for policy in examples() if policy.verbs.reopen is not None]
+CLOSING = [policy for policy in examples() if policy.verbs.set_open is not None]
 ADDING = [policy for policy in CLOSING if not isinstance(policy, Oracle)]  # it knows its arms
 
 

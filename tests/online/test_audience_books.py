@@ -14,7 +14,7 @@ import pytest
 from rotting import AudiencePlayer, HalfLife, Window, models, policies
 from rotting.online import save as saving
 from twins.books import Books
-from twins.desk import RefusedError
+from twins.ledger import RefusedError
 
 FAMILY = models.Plateau(length=2).over([0.1, 0.3, 0.45])
 CTO = policies.CTO(FAMILY)
@@ -155,7 +155,7 @@ class Episode:
                     assert row.mean == pytest.approx(books.total[row.arm] / row.observed)
         first, *others = [saving.saved_of(player.core.snapshot()) for player in self.players]
         for other in others:
-            for one, two in ((first.state, other.state), (first.desk, other.desk)):
+            for one, two in ((first.state, other.state), (first.ledger, other.ledger)):
                 assert one.keys() == two.keys()
                 assert all(np.array_equal(one[k], two[k], equal_nan=True) for k in one)
             assert first.audience == other.audience

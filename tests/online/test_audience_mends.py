@@ -138,8 +138,8 @@ def test_a_saved_shelf_has_the_open_arms_of_the_desk() -> None:
     player.retire("a")
     player.forget("v")
     assert AudiencePlayer.from_json(player.to_json()).retired == ["a"]
-    player.core.state.shelf.flags[:] = [1, 1, 0]
-    with pytest.raises(ValueError, match=r"damaged: shelf.flags must be .*0, 1, 1"):
+    player.core.state.per_key.flags[:] = [1, 1, 0]
+    with pytest.raises(ValueError, match=r"damaged: per_key.flags must be .*0, 1, 1"):
         AudiencePlayer.from_json(player.to_json())
 
 

@@ -19,7 +19,7 @@ FEW = [policies.UCB1(), policies.RAWUCB(0.5)]  # that are played compiled
 
 
 def closable(policy: Policy) -> bool:
-    return policy.verbs.reopen is not None
+    return policy.verbs.set_open is not None
 
 
 def both_ways(policy: Policy, compiled: bool, **settings: Any) -> None:
@@ -196,5 +196,5 @@ def test_threads_share_batches() -> None:
         thread.join()
     assert not wrong
     assert player.outstanding == []
-    assert player.core.ledger.seen.tolist() == player.core.ledger.pulls.tolist()
+    assert player.core.ledger.rewarded.tolist() == player.core.ledger.pulls.tolist()
     assert int(player.core.ledger.clock[0]) == sum(player.pulls.values()) > 240

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rotting import AudiencePlayer, models, policies
+from rotting.kernel.verbs import CurvePoint
 from rotting.online.curves import Curves, curves_of
-from rotting.verbs import Belief
 
 NAN = np.nan
 
@@ -60,7 +60,9 @@ def test_it_is_drawn_with_names_and_caps() -> None:
 
 
 def test_beliefs_without_a_band_or_without_anything() -> None:
-    curves = curves_of("P", ["a", "b"], [[Belief(0.5), Belief(0.4, 0.3, 0.5)], [None, None]])
+    curves = curves_of(
+        "P", ["a", "b"], [[CurvePoint(0.5), CurvePoint(0.4, 0.3, 0.5)], [None, None]]
+    )
     assert curves.most == 2
     assert np.array_equal(curves.estimate, [[0.5, 0.4], [NAN, NAN]], equal_nan=True)
     assert np.array_equal(curves.low, [[NAN, 0.3], [NAN, NAN]], equal_nan=True)

@@ -52,12 +52,12 @@ def put(path: str, values: Any) -> Change:
 
 
 def on_desk(name: str, place: int, value: Any) -> Change:
-    """A change of a number on the desk."""
+    """A change of a number on the ledger."""
 
     def change(content: dict[str, Any]) -> None:
-        array = mutants.unpacked(content["desk"][name])
+        array = mutants.unpacked(content["ledger"][name])
         array[place] = value
-        content["desk"][name] = saving._pack(array)
+        content["ledger"][name] = saving._pack(array)
 
     return change
 
@@ -136,12 +136,12 @@ def test_a_state_that_no_play_leads_to_is_refused(words: str, change: Change) ->
 @pytest.mark.parametrize(
     ("words", "change"),
     [
-        ("it has no desk", lambda content: content.pop("desk")),
-        ("desk cannot be abc", lambda content: content.update(desk="abc")),
-        ("it has no ledger of 3 arms", lambda content: content["desk"].pop("open")),
-        ("it has no ledger of 3 arms", lambda content: content["desk"].update(more=3)),
-        ("it has no ledger of 3 arms", lambda content: content["desk"].update(pulls=3)),
-        ("clock must be an array", lambda content: content["desk"].update(clock=3)),
+        ("it has no ledger", lambda content: content.pop("ledger")),
+        ("ledger cannot be abc", lambda content: content.update(ledger="abc")),
+        ("it has no ledger of 3 arms", lambda content: content["ledger"].pop("open")),
+        ("it has no ledger of 3 arms", lambda content: content["ledger"].update(more=3)),
+        ("it has no ledger of 3 arms", lambda content: content["ledger"].update(pulls=3)),
+        ("clock must be an array", lambda content: content["ledger"].update(clock=3)),
         ("state cannot be 3", lambda content: content.update(state=3)),
         ("policy cannot be 3", lambda content: content.update(policy=3)),
         ("is not registered", lambda content: content.update(policy={"policy": [1]})),

@@ -1,4 +1,4 @@
-"""Forged players: all numbers of a state, a desk and a document, set to what they should never be.
+"""Forged players: all numbers of a state, a ledger and a document, set to forbidden values.
 
 A forgery is refused, or it plays: as plain Python, which notices an index out of bounds, and as
 compiled code, which does not, and would take the process down. So the forgeries are tried in a
@@ -37,7 +37,7 @@ def contents() -> Iterator[tuple[str, dict[str, Any]]]:
     seen = set()
     for content in players():
         name = f"{content['policy']['policy']} {content['arm_count']}"
-        if unpacked(content["desk"]["clock"])[at.DECIDED] > 100 and name not in seen:
+        if unpacked(content["ledger"]["clock"])[at.DECIDED] > 100 and name not in seen:
             seen.add(name)
             yield name, content
 
@@ -45,13 +45,13 @@ def contents() -> Iterator[tuple[str, dict[str, Any]]]:
 def forgeries(name: str, content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The document with one thing changed, in many ways, each with its name.
 
-    Every array of the state; of the player that has a control group, every number of the desk and
+    Every array of the state; of the player that has a control group, every number of the ledger and
     of what waits, and every field of the document as well.
     """
     yield from array_forgeries("state", content)
     if name != FULL:
         return
-    yield from array_forgeries("desk", content)
+    yield from array_forgeries("ledger", content)
     for row in (0, len(content["waiting"]) - 1):
         for column, value in itertools.product(range(6), (*WHOLE, *FLOATS, None, 1e300)):
             waiting = copy.deepcopy(content["waiting"])
@@ -63,12 +63,12 @@ def forgeries(name: str, content: dict[str, Any]) -> Iterator[tuple[str, dict[st
 
 
 def array_forgeries(where: str, content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """One number of an array changed: its first, its last, and on the desk any."""
+    """One number of an array changed: its first, its last, and on the ledger any."""
     for path, packed in content[where].items():
         array = unpacked(packed)
         flat = array.reshape(-1)
         values: set[Any] = set(FLOATS)
-        for place in range(flat.size) if where == "desk" else {0, flat.size - 1}:
+        for place in range(flat.size) if where == "ledger" else {0, flat.size - 1}:
             if array.dtype.kind != "f":
                 now = int(flat[place])
                 values = {*WHOLE, content["arm_count"], array.shape[0], now - 1, now + 1} - {now}

@@ -8,11 +8,11 @@ import pytest
 
 from cases import examples, name_of, player_of
 from rotting import models, policies
+from rotting.kernel.state import leaves
 from rotting.live import ledger as at
 from rotting.online.core import Core
 from rotting.online.space import FIRST, UNLIMITED
 from rotting.policies import Policy
-from rotting.state import leaves
 
 FAMILY = models.Plateau(length=100).over([0.1, 0.2])
 

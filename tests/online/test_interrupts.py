@@ -43,10 +43,10 @@ while hits < 300:
             player.update(player.select(), 0.5)
     except KeyboardInterrupt:
         hits += 1
-    arms, desk = player.core.state.arms, player.core.ledger
+    arms, ledger = player.core.state.arms, player.core.ledger
     assert arms.pulls.tolist() == list(player.pulls.values()), hits
-    assert arms.observed.tolist() == desk.seen.tolist()
-    assert arms.pulls.sum() == desk.clock[0] == arms.observed.sum() + len(player.outstanding)
+    assert arms.observed.tolist() == ledger.rewarded.tolist()
+    assert arms.pulls.sum() == ledger.clock[0] == arms.observed.sum() + len(player.outstanding)
     assert Player.from_json(player.to_json()).pulls == player.pulls
 print(json.dumps({"hits": hits}))
 """
@@ -125,12 +125,12 @@ while hits < 200:
             something(player)
     except KeyboardInterrupt:
         hits += 1
-    arms, desk = player.core.state.arms, player.core.ledger
+    arms, ledger = player.core.state.arms, player.core.ledger
     assert arms.pulls.tolist() == list(player.pulls.values()), hits
-    assert arms.observed.tolist() == desk.seen.tolist(), hits
-    assert arms.opening.flags.tolist() == desk.open.tolist() and desk.clock[4] == 0, hits
-    assert [a for a in player.arms if not desk.open[player.arms.index(a)]] == player.retired
-    assert arms.pulls.sum() == desk.clock[0] == arms.observed.sum() + len(player.outstanding)
+    assert arms.observed.tolist() == ledger.rewarded.tolist(), hits
+    assert arms.opening.flags.tolist() == ledger.open.tolist() and ledger.clock[4] == 0, hits
+    assert [a for a in player.arms if not ledger.open[player.arms.index(a)]] == player.retired
+    assert arms.pulls.sum() == ledger.clock[0] == arms.observed.sum() + len(player.outstanding)
     again = Player.from_json(player.to_json())
     assert again.to_json() == player.to_json(), hits
     for one in (player, again):

@@ -9,8 +9,8 @@ import pytest
 
 from cases import FAMILY, examples, name_of, player_of, shorter
 from rotting import Decision, Player, policies
+from rotting.kernel.state import leaves
 from rotting.policies import Oracle, Policy
-from rotting.state import leaves
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)

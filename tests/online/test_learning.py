@@ -11,11 +11,12 @@ import pytest
 
 from cases import FAMILY, examples, name_of, player_of, shorter
 from lockstep import _compare
-from rotting import Decision, Player, policies, verbs
+from rotting import Decision, Player, policies
+from rotting.kernel import verbs
+from rotting.kernel.state import grown, leaves
 from rotting.online.space import UNLIMITED, capacity_of
 from rotting.policies import EXP3S, Policy
 from rotting.policies.parts.openings import closable
-from rotting.state import grown, leaves
 
 Row = tuple[int, float]
 
@@ -40,7 +41,7 @@ def by_hand(policy: Policy, rows: list[Row], reach: int) -> Any:
             state = grown(state, fresh(made))
         pulls[arm] += 1
         verbs.pulled(params, state, arm)
-        verbs.chosen(params, state, arm, pulls[arm], 0.25)
+        verbs.set_propensity(params, state, arm, pulls[arm], 0.25)
         verbs.update(params, state, arm, pulls[arm], reward)
     return state
 

@@ -199,7 +199,7 @@ def test_a_saved_player_compares_on() -> None:
 )
 def test_sums_that_cannot_be_are_refused(place: int, value: float) -> None:
     saved = saving.saved_of(played(100)[0].core.snapshot())
-    saved.desk["numbers"][place] = value
+    saved.ledger["numbers"][place] = value
     with pytest.raises(ValueError, match="its control group cannot be"):
         Player.from_bytes(saving.write_bytes(saved))
 

@@ -66,7 +66,7 @@ def test_a_difference_is_noticed_and_can_be_played_again(monkeypatch: pytest.Mon
     run.run(100)
     slow = run.players[1]
     slow.learn(["a"], [1.0])
-    with pytest.raises(DivergedError, match=r"waiting|desk|compiled .* plain"):
+    with pytest.raises(DivergedError, match=r"waiting|ledger|compiled .* plain"):
         run.run(10)
     monkeypatch.setattr(lockstep.Lockstep, "compare", lambda self: 1 / 0)
     with pytest.raises(DivergedError, match="UCB1, seed 3, episode 2, at step 5 ") as told:

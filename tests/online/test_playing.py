@@ -11,9 +11,9 @@ from cases import examples, name_of, player_of, scenarios
 from cases import slow as is_slow
 from rotting.engines import plan
 from rotting.engines.loop import reward_of
+from rotting.kernel.random import fold, step_of
+from rotting.kernel.state import leaves
 from rotting.policies import Oracle, Policy
-from rotting.random import fold, step_of
-from rotting.state import leaves
 
 HORIZON = 3000
 

@@ -7,16 +7,16 @@ import pytest
 import mutants
 from mutants import unpacked
 from rotting import Player, models, policies
+from rotting.kernel.state import leaves
 from rotting.online import load as loading
 from rotting.online import space
 from rotting.policies import Policy
-from rotting.state import leaves
 
 
 def with_pulls(policy: Policy, pulls: int) -> str:
     """A forged player whose first arm has that many pulls, and all that follows from them."""
     content = mutants.played(policy, 3, 9)
-    found = unpacked(content["desk"]["pulls"]).tolist()
+    found = unpacked(content["ledger"]["pulls"]).tolist()
     mutants.set_pulls(content, [pulls, *found[1:]])
     if not policy.tables:
         content["reach"] = space.FIRST

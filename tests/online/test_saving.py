@@ -16,12 +16,12 @@ import recorded
 import rotting
 from cases import examples, name_of, player_of
 from rotting import Arm, Decision, Player, models, policies
-from rotting.arrays import IntArray
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.state import leaves, silent
 from rotting.live.ledger import new_ledger
 from rotting.online import save as saving
 from rotting.policies import Oracle, Policy
 from rotting.policies.parts.openings import closable
-from rotting.state import leaves, silent
 
 FILES = Path(__file__).parents[1] / "files"
 
@@ -75,10 +75,10 @@ def test_what_cannot_be_saved_is_asked_for() -> None:
 
 def test_a_saved_player_names_its_format_and_the_library() -> None:
     saved = json.loads(player_of(policies.UCB1(), compiled=False).to_json())
-    assert saved["format"] == saving.FORMAT == 5
+    assert saved["format"] == saving.FORMAT == 6
     assert saved["rotting"] == rotting.__version__
     assert {"arms.pulls", "arms.clock", "total", "mean", "width"} <= set(saved["state"])
-    assert set(saved["desk"]) == set(saving.LEDGER)
+    assert set(saved["ledger"]) == set(saving.LEDGER)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def test_a_state_that_says_nothing_must_be_trusted() -> None:
         before = player.to_json()
         arms: Any = ("retire", 0), ("add", 3), ("select", [0]), ("restore", 0)
         for verb, label in arms:  # nor does it say how arms close
-            with pytest.raises(ValueError, match="policy must have the verb reopen"):
+            with pytest.raises(ValueError, match="policy must have the verb set_open"):
                 getattr(player, verb)(label)
         assert player.to_json() == before
         for again in (
@@ -180,11 +180,11 @@ LAYOUT = FILES / f"states-format-{saving.FORMAT}.json"
 
 
 def layouts() -> dict[str, dict[str, str]]:
-    """The type and number of dimensions of every field of every policy's state, and the desk."""
-    desk = new_ledger(3, seed=0)
+    """The type and number of dimensions of every field of every policy's state, and the ledger."""
+    ledger = new_ledger(3, seed=0)
     found = {
-        "the desk": {
-            name: f"{getattr(desk, name).dtype.name}:{getattr(desk, name).shape}"
+        "the ledger": {
+            name: f"{getattr(ledger, name).dtype.name}:{getattr(ledger, name).shape}"
             for name in saving.LEDGER
         }
     }

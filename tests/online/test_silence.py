@@ -36,7 +36,7 @@ def test_a_window_of_decisions() -> None:
     with pytest.raises(ValueError, match="pull 1 of arm 'a' was rewarded or dropped before"):
         player.update(first, 1.0)
     player.update(fourth, 1.0)
-    assert player.core.ledger.seen.sum() == 1
+    assert player.core.ledger.rewarded.sum() == 1
 
 
 def test_a_reward_that_comes_in_time_is_the_only_one() -> None:
@@ -46,7 +46,7 @@ def test_a_reward_that_comes_in_time_is_the_only_one() -> None:
     player.update(first, 1.0)
     player.select_many(9)
     assert player.core.ledger.total.sum() == 1.0
-    assert player.core.ledger.seen.sum() == 9
+    assert player.core.ledger.rewarded.sum() == 9
     assert len(player.outstanding) == 4
 
 
@@ -85,11 +85,11 @@ def test_a_reward_after_the_default_is_refused_with_a_sentence() -> None:
 def test_expire_gives_up_what_is_over() -> None:
     player = ucb(reward_window=5, default_reward=0.0)
     player.select_many(8)
-    assert player.core.ledger.seen.sum() == 2  # by the seventh decision and the eighth
+    assert player.core.ledger.rewarded.sum() == 2  # by the seventh decision and the eighth
     assert player.expire() == 1  # which the ninth would do
     assert len(player.outstanding) == 5
     assert player.expire() == 0
-    assert player.core.ledger.seen.sum() == 3
+    assert player.core.ledger.rewarded.sum() == 3
     assert ucb().expire() == 0  # nothing is ever over
 
 
@@ -140,7 +140,7 @@ def test_both_windows_and_batches() -> None:
     assert len(player.outstanding) == 51
     assert player.expire(at=9.0) == 51
     assert player.core.ledger.total.sum() == 40.0
-    assert player.core.ledger.seen.tolist() == player.core.ledger.pulls.tolist()
+    assert player.core.ledger.rewarded.tolist() == player.core.ledger.pulls.tolist()
 
 
 def test_times_that_cannot_be_are_refused_and_change_nothing() -> None:

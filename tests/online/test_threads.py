@@ -16,8 +16,8 @@ import pytest
 
 from cases import examples, name_of, player_of, run_script
 from rotting import policies
+from rotting.kernel.state import leaves
 from rotting.policies import Policy
-from rotting.state import leaves
 
 SHARED = """
 import copy, faulthandler, json, pickle, sys, threading
@@ -208,7 +208,8 @@ def test_a_player_that_was_let_go_after_a_fork_is_whole() -> None:
 def test_a_fork_while_another_thread_compiles(tmp_path: Path) -> None:
     code = """
 import json, os, threading, warnings
-from rotting.engines.compiled import compiling, overloads
+from rotting.engines.compiled import numba_hooks
+from rotting.engines.compiled import compiler
 warnings.simplefilter("ignore")
 held, done = threading.Event(), threading.Event()
 def hold():

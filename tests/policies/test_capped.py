@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from audiences import Crowd
+from audiences import AudienceScratch
 from policies.test_twins import stream_of
 from rotting import Arm, Audience, Bernoulli, Scenario, Window, models, plain, policies, simulate
+from rotting.kernel.verbs import Inspection, inspect
 from rotting.policies import UCB1, Capped, Policy, Thompson, greedy
-from rotting.verbs import Opinion, look
 from twins import capped, sampling, ucb1
 from twins.common import History
 
@@ -44,7 +44,7 @@ def test_a_cap_that_is_never_reached_is_the_pooled_policy(inner: Policy) -> None
 @pytest.mark.parametrize("inner", [UCB1(c=0.3), Thompson()], ids=lambda inner: inner.title)
 def test_in_an_audience_as_its_twin(inner: Policy, window: int | None) -> None:
     rest = None if window is None else Window(window)
-    crowd = Crowd(Capped(inner, 4, rest), keys=5)
+    crowd = AudienceScratch(Capped(inner, 4, rest), keys=5)
     rng = python_random.Random(2)
     history: History = []
     keys: list[int] = []
@@ -76,7 +76,7 @@ def test_compiled_it_is_the_same() -> None:
 
 def test_late_rewards_are_numbered_as_they_come() -> None:
     """Which of everybody's pulls a key's own one was is not kept; with prompt ones it is known."""
-    crowd = Crowd(Capped(policies.GreedyLast(), 9), keys=3)
+    crowd = AudienceScratch(Capped(policies.GreedyLast(), 9), keys=3)
     made: list[tuple[int, int, int, float]] = []
     for key in (0, 1, 2, 0, 1):
         arm = crowd.decide(key)
@@ -91,10 +91,10 @@ def test_late_rewards_are_numbered_as_they_come() -> None:
 
 
 def test_arms_at_the_cap_are_not_compared() -> None:
-    crowd = Crowd(Capped(UCB1(), 2), keys=2)
+    crowd = AudienceScratch(Capped(UCB1(), 2), keys=2)
 
-    def opinions() -> list[Opinion | None]:
-        return [look(crowd.params, crowd.state, arm) for arm in range(3)]
+    def opinions() -> list[Inspection | None]:
+        return [inspect(crowd.params, crowd.state, arm) for arm in range(3)]
 
     for _ in range(5):
         crowd.play(0, lambda arm: 0.5 + 0.1 * arm)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from cases import regret
-from rotting import Gaussian, RandomArms, Scenario, models, policies, verbs
+from rotting import Gaussian, RandomArms, Scenario, models, policies
+from rotting.kernel import verbs
 from rotting.papers import levine2017
 from rotting.policies import ccto
 
@@ -89,8 +90,8 @@ def test_theta_is_where_the_expected_sum_is_that_of_the_rewards(
         assert state.wrong(state, params, []) is None
         for ahead in (1, 7, 300):
             worth = np.interp(place, np.arange(7), means[:, ahead - 1])
-            assert verbs.judge(params, state, 1, ahead) == pytest.approx(worth, abs=1e-9)
-    assert verbs.judge(params, state, 0, 1) == -np.inf
+            assert verbs.score(params, state, 1, ahead) == pytest.approx(worth, abs=1e-9)
+    assert verbs.score(params, state, 0, 1) == -np.inf
     assert inside > (20 if theta == 0.36 else -1)
     state.sums.closest[0] = 6
     assert state.wrong(state, params, []) is not None

@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 from cases import examples, name_of, player_of
-from rotting import Decision, Player, policies, verbs
-from rotting.live import ledger as desk
+from rotting import Decision, Player, policies
+from rotting.kernel import verbs
+from rotting.kernel.random import new_draw
+from rotting.kernel.state import AtMost, Finite, Place, Unchanged, Within, check, leaves, rebuild
+from rotting.live import ledger as ledger
 from rotting.live import steps
-from rotting.live.ledger import NOBODY, listed, new_ledger, nobody_waits
+from rotting.live.ledger import NOBODY, listed, new_ledger, no_waiting
 from rotting.policies import Policy
 from rotting.policies.parts.arms import TRIED
 from rotting.policies.parts.openings import closable
-from rotting.random import new_draw
-from rotting.state import AtMost, Finite, Place, Unchanged, Within, check, leaves, rebuild
 
 DRAWING = (
     policies.EXP3S,
@@ -39,7 +40,7 @@ def draws(policy: Policy) -> bool:
 
 
 DETERMINED = [policy for policy in examples() if not draws(policy)]
-JUDGING = [policy for policy in DETERMINED if policy.verbs.judge is not None]
+JUDGING = [policy for policy in DETERMINED if policy.verbs.score is not None]
 
 
 def late_play(player: Player, rounds: int, seed: int = 3) -> Iterator[int]:
@@ -126,26 +127,26 @@ class Game:
         self.params = policy.prepare(3, 3000, 1000)
         self.state = closable(policy.verbs.init(self.params, 3, 1000))
         self.draw = new_draw(seed)
-        self.desk = new_ledger(3, seed)._replace(waiting=nobody_waits(1024))
-        self.desk.clock[[desk.GROW_AT, desk.GROW_AT_PULL]] = 10_000
+        self.ledger = new_ledger(3, seed)._replace(waiting=no_waiting(1024))
+        self.ledger.clock[[ledger.GROW_AT, ledger.GROW_AT_PULL]] = 10_000
 
-    def rejudge(self) -> None:
+    def refresh_score(self) -> None:
         """Before a decision, if the last pull has no reward yet, as a player does."""
-        if self.desk.clock[desk.LATE] != NOBODY:
-            verbs.rejudge(self.params, self.state, self.desk.clock[desk.LATE])
+        if self.ledger.clock[ledger.LATE] != NOBODY:
+            verbs.refresh_score(self.params, self.state, self.ledger.clock[ledger.LATE])
 
     def decide(self) -> int:
-        arm, _ = steps.decide(self.params, self.state, self.draw, self.desk)
+        arm, _ = steps.decide(self.params, self.state, self.draw, self.ledger)
         assert arm >= 0
         return int(arm)
 
     def record(self, arm: int) -> None:
         """A pull that nobody chose."""
-        self.rejudge()
-        steps.count(self.params, self.state, self.desk, arm)
+        self.refresh_score()
+        steps.count(self.params, self.state, self.ledger, arm)
 
     def learn(self, arm: int, pull: int, reward: float) -> None:
-        assert steps.learn(self.params, self.state, self.desk, arm, pull, reward)
+        assert steps.learn(self.params, self.state, self.ledger, arm, pull, reward)
 
     @property
     def counts(self) -> list[Any]:
@@ -165,7 +166,7 @@ def test_choosing_counts_nothing(policy: Policy) -> None:
     waiting: list[tuple[int, int]] = []
     pulls = [0, 0, 0]
     for t in range(300):
-        game.rejudge()
+        game.refresh_score()
         before, numbers = game.counts, game.draw.copy()
         arms = [int(verbs.choose(game.params, game.state, game.draw)) for _ in range(3)]
         assert game.counts == before
@@ -228,16 +229,16 @@ def test_judging_is_pure_and_what_is_kept(policy: Policy, compiled: bool) -> Non
         params, state = player.core.params, player.core.state
         if isinstance(policy, policies.DCTO_UCB) and state.exploring[0]:
             continue  # it judges when it has explored
-        late = int(player.core.ledger.clock[desk.LATE])
+        late = int(player.core.ledger.clock[ledger.LATE])
         if late != NOBODY:  # as before the next decision
-            verbs.rejudge(params, state, late)
+            verbs.refresh_score(params, state, late)
         before = [leaf.value.copy() for leaf in leaves(state)]
         for arm, pulls in enumerate(player.pulls.values()):
-            worth = verbs.judge(params, state, arm, pulls + 1)
+            worth = verbs.score(params, state, arm, pulls + 1)
             assert worth == kept_judgements(state)[arm], (t, arm)
             judged += worth > -math.inf
             for pull in (1, pulls + 2, pulls + 40):
-                assert not math.isnan(verbs.judge(params, state, arm, pull))
+                assert not math.isnan(verbs.score(params, state, arm, pull))
         for leaf, was in zip(leaves(state), before, strict=True):
             np.testing.assert_array_equal(leaf.value, was, err_msg=leaf.path)
     assert judged > 60

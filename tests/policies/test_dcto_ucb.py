@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from rotting import models, policies, verbs
+from rotting import models, policies
+from rotting.kernel import verbs
 from rotting.papers import levine2017
 from rotting.policies.parts.arms import TIME
 
@@ -84,9 +85,9 @@ def test_rewards_of_the_exploration_detect_and_all_of_them_estimate_the_constant
         known = np.array(list(seen[arm]))
         constant = np.mean([seen[arm][n] for n in known] - means[detected, known - 1])
         for ahead in (int(state.arms.pulls[arm]) + 1, 100):
-            worth = verbs.judge(params, state, arm, ahead)
+            worth = verbs.score(params, state, arm, ahead)
             assert worth == pytest.approx(constant + means[detected, ahead - 1])
-        assert state.value[arm] == verbs.judge(params, state, arm, state.arms.pulls[arm] + 1)
+        assert state.value[arm] == verbs.score(params, state, arm, state.arms.pulls[arm] + 1)
         assert state.width[arm] == pytest.approx(1 / math.sqrt(len(seen[arm])))
     assert state.halves.closest.tolist() == [0, 1]
     t = int(state.arms.clock[TIME]) + 1

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rotting import policies
+from rotting.kernel.random import new_draw, uniform
 from rotting.policies import exp3s
-from rotting.random import new_draw, uniform
 
 
 def test_a_late_reward_is_credited_with_the_probability_of_its_pull() -> None:

@@ -12,8 +12,8 @@ import pytest
 from cases import examples
 from rotting import Arm, Gaussian, NoNoise, Player, RandomArms, Scenario, models, policies, simulate
 from rotting.checks import HUGE, TINY
+from rotting.kernel.state import leaves
 from rotting.policies import Policy
-from rotting.state import leaves
 
 REWARDS: dict[str, list[float]] = {
     "huge": [HUGE],

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from policies.test_twins import stream_of
-from rotting import Arm, Audience, Bernoulli, Gaussian, Scenario, models, policies, simulate, verbs
+from rotting import Arm, Audience, Bernoulli, Gaussian, Scenario, models, policies, simulate
+from rotting.kernel import verbs
+from rotting.kernel.random import new_draw
 from rotting.policies import Fatigue
-from rotting.random import new_draw
 from twins import fatigue as twin
 from twins.common import argmax
 
@@ -69,7 +70,7 @@ def test_a_long_record_shows_the_kind(kind: int, curve: Curve) -> None:
     params, state = told([curve], 2000)
     assert kinds(state.curves.weight[0])[kind] > 0.9
     for pull in (1, 6, 8, 40):
-        found = verbs.believe(params, state, 0, pull)
+        found = verbs.curve(params, state, 0, pull)
         assert found is not None
         assert found.estimate == pytest.approx(curve(pull), rel=0.1)
 
@@ -283,7 +284,7 @@ def test_the_band_covers_the_truth() -> None:
                 verbs.update(params, state, arm, 1, 0.0)
         for arm, curve in enumerate(curves):
             for pull in range(1, 13):
-                found = verbs.believe(params, state, arm, pull)
+                found = verbs.curve(params, state, arm, pull)
                 assert found is not None
                 assert found.low is not None
                 assert found.high is not None

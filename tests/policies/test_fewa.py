@@ -9,9 +9,9 @@ import pytest
 
 import twins.fewa
 from rotting import policies
+from rotting.kernel.random import new_draw
 from rotting.policies import fewa
 from rotting.policies.parts.history import CHUNK
-from rotting.random import new_draw
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -11,9 +11,9 @@ import pytest
 import twins.guarded
 from cases import mu_of, regret
 from rotting import Arm, Gaussian, Scenario, league, models, policies, simulate
+from rotting.kernel.random import new_draw, normal
 from rotting.papers import levine2017
 from rotting.policies import guarded
-from rotting.random import new_draw, normal
 
 SIGMA = levine2017.SIGMA
 

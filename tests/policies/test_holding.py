@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 from cases import FAMILY, scenarios
-from rotting import policies, simulate, verbs
-from rotting.engines.compiled import compiling, stepper
+from rotting import policies, simulate
+from rotting.engines.compiled import calls, compiler
 from rotting.engines.loop import play
+from rotting.kernel import verbs
+from rotting.kernel.state import Counts, Values
+from rotting.kernel.verbs import KINDS, Verbs
 from rotting.policies import POLICIES, Policy, cto, ucb1
 from rotting.policies.parts.argmax import argmax
 from rotting.policies.parts.arms import WAITING, next_untried
-from rotting.state import Counts, Values
-from rotting.verbs import KINDS, Verbs
 
 
 class Params(NamedTuple):
@@ -79,7 +80,7 @@ def judge_choose(params: JudgeParams, state: JudgeState, draw: Any) -> Any:
     if arm < 0:
         for i in range(state.worth.size):
             pull = state.inner.arms.pulls[i] + 1
-            state.worth[i] = verbs.judge(params.inner, state.inner, i, pull)
+            state.worth[i] = verbs.score(params.inner, state.inner, i, pull)
         arm = argmax(state.worth, state.inner.arms.opening)
     return arm
 
@@ -147,8 +148,8 @@ def test_an_edit_of_the_other_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     def names() -> tuple[str, str]:
         params = Holding().prepare(2, None, 100)
         state = init(params, 2, 100)
-        decide = stepper.make_decide(stepper._layout_of(params, state))
-        loops = [compiling._compile(loop, params, state, "") for loop in (play, decide)]
+        decide = calls.make_decide(calls._layout_of(params, state))
+        loops = [compiler._compile(loop, params, state, "") for loop in (play, decide)]
         return loops[0].py_func.__qualname__, loops[1].py_func.__qualname__
 
     before = names()
@@ -169,7 +170,7 @@ def test_judgements_of_the_other_are_there_for_the_asking() -> None:
         if inner.arms.clock[WAITING] == 0:
             pulls = inner.arms.pulls + 1  # the next of each arm,
             pulls[decision.arm] -= 1  # and of this one the pull just made
-            values = [cto.judge(slow.core.params.inner, inner, i, int(pulls[i])) for i in range(4)]
+            values = [cto.score(slow.core.params.inner, inner, i, int(pulls[i])) for i in range(4)]
             assert values[decision.arm] == max(values)
         reward = rng.gauss(1.0 / decision.pull**0.25, 0.2)
         fast.update(decision, reward)

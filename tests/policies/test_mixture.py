@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting import Arm, Audience, Bernoulli, Scenario, models, simulate, verbs
+from rotting import Arm, Audience, Bernoulli, Scenario, models, simulate
+from rotting.kernel import verbs
 from rotting.policies import Mixture
 from twins import mixture as twin
 
@@ -114,7 +115,7 @@ def test_the_band_covers_the_truth() -> None:
 
         params, state = told(curve, 60, seed)
         for pull in twin.FIRST:
-            found = verbs.believe(params, state, 0, pull)
+            found = verbs.curve(params, state, 0, pull)
             assert found is not None
             assert found.low is not None
             assert found.high is not None

@@ -16,16 +16,17 @@ import pytest
 
 from cases import examples, name_of
 from policies.test_twins import SMALL, SMOOTH, TWINS, Twin, family_args, mean_of, stream_of
-from rotting import Arm, models, policies, verbs
-from rotting.arrays import IntArray
-from rotting.engines.compiled.compiling import compiled
+from rotting import Arm, models, policies
+from rotting.engines.compiled.compiler import compiled
+from rotting.kernel import verbs
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.random import new_draw, normal, uniform
+from rotting.kernel.state import check, grown, leaves
+from rotting.kernel.verbs import choose, pulled, set_open, update
 from rotting.policies import Policy
 from rotting.policies.parts.arms import WAITING
 from rotting.policies.parts.openings import closable
-from rotting.random import new_draw, normal, uniform
-from rotting.state import check, grown, leaves
 from rotting.theory import averaging_window
-from rotting.verbs import choose, pulled, reopen, update
 from twins import common, dcto_ucb, oracle, swa, wswa
 
 ROUNDS = 110
@@ -82,27 +83,27 @@ class Game:
     def flags(self, arms: set[int]) -> IntArray:
         return np.array([arm in arms for arm in range(len(self.pulls))], dtype=np.int64)
 
-    def reopen(self, arms: set[int]) -> None:
+    def set_open(self, arms: set[int]) -> None:
         """These arms are open from now on."""
         self.open = set(arms)
-        verbs.reopen(self.params, self.state, self.flags(arms))
+        verbs.set_open(self.params, self.state, self.flags(arms))
 
     def add(self) -> None:
         """One more arm."""
         larger = self.policy.verbs.init(self.params, len(self.pulls) + 1, self.capacity)
         self.state = grown(self.state, closable(larger))
         self.pulls.append(0)
-        self.reopen(self.open | {len(self.pulls) - 1})
+        self.set_open(self.open | {len(self.pulls) - 1})
 
     def decide(self, among: set[int] | None = None) -> int:
         """A decision, restricted to some arms if they are given."""
         if self.late >= 0:
-            verbs.rejudge(self.params, self.state, self.late)
+            verbs.refresh_score(self.params, self.state, self.late)
         if among is not None:
-            verbs.reopen(self.params, self.state, self.flags(among))
+            verbs.set_open(self.params, self.state, self.flags(among))
         arm = int(verbs.choose(self.params, self.state, self.draw))
         if among is not None:
-            verbs.reopen(self.params, self.state, self.flags(self.open))
+            verbs.set_open(self.params, self.state, self.flags(self.open))
         return arm
 
     def pull(self, arm: int) -> int:
@@ -133,12 +134,12 @@ def comings_and_goings(
     """What is open in every round, and what its decision is restricted to, if anything."""
     for t in range(1, ROUNDS + 1):
         if t == 2:
-            game.reopen({0, 1})  # the last one before it was ever pulled
+            game.set_open({0, 1})  # the last one before it was ever pulled
         elif t > 1 and rng.random() < 0.08 and len(game.pulls) < most:
             game.add()
         elif t > 1 and rng.random() < 0.25:
             arm = rng.randrange(len(game.pulls))
-            game.reopen((game.open ^ {arm}) or {arm})
+            game.set_open((game.open ^ {arm}) or {arm})
         some = set(rng.sample(sorted(game.open), rng.randint(1, len(game.open))))
         yield some if rng.random() < 0.2 else None
 
@@ -228,7 +229,7 @@ def together(policy: Policy, games: list[Game], closing: bool = True) -> Iterato
             arm = rng.randrange(3)
             now = (first.open ^ {arm}) or {arm}
             for game in games:
-                game.reopen(now)
+                game.set_open(now)
         arm = first.decide()
         yield arm
         if closing and rng.random() < 0.15:
@@ -275,7 +276,7 @@ def test_an_arm_added_and_closed_at_once_changes_nothing(policy: Policy) -> None
         if t % 9 == 2:
             now = after.open
             after.add()
-            after.reopen(now)
+            after.set_open(now)
             after.check()
         assert after.decide() == arm
         np.testing.assert_array_equal(before.draw, after.draw)
@@ -308,9 +309,9 @@ def test_pulls_and_rewards_may_be_told_while_all_arms_are_closed(policy: Policy)
     rng = python_random.Random(1)
     for t in range(60):
         if t in (5, 30):
-            game.reopen(set())
+            game.set_open(set())
         if t in (20, 50):
-            game.reopen({0, 2})
+            game.set_open({0, 2})
         arm = game.decide() if game.open else rng.randrange(3)
         assert arm in game.open or not game.open
         pull = game.pull(arm)
@@ -325,13 +326,13 @@ def test_a_closed_arm_that_restarts_does_not_ramp_up() -> None:
         pull = game.pull(arm)
         if pull < 3:
             game.learn(arm, pull, 1.0)
-    game.reopen({0, 1})
+    game.set_open({0, 1})
     for pull in (3, 4):
         game.learn(2, pull, 0.0)
     assert game.state.arms.observed.tolist() == [1, 1, 0]
     assert game.state.arms.clock[WAITING] == 0
     assert game.decide() in {0, 1}
-    game.reopen({0, 1, 2})
+    game.set_open({0, 1, 2})
     assert game.decide() == 2
 
 
@@ -339,7 +340,7 @@ def test_windows_are_no_longer_than_the_rings() -> None:
     """Of forty arms one stays open: its window would be twelve times as long."""
     policy = policies.WSWA(alpha=0.5, sigma=0.5)
     game = Game(policy, 40, capacity=128)
-    game.reopen({3})
+    game.set_open({3})
     ring = game.state.window.ring_reward.shape[1]
     for _ in range(64):
         arm = game.decide()
@@ -360,7 +361,7 @@ def test_chances_of_pulls_that_nobody_chose() -> None:
     weights[:] = [1.0, 2.0, 5.0]
     game.pull(2)
     assert game.state.chance[2, 1] == pytest.approx(0.8 * 5 / 8 + 0.2 / 3)
-    verbs.chosen(game.params, game.state, 2, 1, 0.05)
+    verbs.set_propensity(game.params, game.state, 2, 1, 0.05)
     assert game.state.chance[2, 1] == 0.05
     arm = game.decide({0, 1})
     game.pull(arm)  # with the chance that it had among these two
@@ -382,7 +383,7 @@ def test_the_weight_of_a_new_arm() -> None:
     game.add()
     assert game.state.weight.tolist() == [3.0, 6.0, 100.0, 4.5]
     game.decide({0, 1})
-    game.reopen({2, 3})
+    game.set_open({2, 3})
     assert game.state.weight.tolist() == [3.0, 6.0, 100.0, 4.5]
     game.add()  # none of the open arms was pulled
     assert game.state.weight[4] == (100.0 + 4.5) / 2
@@ -396,10 +397,10 @@ def script(
 ) -> None:
     """Rounds with the arms open and allowed in each; what is chosen goes to `arms`."""
     for t in range(arms.size):
-        reopen(params, state, flags[t])
-        reopen(params, state, among[t])
+        set_open(params, state, flags[t])
+        set_open(params, state, among[t])
         arm = choose(params, state, draw)
-        reopen(params, state, flags[t])
+        set_open(params, state, flags[t])
         pulled(params, state, arm)
         if t % 5 != 4:
             update(params, state, arm, state.arms.pulls[arm], rewards[t, arm])

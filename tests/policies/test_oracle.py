@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rotting import Arm, NoNoise, Scenario, models, policies, simulate
+from rotting.kernel.random import new_draw, tie
 from rotting.policies.parts.arms import TIME
-from rotting.random import new_draw, tie
 
 
 def tables(arms: int, seed: int) -> list[list[float]]:
@@ -48,7 +48,7 @@ def test_without_random_ties_it_collects_the_same() -> None:
     params = policy.prepare_for(scenario, random_ties=False)._replace(means=scenario.world().means)
     bandits = scenario.bandits(0, 0, 1)
     state = policy.verbs.init(params, 6, 30)
-    policy.verbs.reveal(params, state, bandits.models[0], bandits.constants[0])  # type: ignore[misc]
+    policy.verbs.set_truth(params, state, bandits.models[0], bandits.constants[0])  # type: ignore[misc]
     chosen = []
     for _ in range(30):
         chosen.append(int(policy.verbs.choose(params, state, new_draw(0))))

@@ -10,16 +10,16 @@ import numba
 import numpy as np
 import pytest
 
-from audiences import Crowd
+from audiences import AudienceScratch
 from rotting import Arm, Audience, AudiencePlayer, Bernoulli, Scenario, models, policies, simulate
 from rotting.bandits import Opening
-from rotting.engines.compiled import overloads
+from rotting.engines.compiled import numba_hooks
+from rotting.kernel.state import check, grown, leaves
+from rotting.kernel.verbs import inspect, set_open
 from rotting.policies import UCB1, PerKey, Policy
 from rotting.policies.parts.openings import closable
-from rotting.policies.parts.shelf import empty_shelf, fetch, store
+from rotting.policies.parts.per_key_state import fetch, no_key_states, store
 from rotting.policies.ucb1 import State as UCB1State
-from rotting.state import check, grown, leaves
-from rotting.verbs import look, reopen
 from twins.common import History, Opened
 from twins.per_key import own_history
 from twins.ucb1 import ucb1
@@ -54,7 +54,7 @@ def test_one_key_has_the_policy_itself(inner: Policy, openings: Any) -> None:
 
 def test_in_an_audience_as_its_twin() -> None:
     """Rewards may be late, and arms close and open while a key is away."""
-    crowd = Crowd(PerKey(UCB1(c=0.3)), keys=4, closes=True)
+    crowd = AudienceScratch(PerKey(UCB1(c=0.3)), keys=4, closes=True)
     rng = python_random.Random(2)
     history: History = []
     keys: list[int] = []
@@ -63,7 +63,7 @@ def test_in_an_audience_as_its_twin() -> None:
         if rng.random() < 0.2:
             opened = opened ^ {rng.randrange(3)} or {1}
             flags = np.array([arm in opened for arm in range(3)], dtype=np.int64)
-            reopen(crowd.params, crowd.state, flags)
+            set_open(crowd.params, crowd.state, flags)
         key = rng.randrange(4)
         own = own_history(history, keys, key)
         allowed = ucb1(own, 3, 0.3, Opened([opened], [opened]))
@@ -76,12 +76,12 @@ def test_in_an_audience_as_its_twin() -> None:
             check(crowd.state, fresh_of(crowd), crowd.params)
 
 
-def fresh_of(crowd: Crowd) -> Any:
-    return Crowd(PerKey(UCB1(c=0.3)), keys=4, closes=True).state
+def fresh_of(crowd: AudienceScratch) -> Any:
+    return AudienceScratch(PerKey(UCB1(c=0.3)), keys=4, closes=True).state
 
 
 def test_late_rewards_find_their_key() -> None:
-    crowd = Crowd(PerKey(UCB1()), keys=3)
+    crowd = AudienceScratch(PerKey(UCB1()), keys=3)
     made = []
     for key in (0, 1, 2, 0, 1, 2):
         arm = crowd.decide(key)
@@ -91,10 +91,10 @@ def test_late_rewards_find_their_key() -> None:
         crowd.learn(*late)
     for key in (0, 1, 2):
         crowd.decide(key)
-        inner = crowd.state.shelf.own.inner
+        inner = crowd.state.per_key.current.inner
         assert inner.total.tolist() == [float(key), float(key), 0.0]
         assert inner.arms.pulls.tolist() == [1, 1, 0]
-        opinion = look(crowd.params, crowd.state, 0)
+        opinion = inspect(crowd.params, crowd.state, 0)
         assert opinion is not None
         assert opinion.estimate == float(key)
     assert crowd.state.arms.observed.tolist() == [3, 3, 0]
@@ -135,7 +135,7 @@ def test_compiled_rows_are_the_plain_ones() -> None:
         state = Kept(np.arange(4), inner._replace(total=np.array([0.25, -np.inf, 3.0])), table)
         rows = np.zeros((2, sum(leaf.value.size for leaf in leaves(state))))
         rows[0] = np.random.default_rng(4).integers(0, 99, rows.shape[1])
-        overloads.register()
+        numba_hooks.register()
         loop = numba.njit(copied) if fast else copied
         loop(state, rows)
         found.append([rows, state.counts, state.table, state.part.total])
@@ -148,18 +148,18 @@ def test_compiled_rows_are_the_plain_ones() -> None:
 
 def test_more_arms_and_more_keys() -> None:
     """What each key knows moves along, and new ones know nothing."""
-    crowd = Crowd(PerKey(UCB1()), keys=3, closes=True)
+    crowd = AudienceScratch(PerKey(UCB1()), keys=3, closes=True)
     for t in range(30):
         crowd.play(t % 2, lambda arm: 0.1 * arm)
     before = [totals_of(crowd, key) for key in (0, 1)]
     larger = closable(PerKey.verbs.init(crowd.params, 4, 100))
     crowd.state = grown(crowd.state._replace(arms=larger.arms), larger)._replace(
-        arms=Crowd(PerKey(UCB1()), keys=5, arms=4, closes=True).state.arms
+        arms=AudienceScratch(PerKey(UCB1()), keys=5, arms=4, closes=True).state.arms
     )
-    crowd.state = crowd.state._replace(shelf=crowd.state.shelf.for_keys(5))
+    crowd.state = crowd.state._replace(per_key=crowd.state.per_key.for_keys(5))
     crowd.pulls.append(0)
-    reopen(crowd.params, crowd.state, np.ones(4, dtype=np.int64))
-    assert crowd.state.shelf.wrong(crowd.state, crowd.params, ()) is None
+    set_open(crowd.params, crowd.state, np.ones(4, dtype=np.int64))
+    assert crowd.state.per_key.wrong(crowd.state, crowd.params, ()) is None
     assert [totals_of(crowd, key) for key in (0, 1)] == [[*totals, 0.0] for totals in before]
     for key in (0, 1):
         assert crowd.decide(key) == 3  # it was never tried
@@ -168,9 +168,9 @@ def test_more_arms_and_more_keys() -> None:
         assert crowd.decide(key) == 0
 
 
-def totals_of(crowd: Crowd, key: int) -> list[float]:
+def totals_of(crowd: AudienceScratch, key: int) -> list[float]:
     crowd.decide(key)
-    found: list[float] = crowd.state.shelf.own.inner.total.tolist()
+    found: list[float] = crowd.state.per_key.current.inner.total.tolist()
     return found
 
 
@@ -193,16 +193,16 @@ def totals_of(crowd: Crowd, key: int) -> list[float]:
     ],
 )
 def test_forged_rows_are_refused(path: str, value: float, words: str) -> None:
-    crowd = Crowd(PerKey(UCB1(c=0.3)), keys=4, closes=True)
+    crowd = AudienceScratch(PerKey(UCB1(c=0.3)), keys=4, closes=True)
     for t in range(20):
         crowd.play(t % 4, lambda arm: 0.5)
     check(crowd.state, fresh_of(crowd), crowd.params)
     place = 0
-    for leaf in leaves(crowd.state.shelf.own):
+    for leaf in leaves(crowd.state.per_key.current):
         if leaf.path == path:
             break
         place += leaf.value.size
-    crowd.state.shelf.rows[1, place] = value
+    crowd.state.per_key.rows[1, place] = value
     with pytest.raises(ValueError, match=words):
         check(crowd.state, fresh_of(crowd), crowd.params)
 
@@ -227,7 +227,7 @@ def test_words_of_64_bits_are_refused() -> None:
     """Floats cannot hold them."""
     state = UCB1.verbs.init(UCB1().prepare(2, None, 10), 2, 10)
     with pytest.raises(ValueError, match="total holds uint64"):
-        empty_shelf(state._replace(total=np.zeros(2, dtype=np.uint64)), 2)
+        no_key_states(state._replace(total=np.zeros(2, dtype=np.uint64)), 2)
 
 
 @pytest.mark.parametrize("inner", [UCB1(), policies.EXP3S()], ids=lambda inner: inner.title)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from cases import regret
-from rotting import Gaussian, RandomArms, Scenario, models, policies, verbs
+from rotting import Gaussian, RandomArms, Scenario, models, policies
+from rotting.kernel import verbs
 from rotting.papers import levine2017
 from rotting.policies import posterior
 
@@ -91,7 +92,7 @@ def test_what_a_pull_is_worth(constants: bool, z: float, weights: list[float] | 
             if len(seen[arm]) < 2:
                 continue
             for pull in (1, player.pulls[arm] + 1, player.pulls[arm] + 30):
-                worth = verbs.judge(player.core.params, player.core.state, arm, pull)
+                worth = verbs.score(player.core.params, player.core.state, arm, pull)
                 hand = by_hand(means, family.prior, seen[arm], pull, 0.3, constants, z)
                 assert worth == pytest.approx(hand, abs=1e-9)
 
@@ -127,7 +128,7 @@ def test_what_a_pull_is_worth_on_an_interval(
         params, state = player.core.params, player.core.state
         parabolas += not math.isnan(posterior._narrow(params, state, 0, n + 1))
         for pull in (n + 1, n + 100):
-            worth = verbs.judge(params, state, 0, pull)
+            worth = verbs.score(params, state, 0, pull)
             hand = by_hand(dense, prior, seen, pull, sigma, constants, z)
             assert worth == pytest.approx(hand, abs=close * sigma)
     assert parabolas == narrow
@@ -153,7 +154,7 @@ def test_at_an_end_of_the_interval_no_parabola_is_laid(theta: float, z: float) -
         if player.core.state.closest[0] == (0 if theta == 0.1 else 24):
             ends += 1
             assert math.isnan(posterior._narrow(player.core.params, player.core.state, 0, n + 1))
-            worth = verbs.judge(player.core.params, player.core.state, 0, n + 1)
+            worth = verbs.score(player.core.params, player.core.state, 0, n + 1)
             hand = by_hand(means, prior, seen, n + 1, 0.05, False, z)
             assert worth == pytest.approx(hand, abs=1e-9)
     assert ends > 20

@@ -11,11 +11,11 @@ import pytest
 
 from cases import regret
 from rotting import Arm, Bernoulli, Gaussian, Scenario, models, policies, simulate
+from rotting.kernel.state import leaves
 from rotting.league import SCENARIOS
 from rotting.papers import levine2017
 from rotting.policies import steady
 from rotting.policies.parts.milestones import WINDOW
-from rotting.state import leaves
 from twins.steady import steady_scores
 
 SIGMA = levine2017.SIGMA

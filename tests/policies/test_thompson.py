@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rotting import policies
+from rotting.kernel.random import new_draw
 from rotting.policies import Thompson
 from rotting.policies.parts.sampling import beta, gamma
-from rotting.random import new_draw
 
 DRAWS = 4000
 

@@ -14,8 +14,8 @@ import pytest
 import twins
 from cases import mu_of, name_of, scenarios
 from rotting import Arm, Player, Scenario, models, policies
+from rotting.kernel.random import Draw, new_draw, normal, uniform
 from rotting.policies import POLICIES, Policy
-from rotting.random import Draw, new_draw, normal, uniform
 from twins import (
     capped,
     ccto,

@@ -1,7 +1,7 @@
 """The signatures of every public name: those of docs/reference/names.md, with their attributes.
 
-A room without `__all__` (`rotting.verbs`, `rotting.policies.parts`) is for writers of policies: its
-names move with the code, and are not on record here.
+A package without `__all__` (`rotting.kernel.verbs`, `rotting.policies.parts`) is for writers of
+policies: its names move with the code, and are not on record here.
 """
 
 from __future__ import annotations

@@ -390,7 +390,7 @@ def test_every_player_is_shown(policy: policies.Policy) -> None:
     assert read(made).pictures == 0  # nothing is known
     for _ in range(12):
         made.update(made.select(), 0.5)
-    believes = bool(policy.verbs.judge or policy.verbs.believe)
+    believes = bool(policy.verbs.score or policy.verbs.curve)
     assert read(made).pictures == believes
     made.retire("a")
     read(made)

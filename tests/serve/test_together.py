@@ -27,7 +27,7 @@ EXPERIMENTS: list[dict[str, Any]] = [
 ]
 
 
-class Crowd:
+class AudienceScratch:
     """Threads that share a service until it is enough; answers of 5xx are kept."""
 
     def __init__(self, server: Server) -> None:
@@ -122,7 +122,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
         for experiment in EXPERIMENTS:
             status, answer = server.client().post("/v1/experiments", experiment)
             assert status == 201, answer
-        crowd = Crowd(server)
+        crowd = AudienceScratch(server)
         threads = [crowd.run(crowd.play, number) for number in range(6)]
         threads += [crowd.run(crowd.administer, 100), crowd.run(crowd.read, 101)]
         for thread in threads:

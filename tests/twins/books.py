@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from twins.desk import RefusedError
+from twins.ledger import RefusedError
 
 Name = tuple[Any, Any, int]  # key, arm, pull
 

@@ -4,8 +4,6 @@ A *scenario* is a distribution over bandits plus a horizon; every run plays a fr
 The bandits depend on the seed and the run only, never on the policy that plays them.
 """
 
-from rotting.arrays import FloatArray as FloatArray
-from rotting.arrays import IntArray as IntArray
 from rotting.bandits.arms import Arm
 from rotting.bandits.audience import Audience, HalfLife, Window
 from rotting.bandits.noise import BERNOULLI as BERNOULLI
@@ -17,6 +15,8 @@ from rotting.bandits.openings import Opening
 from rotting.bandits.random_arms import ArmDraw, DrawnArms, RandomArms
 from rotting.bandits.scenario import Scenario
 from rotting.bandits.world import Bandits, World, world_tables
+from rotting.kernel.arrays import FloatArray as FloatArray
+from rotting.kernel.arrays import IntArray as IntArray
 
 __all__ = [
     "Arm",

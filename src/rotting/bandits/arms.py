@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks, plain
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models import Constant, Model
 from rotting.parameters import Checked, Real
 

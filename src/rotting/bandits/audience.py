@@ -14,8 +14,9 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
-from rotting import checks, plain, random
-from rotting.arrays import FloatArray, IntArray
+from rotting import checks, plain
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.parameters import Checked, Count, OneOf, Positive
 
 ROUNDS, DECISIONS = 0, 1  # units of time

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models.base import PROBE, function_name
 from rotting.parameters import Checked
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import IntArray
+from rotting.kernel.arrays import IntArray
 
 _EXAMPLE = "as {2: (101, None), 0: [(1, 50), (200, 300)]}"
 

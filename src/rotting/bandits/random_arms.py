@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rotting import checks, random
-from rotting.arrays import FloatArray, IntArray
+from rotting import checks
 from rotting.bandits.arms import Arm
 from rotting.bandits.world import Bandits
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.models import Family, Interval, Model, Scaled, function_name
 from rotting.parameters import Checked, Count
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rotting import checks, random
-from rotting.arrays import IntArray
+from rotting import checks
 from rotting.bandits.arms import Arm
 from rotting.bandits.audience import Audience, HalfLife
 from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
@@ -30,6 +29,8 @@ from rotting.bandits.world import (
     chunk_tables,
     world_tables,
 )
+from rotting.kernel import random
+from rotting.kernel.arrays import IntArray
 from rotting.models import Family, Interval, Model
 from rotting.parameters import Checked, Rounds
 

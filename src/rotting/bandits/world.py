@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
 from rotting.cache import BoundedCache
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.models import Model
 from rotting.models.base import uncached_table
 
@@ -24,7 +24,7 @@ class World(NamedTuple):
     sums: FloatArray  # [model, n]: the sum of the first n means
     sigma: FloatArray  # [n - 1], or one value for all
     noise: int  # the code of the noise
-    edge: FloatArray  # right edges of the ziggurat's layers (`rotting.random`)
+    edge: FloatArray  # right edges of the ziggurat's layers (`rotting.kernel.random`)
     height: FloatArray  # the normal density at these edges, but for its factor
 
 

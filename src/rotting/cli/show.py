@@ -8,7 +8,7 @@ from typing import Any
 
 from rotting.bandits import Scenario
 from rotting.cli import console
-from rotting.engines import sizes
+from rotting.engines import memory
 from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import GREEDY, measure_of
 from rotting.policies.base import Policy
@@ -20,7 +20,7 @@ def play(
     policies: Mapping[str, Policy], scenario: Scenario, quiet: bool, *, runs: int, **options: Any
 ) -> Comparison:
     """Compare policies, with a bar unless `quiet`. The options are those of `simulate`."""
-    sizes.check(policies.values(), scenario, runs, summed_up=True)
+    memory.check(policies.values(), scenario, runs, summed_up=True)
     with console.progress(runs * len(policies), quiet) as advance:
         return compare(policies, scenario, runs=runs, report=advance, **options)
 

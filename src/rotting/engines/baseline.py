@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rotting.arrays import FloatArray
 from rotting.cache import BoundedCache
-from rotting.engines.events import happen
-from rotting.engines.image import restart
-from rotting.engines.loop import expected, expected_single
-from rotting.verbs import choose, pulled, reveal
+from rotting.engines.loop import expected, expected_single, happen
+from rotting.engines.state_block import restart
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.verbs import choose, pulled, set_truth
 
 
 class Baseline(NamedTuple):
@@ -53,7 +52,7 @@ def play_baseline(
     for r in range(bandits.models.shape[0]):
         models, constants = bandits.models[r], bandits.constants[r]
         restart(fresh, work)
-        reveal(params, work, models, constants)
+        set_truth(params, work, models, constants)
         for i in range(pulls.size):
             pulls[i] = 0
         t = past = 0

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rotting.engines.compiled.compiling import compiled, explained, first_call
-from rotting.engines.events import NoEvents
-from rotting.engines.loop import INTERRUPTED, Outcome
+from rotting.engines.compiled.compiler import compiled, explained, first_call
+from rotting.engines.loop import INTERRUPTED, NoEvents, Outcome
 from rotting.engines.plan import CHUNK_TABLES, MOST_DECISIONS, Plan, loops_of, run_chunk
 from rotting.progress import Progress
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting.bandits import Scenario
+from rotting.kernel.verbs import KINDS, Verbs
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, count_pull, no_pulls
 from rotting.policies.parts.exposures import present_key
-from rotting.verbs import KINDS, Verbs
 
 
 class Foreign:
@@ -73,7 +73,7 @@ def generator_of(player: Any) -> str | None:
 
     None of a function that makes objects, and of a player of ours, which gets draws for each run.
     """
-    if isinstance(player, Policy) or _makes_players(player) or hasattr(player, "_redraw"):
+    if isinstance(player, Policy) or _makes_players(player):
         return None
     kinds = (random.Random, np.random.Generator, np.random.RandomState)
     for name, value in getattr(player, "__dict__", {}).items():
@@ -132,5 +132,5 @@ def _pulled(params: Foreign, state: Any, arm: int) -> None:
 
 
 KINDS[Foreign] = Verbs(
-    Foreign, Nothing, lambda *_: Nothing(), _choose, _update, _pulled, reveal=_forget
+    Foreign, Nothing, lambda *_: Nothing(), _choose, _update, _pulled, set_truth=_forget
 )

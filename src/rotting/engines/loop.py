@@ -5,6 +5,9 @@ That is why both give the same bits.
 
 The expected reward collected so far depends on the pull counts alone (Observation 2 of the paper's
 Appendix C.1), so it is read off the cumulative sums at the checkpoints; no rounding piles up.
+
+Arms may open and close while a run is played (`Events`). Where none does, the loops are given
+`NoEvents`, a type of its own: these calls then compile to nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting import random
-from rotting.arrays import FloatArray, IntArray
-from rotting.bandits import BERNOULLI, GAUSSIAN
-from rotting.compilable import seldom, shared
-from rotting.engines.events import happen, may_pull
-from rotting.engines.image import restart
-from rotting.verbs import choose, pulled, reveal, update
+from rotting.bandits import BERNOULLI, GAUSSIAN, Scenario
+from rotting.engines.state_block import restart
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import by_type, seldom, shared
+from rotting.kernel.verbs import choose, pulled, set_open, set_truth, update
 
 INTERRUPTED, NO_SUCH_ARM, CLOSED_ARM = 1, 2, 3  # why a run was stopped
 
@@ -29,6 +31,50 @@ start = random.start
 step_of = random.step_of
 to_unit = random.to_unit
 word = random.word
+
+
+class NoEvents(NamedTuple):
+    """No arm ever opens or closes."""
+
+
+class Events(NamedTuple):
+    """Who is open from which round on."""
+
+    rounds: IntArray  # rising, the first is 1; a sentinel that no run reaches is last
+    flags: IntArray  # [event, arm]: 1 if the arm is open from then on
+
+
+def events_of(scenario: Scenario) -> Events | NoEvents:
+    """What happens in every run of a scenario."""
+    if not scenario.closes:
+        return NoEvents()
+    rounds, flags = scenario.changes()
+    return Events(np.append(rounds, scenario.horizon + 1), flags)
+
+
+@by_type("events")
+def happen(events: Any, past: Any, t: Any, params: Any, state: Any) -> Any:
+    """Tell the policy who is open from round t on, if that changes; gives the events so far."""
+    return past
+
+
+@happen.of(Events)
+def _(events: Any, past: Any, t: Any, params: Any, state: Any) -> Any:
+    if t == events.rounds[past]:
+        set_open(params, state, events.flags[past])
+        past += 1
+    return past
+
+
+@by_type("events")
+def may_pull(events: Any, past: Any, arm: Any) -> Any:
+    """Whether an arm is open after so many events."""
+    return True
+
+
+@may_pull.of(Events)
+def _(events: Any, past: Any, arm: Any) -> Any:
+    return events.flags[past - 1, arm] != 0
 
 
 class Scratch(NamedTuple):
@@ -150,7 +196,7 @@ def play(
         models, constants = bandits.models[r], bandits.constants[r]
         open_streams(scratch, world, models, constants, keys, np.uint64(first + r))
         restart(fresh, work)
-        reveal(params, work, models, constants)
+        set_truth(params, work, models, constants)
         row = min(r, baseline.optimal.shape[0] - 1)
         t = past = 0
         for c in range(checkpoints.size):

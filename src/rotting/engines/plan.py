@@ -8,20 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from rotting import random
-from rotting.arrays import IntArray
 from rotting.bandits import Bandits, Scenario, World
 from rotting.engines import foreign
+from rotting.engines.audience_loop import (
+    AudienceScratch,
+    audience_scratch,
+    play_audience,
+    play_audience_baseline,
+)
 from rotting.engines.baseline import BASELINES, Baseline, play_baseline
-from rotting.engines.crowd import Crowd, crowd_of, play_crowd, play_crowd_baseline
-from rotting.engines.events import Events, NoEvents, events_of
-from rotting.engines.image import image_of
-from rotting.engines.loop import CLOSED_ARM, NO_SUCH_ARM, Keys, Outcome, Scratch, play
+from rotting.engines.loop import (
+    CLOSED_ARM,
+    NO_SUCH_ARM,
+    Events,
+    Keys,
+    NoEvents,
+    Outcome,
+    Scratch,
+    events_of,
+    play,
+)
+from rotting.engines.state_block import state_block_of
+from rotting.kernel import random
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.state import is_part, kinds
 from rotting.policies.base import Policy
 from rotting.policies.oracle import Oracle
-from rotting.policies.parts.exposures import by_key
+from rotting.policies.parts.exposures import with_key_counts
 from rotting.policies.parts.openings import closable
-from rotting.state import is_part, kinds
 
 CHUNK_TABLES = 1 << 28  # bytes of tables and factors that a chunk may have of its runs' own
 MOST_DECISIONS = 2_000_000  # a chunk of several runs: some 50 ms, no overhead to speak of
@@ -106,12 +120,12 @@ def prepare(request: Request) -> Plan:
         fresh, oracle_fresh = closable(fresh), closable(oracle_fresh)
     if scenario.crowd is not None:
         audience = scenario.crowd
-        oracle_fresh = by_key(oracle_fresh, audience.keys, audience.rest)
+        oracle_fresh = with_key_counts(oracle_fresh, audience.keys, audience.rest)
         if counts_by_key(policy, fresh):
             # pi_max is told how arms recover, too; others count as they are made to
             told = isinstance(policy, Oracle)
             rest = audience.rest if told else getattr(policy, "rest", None)
-            fresh = by_key(fresh, audience.keys, rest)
+            fresh = with_key_counts(fresh, audience.keys, rest)
     return Plan(
         request=request,
         params=params,
@@ -131,17 +145,17 @@ def _check_reopens(policy: Any) -> None:
             "policy must be a rotting Policy where arms come and go (openings of the scenario), "
             f"got {policy!r}"
         )
-    if policy.verbs.reopen is None:
+    if policy.verbs.set_open is None:
         raise ValueError(
-            f"policy must have the verb reopen where arms come and go, but {policy.title} has not; "
-            "one whose state has a part `arms: Arms` has it without further ado"
+            "policy must have the verb set_open where arms come and go, but "
+            f"{policy.title} has not; a part `arms: Arms` in its state is enough"
         )
 
 
 def check_audience(policy: Any) -> None:
-    """Refuse who cannot play an audience."""
-    reason = getattr(policy, "by_key", False)
-    if isinstance(reason, str):
+    """Refuse a policy that cannot play an audience."""
+    reason = getattr(policy, "no_audience", "")
+    if reason:
         title = getattr(policy, "title", "it")
         raise ValueError(f"policy must be one that can play an audience, got {title}: {reason}")
 
@@ -149,7 +163,7 @@ def check_audience(policy: Any) -> None:
 def counts_by_key(policy: Any, fresh: Any) -> bool:
     """Whether a policy's state is to count by key."""
     if isinstance(policy, Policy):
-        return policy.by_key is True
+        return policy.counts_by_key
     return isinstance(fresh, foreign.Visited)
 
 
@@ -157,7 +171,7 @@ def loops_of(plan: Plan) -> tuple[Callable[..., None], Callable[..., None]]:
     """The loops that play a plan and its baseline, as plain Python."""
     if plan.scenario.crowd is None:
         return play, play_baseline
-    return play_crowd, play_crowd_baseline
+    return play_audience, play_audience_baseline
 
 
 def stream_keys(seed: int, noise: str, policy: str) -> Keys:
@@ -215,7 +229,7 @@ def run_chunk(
         if baseline.optimal.size and plan.world is not None:  # drawn arms may be drawn otherwise
             BASELINES.keep(key, baseline)
     rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
-    image, work = image_of(plan.fresh, clear_all)
+    image, work = state_block_of(plan.fresh, clear_all)
     loops[0](
         with_tables(plan.params, world),
         image,
@@ -235,13 +249,13 @@ def run_chunk(
     return work
 
 
-def scratch_of(plan: Plan, first: int, last: int) -> Scratch | Crowd:
+def scratch_of(plan: Plan, first: int, last: int) -> Scratch | AudienceScratch:
     """Arrays for the loops that play rows first..last-1: who comes when is among them."""
     if plan.scenario.crowd is None:
-        scratch: Scratch = image_of(Scratch.empty(plan.scenario.arm_count))[1]
+        scratch: Scratch = state_block_of(Scratch.empty(plan.scenario.arm_count))[1]
         return scratch
     start = plan.request.first_run + first
-    return crowd_of(plan.scenario, plan.request.seed, start, start + last - first)
+    return audience_scratch(plan.scenario, plan.request.seed, start, start + last - first)
 
 
 def _baseline(
@@ -249,12 +263,12 @@ def _baseline(
     plan: Plan,
     world: World,
     bandits: Bandits,
-    scratch: Scratch | Crowd,
+    scratch: Scratch | AudienceScratch,
 ) -> Baseline:
     """What pi_max, greedy where arms come and go, and the best single arm expect on these."""
     shape = (bandits.models.shape[0], plan.request.checkpoints.size)
     baseline = Baseline(np.empty(shape), np.empty(shape))
-    image, work = image_of(plan.oracle_fresh)
+    image, work = state_block_of(plan.oracle_fresh)
     play_baseline(
         with_tables(plan.oracle, world),
         image,

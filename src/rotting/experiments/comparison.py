@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray
 from rotting.bandits import Scenario
-from rotting.engines import sizes
+from rotting.engines import memory
 from rotting.experiments import stats
 from rotting.experiments.frames import data_frame
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import check_scenario, simulate
+from rotting.kernel.arrays import FloatArray
 from rotting.policies.base import Policy
 from rotting.progress import Report, in_steps
 
@@ -284,7 +284,7 @@ def compare(
     _check_against(against, named)
     if report is not None and "progress" in options:
         raise ValueError("progress must not be given together with report")
-    sizes.check(named.values(), scenario, runs, options.get("checkpoints", 100))
+    memory.check(named.values(), scenario, runs, options.get("checkpoints", 100))
     results = {}
     for name, policy in named.items():
         found = _at_hand(policy, scenario, runs, seed, options, played) if played else None

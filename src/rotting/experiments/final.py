@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting import checks, random
-from rotting.arrays import FloatArray
+from rotting import checks
 from rotting.bandits import Arm, RandomArms, Scenario
 from rotting.engines.plan import Request, empty_outcome, loops_of, prepare, run_chunk, with_tables
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.verbs import curve
 from rotting.policies.base import Policy
 from rotting.theory.caps import Cap, caps_of
-from rotting.verbs import believe
 
 _SHOWINGS = (8, 30)  # the least and the most numbers of showings that curves are looked at for
 
@@ -80,7 +81,7 @@ def final_state(
     loops: Any = loops_of(plan)
     if compiled:
         from rotting.engines import cpu  # late: compilers take long to start
-        from rotting.engines.compiled.compiling import first_call
+        from rotting.engines.compiled.compiler import first_call
 
         loops = cpu.compiled_loops(plan)
         with first_call(plan.params):
@@ -116,7 +117,7 @@ _Band = tuple[FloatArray | None, FloatArray | None, FloatArray | None]
 
 
 def _beliefs(final: Final, arm: int, showings: int) -> _Band:
-    found = [believe(final.params, final.state, arm, pull) for pull in range(1, showings + 1)]
+    found = [curve(final.params, final.state, arm, pull) for pull in range(1, showings + 1)]
     known = [belief for belief in found if belief is not None]
     if len(known) < len(found):
         return None, None, None

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rotting import checks, provenance, random
+from rotting import checks, provenance
 from rotting.bandits import IntArray, Scenario
-from rotting.engines import foreign, sizes
+from rotting.engines import foreign, memory
 from rotting.engines.cluster import BACKENDS
 from rotting.engines.loop import Outcome
 from rotting.engines.plan import Plan, Request, empty_outcome, prepare
 from rotting.experiments.results import GREEDY, Result
+from rotting.kernel import random
 from rotting.policies.base import Policy
 from rotting.progress import Progress, bar, in_steps
 
@@ -74,14 +75,14 @@ def simulate(
     if threads is not None:
         threads = checks.integer("threads", threads, least=1)
     working = (threads or _cores()) if engine == "cpu" and backend == "threads" else 1
-    sizes.check([policy], scenario, runs, checkpoints, engine=engine, threads=working)
+    memory.check([policy], scenario, runs, checkpoints, engine=engine, threads=working)
     if runs > 1:
         _warn_of_repeated_draws(policy, runs)
     times = checkpoint_times(checkpoints, scenario.horizon)
     request = Request(policy, scenario, int(random.seed_word(seed)), noise, times, first_run, runs)
     started = time.perf_counter()
     plan = prepare(request)
-    sizes.check_plan(plan, working)
+    memory.check_plan(plan, working)
     if not isinstance(policy, Policy):
         engine = "reference"
     outcome = empty_outcome(runs, times.size, scenario.arm_count)
@@ -140,7 +141,7 @@ def _warn_of_repeated_draws(policy: Any, runs: int) -> None:
 
 def _counts(policy: Any) -> str:
     """What a policy makes of keys."""
-    return "counted" if getattr(policy, "by_key", True) else "ignored"
+    return "counted" if getattr(policy, "counts_by_key", True) else "ignored"
 
 
 def _engine(name: str, threads: int | None) -> Callable[[Plan, Outcome, Progress], float | None]:

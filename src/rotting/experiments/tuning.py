@@ -12,7 +12,7 @@ import numpy as np
 
 from rotting import checks
 from rotting.bandits import Scenario
-from rotting.engines import sizes
+from rotting.engines import memory
 from rotting.experiments.frames import data_frame
 from rotting.experiments.results import Result
 from rotting.experiments.simulation import check_scenario, simulate
@@ -122,7 +122,7 @@ def tune(
         dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())
     ]
     policies = [_with(policy, setting) for setting in settings]
-    sizes.check(policies, scenario, runs, options.get("checkpoints", 100))
+    memory.check(policies, scenario, runs, options.get("checkpoints", 100))
     results = [
         simulate(each, scenario, runs=runs, seed=seed, first_run=GRID_RUNS_START, **options)
         for each in policies

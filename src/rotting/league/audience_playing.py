@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rotting import checks
-from rotting.engines import sizes
+from rotting.engines import memory
 from rotting.experiments.results import Result
 from rotting.experiments.shares import Standing
 from rotting.experiments.simulation import simulate
@@ -104,7 +104,7 @@ def play(
     playing = {name: joined(contestants(e), extra or {}, e) for name, e in entries.items()}
     check_extra(extra or {}, playing)
     for name, entry in entries.items():
-        sizes.check(playing[name].values(), entry.scenario, runs, 1, summed_up=True)
+        memory.check(playing[name].values(), entry.scenario, runs, 1, summed_up=True)
     started = time.perf_counter()
     standings: dict[str, Standing] = {}
     nanoseconds: dict[str, dict[str, float]] = {}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.engines import sizes
+from rotting.engines import memory
 from rotting.experiments.simulation import simulate
 from rotting.league.contestants import Extra, check_extra, joined, makers
 from rotting.league.entry import Entry
@@ -120,7 +120,7 @@ def play(
     check_extra(extra or {}, playing)
     for name, entry in entries.items():
         own = [playing[name][title] for title in extra or {} if title in playing[name]]
-        sizes.check([RoundRobin(), *own], entry.scenario, runs, 1, summed_up=True)
+        memory.check([RoundRobin(), *own], entry.scenario, runs, 1, summed_up=True)
     started = time.perf_counter()
     cells: dict[str, dict[str, Cell]] = {}
     for name, entry in entries.items():

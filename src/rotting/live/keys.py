@@ -1,11 +1,10 @@
-"""Whose decision it is: what a policy is told when a key of an audience comes.
+"""The key of a decision, in an audience: which counts a policy and its player use.
 
-A policy that counts by key (`Policy.by_key`) has counts of its own in its state's part `arms`. Any
-other plays pooled: to it, all keys are one, and a pull has the number that it has for everybody.
+A policy that counts by key (`Policy.counts_by_key`) has these counts in its state's part `arms`.
+Any other plays pooled: all keys are one, and pulls are numbered by the arm's total. Its player
+still counts by key, in the ledger.
 
-A player of an audience names a pull by its key's own count, which a policy that counts by key has
-in its state, and the ledger for one that plays pooled. Where there is no audience, all keys are
-zero, all counts are the arms', and the compiler leaves the questions out.
+Without an audience the key is always zero, and these calls compile to nothing.
 """
 
 from __future__ import annotations
@@ -14,67 +13,67 @@ from typing import Any
 
 import numpy as np
 
-from rotting.compilable import by_type, shared
+from rotting.kernel.compilable import by_type, shared
+from rotting.kernel.verbs import refresh_score
 from rotting.live.ledger import FURTHEST, LAST_KEY
 from rotting.policies.parts.arms import Arms, next_pull
 from rotting.policies.parts.exposures import (
-    JUDGED,
     KEY,
     NOBODY,
-    Everybody,
+    SCORED,
     Exposures,
     Fading,
-    counts_by_key,
+    NoKeys,
     fades,
+    has_key_counts,
     turn_to,
 )
-from rotting.verbs import rejudge
 
 
 def is_keyed(state: Any) -> bool:
     """Whether a state counts by key."""
     arms = getattr(state, "arms", None)
-    return isinstance(arms, Arms) and not isinstance(arms.exposure, Everybody)
+    return isinstance(arms, Arms) and not isinstance(arms.exposure, NoKeys)
 
 
 @by_type("state.arms.exposure")
-def attend(params: Any, state: Any, key: Any, time: Any) -> Any:
+def set_key(params: Any, state: Any, key: Any, time: Any) -> Any:
     """The next decision is this key's, in that round."""
 
 
-@attend.of(Exposures, Fading)
+@set_key.of(Exposures, Fading)
 def _(params: Any, state: Any, key: Any, time: Any) -> Any:
     # What a policy keeps of each arm's next pull is that of the key which was present before,
     # unless that was the same one.
     exposure = state.arms.exposure
     turn_to(exposure, key, time)
-    if fades(exposure) or exposure.present[JUDGED] != key:
-        exposure.present[JUDGED] = key
+    if fades(exposure) or exposure.current[SCORED] != key:
+        exposure.current[SCORED] = key
         for i in range(state.arms.pulls.size):
-            rejudge(params, state, i)
+            refresh_score(params, state, i)
 
 
 @by_type("state.arms.exposure")
-def recall(state: Any, key: Any) -> Any:
+def set_key_for_reward(state: Any, key: Any) -> Any:
     """The next reward is that of a decision for this key, perhaps long ago."""
 
 
-@recall.of(Exposures, Fading)
+@set_key_for_reward.of(Exposures, Fading)
 def _(state: Any, key: Any) -> Any:
     # nothing fades, for nothing is shown
-    present = state.arms.exposure.present
-    if present[KEY] != key:
-        present[KEY] = key
-        present[JUDGED] = NOBODY
+    current = state.arms.exposure.current
+    if current[KEY] != key:
+        current[KEY] = key
+        current[SCORED] = NOBODY
 
 
 @by_type("state.arms.exposure")
-def told(state: Any, pulls: Any, arm: Any) -> Any:
+def pull_for_policy(state: Any, pulls: Any, arm: Any) -> Any:
     """Which pull of the arm the next one is to the policy; `pulls` are those of everybody."""
     return pulls[arm] + 1
 
 
-@told.of(Exposures, Fading)
+@pull_for_policy.of(Exposures, Fading)
 def _(state: Any, pulls: Any, arm: Any) -> Any:
     return next_pull(state.arms, arm)
 
@@ -84,7 +83,7 @@ ROW_KEY = 3  # the column of a batch's rows that has the key
 
 def has_keys(state: Any, ledger: Any) -> bool:
     """Whether a player is one of an audience."""
-    return is_keyed(state) or counts_by_key(ledger.exposure)
+    return is_keyed(state) or has_key_counts(ledger.exposure)
 
 
 def exposure_of(state: Any, ledger: Any) -> Any:
@@ -96,12 +95,12 @@ def exposure_of(state: Any, ledger: Any) -> Any:
 
 
 @by_type("state.arms.exposure")
-def whose(state: Any, ledger: Any, rows: Any, k: Any) -> Any:
+def row_key(state: Any, ledger: Any, rows: Any, k: Any) -> Any:
     """Whose row of a batch this is."""
     return _whose_pooled(ledger.exposure, rows, k)
 
 
-@whose.of(Exposures, Fading)
+@row_key.of(Exposures, Fading)
 def _(state: Any, ledger: Any, rows: Any, k: Any) -> Any:
     return rows[k, ROW_KEY]
 
@@ -124,7 +123,7 @@ def showings(state: Any, ledger: Any, key: Any, arm: Any) -> Any:
 
 @showings.of(Exposures, Fading)
 def _(state: Any, ledger: Any, key: Any, arm: Any) -> Any:
-    return np.int64(state.arms.exposure.shown[key, arm])
+    return np.int64(state.arms.exposure.counts[key, arm])
 
 
 @by_type("exposure")
@@ -134,16 +133,16 @@ def _showings_pooled(exposure: Any, pulls: Any, key: Any, arm: Any) -> Any:
 
 @_showings_pooled.of(Exposures, Fading)
 def _(exposure: Any, pulls: Any, key: Any, arm: Any) -> Any:
-    return np.int64(exposure.shown[key, arm])
+    return np.int64(exposure.counts[key, arm])
 
 
 @by_type("state.arms.exposure")
-def write_down(state: Any, ledger: Any, key: Any, pull: Any) -> Any:
+def record_decision(state: Any, ledger: Any, key: Any, pull: Any) -> Any:
     """Record the latest decision's key and the highest pull number the policy has seen."""
     _write_down_pooled(ledger.exposure, ledger.clock, key, pull)
 
 
-@write_down.of(Exposures, Fading)
+@record_decision.of(Exposures, Fading)
 def _(state: Any, ledger: Any, key: Any, pull: Any) -> Any:
     _write_down_key(ledger.clock, key, pull)
 
@@ -166,12 +165,12 @@ def _write_down_key(clock: Any, key: Any, pull: Any) -> None:
 
 
 @by_type("state.arms.exposure")
-def call(state: Any, ledger: Any, key: Any, time: Any) -> Any:
+def show_unchosen(state: Any, ledger: Any, key: Any, time: Any) -> Any:
     """This key is shown something that nobody chooses: `attend` without judging all arms."""
     turn_to(ledger.exposure, key, time)
 
 
-@call.of(Exposures, Fading)
+@show_unchosen.of(Exposures, Fading)
 def _(state: Any, ledger: Any, key: Any, time: Any) -> Any:
-    recall(state, key)
+    set_key_for_reward(state, key)
     turn_to(state.arms.exposure, key, time)

@@ -38,17 +38,17 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting import random
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import by_type, seldom, shared
-from rotting.policies.parts.exposures import Everybody, Exposures, Fading, for_arms
-from rotting.state import AtMost, Counts, Finite, Flags, Within
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import by_type, seldom, shared
+from rotting.kernel.state import AtMost, Counts, Finite, Flags, Within
+from rotting.policies.parts.exposures import Exposures, Fading, NoKeys, for_arms
 
 SMALLEST = 2  # entries of a new table
 NONE = -1
 # columns of an entry
 ARM, PULL, MADE, BEFORE, AFTER = 0, 1, 2, 3, 4
-KEY, TOLD = 0, 1
+KEY, POLICY_PULL = 0, 1
 AT, WEIGHT, CENTRE = 0, 1, 2
 # places among the ends
 FIRST, LAST, FREE, COUNT = 0, 1, 2, 3
@@ -60,14 +60,10 @@ _SPREAD, _APART, _ASIDE = 40_503, 30_011, 48_271
 Row = tuple[int, int, int, float, float, float, int, int]
 
 
-class NoKeys(NamedTuple):
-    """There is no audience."""
+class WaitingKeys(NamedTuple):
+    """The keys of the decisions that wait."""
 
-
-class Whose(NamedTuple):
-    """Whose decisions they are."""
-
-    columns: IntArray  # [entry, column]: the key's number, and the pull that the policy was told
+    columns: IntArray  # [entry, column]: the key's number, and the policy's number of the pull
 
 
 class Waiting(NamedTuple):
@@ -77,59 +73,59 @@ class Waiting(NamedTuple):
     entries: IntArray  # [entry, column]: arm, pull, number of the decision, links
     notes: FloatArray  # [entry, column]: the user's time; weight and centre, see `live.ledger`
     ends: IntArray  # the first and the last entry, the first free one, and how many wait
-    whose: NoKeys | Whose = NoKeys()
+    keys: NoKeys | WaitingKeys = NoKeys()
 
     @property
     def keyed(self) -> bool:
         """Whether they are those of an audience."""
-        return isinstance(self.whose, Whose)
+        return isinstance(self.keys, WaitingKeys)
 
 
-@by_type("whose")
-def note(whose: Any, entry: Any, key: Any, told: Any) -> Any:
+@by_type("keys")
+def note(keys: Any, entry: Any, key: Any, policy_pull: Any) -> Any:
     """Write down whose entry this is, and which pull the policy was told."""
 
 
-@note.of(Whose)
-def _(whose: Any, entry: Any, key: Any, told: Any) -> Any:
-    whose.columns[entry, KEY] = key
-    whose.columns[entry, TOLD] = told
+@note.of(WaitingKeys)
+def _(keys: Any, entry: Any, key: Any, policy_pull: Any) -> Any:
+    keys.columns[entry, KEY] = key
+    keys.columns[entry, POLICY_PULL] = policy_pull
 
 
-@by_type("whose")
-def key_at(whose: Any, entry: Any) -> Any:
+@by_type("keys")
+def key_at(keys: Any, entry: Any) -> Any:
     """Whose entry this is."""
     return 0
 
 
-@key_at.of(Whose)
-def _(whose: Any, entry: Any) -> Any:
-    return whose.columns[entry, KEY]
+@key_at.of(WaitingKeys)
+def _(keys: Any, entry: Any) -> Any:
+    return keys.columns[entry, KEY]
 
 
-@by_type("whose")
-def told_at(whose: Any, entry: Any, pull: Any) -> Any:
+@by_type("keys")
+def policy_pull_at(keys: Any, entry: Any, pull: Any) -> Any:
     """Which pull the policy was told; `pull` is that of the decision."""
     return pull
 
 
-@told_at.of(Whose)
-def _(whose: Any, entry: Any, pull: Any) -> Any:
-    return whose.columns[entry, TOLD]
+@policy_pull_at.of(WaitingKeys)
+def _(keys: Any, entry: Any, pull: Any) -> Any:
+    return keys.columns[entry, POLICY_PULL]
 
 
-@by_type("whose")
-def is_of(whose: Any, entry: Any, key: Any) -> Any:
+@by_type("keys")
+def is_key_of(keys: Any, entry: Any, key: Any) -> Any:
     """Whether it is this key's entry."""
     return True
 
 
-@is_of.of(Whose)
-def _(whose: Any, entry: Any, key: Any) -> Any:
-    return whose.columns[entry, KEY] == key
+@is_key_of.of(WaitingKeys)
+def _(keys: Any, entry: Any, key: Any) -> Any:
+    return keys.columns[entry, KEY] == key
 
 
-def nobody_waits(size: int = SMALLEST, *, keyed: bool = False) -> Waiting:
+def no_waiting(size: int = SMALLEST, *, keyed: bool = False) -> Waiting:
     """Space for so many decisions (a power of two), of keys or not; none waits."""
     entries = np.zeros((size, 5), dtype=np.int64)
     entries[:, AFTER] = np.arange(1, size + 1)
@@ -139,7 +135,7 @@ def nobody_waits(size: int = SMALLEST, *, keyed: bool = False) -> Waiting:
         entries=entries,
         notes=np.zeros((size, 3)),
         ends=np.array([NONE, NONE, 0, 0], dtype=np.int64),
-        whose=Whose(np.zeros((size, 2), dtype=np.int64)) if keyed else NoKeys(),
+        keys=WaitingKeys(np.zeros((size, 2), dtype=np.int64)) if keyed else NoKeys(),
     )
 
 
@@ -158,7 +154,7 @@ def _home(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
 @shared
 def _home_of(waiting: Waiting, entry: Any) -> Any:
     entries = waiting.entries
-    key = key_at(waiting.whose, entry)
+    key = key_at(waiting.keys, entry)
     return _home(waiting, entries[entry, ARM], entries[entry, PULL], key)
 
 
@@ -172,7 +168,7 @@ def wait(
     weight: Any,
     centre: Any,
     key: Any,
-    told: Any,
+    policy_pull: Any,
 ) -> None:
     """A decision waits from now on; there is space for it."""
     ends, entries = waiting.ends, waiting.entries
@@ -181,7 +177,7 @@ def wait(
     entries[entry, ARM] = arm
     entries[entry, PULL] = pull
     entries[entry, MADE] = made
-    note(waiting.whose, entry, key, told)
+    note(waiting.keys, entry, key, policy_pull)
     last = ends[LAST]
     entries[entry, BEFORE] = last
     entries[entry, AFTER] = NONE
@@ -217,7 +213,7 @@ def find(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
         if (
             entries[entry, ARM] == arm
             and entries[entry, PULL] == pull
-            and is_of(waiting.whose, entry, key)
+            and is_key_of(waiting.keys, entry, key)
         ):
             return place
         place = (place + 1) & (waiting.table.size - 1)
@@ -259,7 +255,7 @@ def forget(waiting: Waiting, place: Any) -> None:
 
 @shared
 @seldom
-def hash_again(waiting: Waiting) -> None:
+def rehash(waiting: Waiting) -> None:
     """Make the table from the entries; Ctrl-C may have left it full of them."""
     for place in range(waiting.table.size):
         waiting.table[place] = 0
@@ -272,10 +268,10 @@ def hash_again(waiting: Waiting) -> None:
 def with_space(waiting: Waiting) -> Waiting:
     """The same with twice the space; the table is left to `hash_again`, which compiled is fast."""
     size = waiting.entries.shape[0]
-    larger = nobody_waits(2 * size, keyed=waiting.keyed)
+    larger = no_waiting(2 * size, keyed=waiting.keyed)
     larger.entries[:size] = waiting.entries
     larger.notes[:size] = waiting.notes
-    for old, new in zip(waiting.whose, larger.whose, strict=True):
+    for old, new in zip(waiting.keys, larger.keys, strict=True):
         new[:size] = old
     larger.ends[:] = waiting.ends
     larger.ends[FREE] = size  # those before are all taken
@@ -289,19 +285,19 @@ def listed(waiting: Waiting) -> list[Row]:
     while entry != NONE:
         arm, pull, made = (int(x) for x in waiting.entries[entry, :3])
         at, weight, centre = (float(x) for x in waiting.notes[entry])
-        key = int(key_at(waiting.whose, entry))
-        told = int(told_at(waiting.whose, entry, pull))
-        found.append((arm, pull, made, at, weight, centre, key, told))
+        key = int(key_at(waiting.keys, entry))
+        policy_pull = int(policy_pull_at(waiting.keys, entry, pull))
+        found.append((arm, pull, made, at, weight, centre, key, policy_pull))
         entry = int(waiting.entries[entry, AFTER])
     return found
 
 
-def lined_up(rows: list[Row], size: int = 0, *, keyed: bool = False) -> Waiting:
+def waiting_of(rows: list[Row], size: int = 0, *, keyed: bool = False) -> Waiting:
     """A table with these decisions, as `listed` gives them, and space for `size` or more."""
     space = SMALLEST
     while space < max(size, len(rows) + 1):
         space *= 2
-    waiting = nobody_waits(space, keyed=keyed)
+    waiting = no_waiting(space, keyed=keyed)
     for row in rows:
         wait(waiting, *row)
     return waiting
@@ -333,7 +329,7 @@ NOBODY = -1
 
 # what a decision may be bound to
 AMONG = 1  # the arms `allowed`
-ASKED = 2  # nothing: the policy is only asked, and no pull is counted
+UNCOUNTED = 2  # nothing: the policy is only asked, and no pull is counted
 TAKEN = 4  # (arm + 1) times this: that arm is taken, and the policy is not asked
 
 # places among the numbers
@@ -357,17 +353,17 @@ class Ledger(NamedTuple):
     """Arrays for so many arms."""
 
     pulls: Counts  # of each arm
-    seen: Annotated[Any, AtMost("pulls")]  # rewards of each arm that have come
+    rewarded: Annotated[Any, AtMost("pulls")]  # rewards of each arm that have come
     total: Annotated[FloatArray, Finite((math.nan,))]  # of those rewards; NaN if not known
-    chosen: Counts  # the decision in which each arm was chosen last, from 1; 0 for never
+    last_chosen: Counts  # the decision in which each arm was chosen last, from 1; 0 for never
     open: Flags  # whether each arm may be chosen, or is retired
     allowed: Flags  # the arms of a restricted decision
-    shown: Flags  # the arms that the policy is shown where silent ones are hidden
+    offered: Flags  # the arms that the policy is shown where silent ones are hidden
     clock: Annotated[Any, Within(-1)]  # whole numbers that belong to no arm
     numbers: Annotated[FloatArray, Finite((math.nan, math.inf, -math.inf))]  # floats likewise
     draw: random.Draw  # where the control group's random numbers stand
     waiting: Waiting  # decisions without a reward
-    exposure: Everybody | Exposures | Fading = Everybody()  # by key, unless the state counts so
+    exposure: NoKeys | Exposures | Fading = NoKeys()  # by key, unless the state counts so
 
 
 def furthest(ledger: Ledger) -> int:
@@ -385,16 +381,16 @@ def new_ledger(arms: int, seed: int) -> Ledger:
     numbers[LEAST], numbers[MOST], numbers[CHANCE] = math.inf, -math.inf, math.nan
     return Ledger(
         pulls=np.zeros(arms, dtype=np.int64),
-        seen=np.zeros(arms, dtype=np.int64),
+        rewarded=np.zeros(arms, dtype=np.int64),
         total=np.zeros(arms),
-        chosen=np.zeros(arms, dtype=np.int64),
+        last_chosen=np.zeros(arms, dtype=np.int64),
         open=np.ones(arms, dtype=np.int64),
         allowed=np.zeros(arms, dtype=np.int64),
-        shown=np.zeros(arms, dtype=np.int64),
+        offered=np.zeros(arms, dtype=np.int64),
         clock=clock,
         numbers=numbers,
         draw=random.new_draw(seed, random.CONTROL),
-        waiting=nobody_waits(),
+        waiting=no_waiting(),
     )
 
 
@@ -409,6 +405,6 @@ def with_arms(ledger: Ledger, arms: int) -> Ledger:
     clock = ledger.clock.copy()
     clock[SILENT] += arms - ledger.pulls.size
     ledger = ledger._replace(clock=clock)
-    per_arm = ("pulls", "seen", "total", "chosen", "open", "allowed", "shown")
+    per_arm = ("pulls", "rewarded", "total", "last_chosen", "open", "allowed", "offered")
     ledger = ledger._replace(exposure=for_arms(ledger.exposure, arms))
     return ledger._replace(**{name: longer(getattr(ledger, name)) for name in per_arm})

@@ -21,14 +21,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rotting import random
-from rotting.compilable import seldom, shared
-from rotting.live.keys import attend, call, recall, showings, told, whose, write_down
+from rotting.kernel import random
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.verbs import choose, pulled, refresh_score, set_open, set_propensity, update
+from rotting.live.keys import (
+    pull_for_policy,
+    record_decision,
+    row_key,
+    set_key,
+    set_key_for_reward,
+    show_unchosen,
+    showings,
+)
 from rotting.live.ledger import (
     AFTER,
     AMONG,
     ARM,
-    ASKED,
     AT,
     BOUND,
     CENTRE,
@@ -69,20 +77,20 @@ from rotting.live.ledger import (
     SILENT,
     TAKEN,
     TOTAL,
+    UNCOUNTED,
     UNHASHED,
     WEIGHT,
     WINDOW,
     find,
     forget,
-    hash_again,
     is_full,
-    is_of,
+    is_key_of,
     key_at,
-    told_at,
+    policy_pull_at,
+    rehash,
     wait,
 )
 from rotting.policies.parts.exposures import expose, turn_to
-from rotting.verbs import choose, chosen, pulled, rejudge, reopen, update
 
 # -------------------------------------------------------------------------------- control group
 
@@ -119,8 +127,8 @@ def mean(ledger: Any) -> Any:
     Where there is a default, those that wait count with it: clicks come sooner than silence ends.
     """
     seen = 0
-    for i in range(ledger.seen.size):
-        seen += ledger.seen[i]
+    for i in range(ledger.rewarded.size):
+        seen += ledger.rewarded[i]
     numbers = ledger.numbers
     total = numbers[TOTAL]
     if numbers[DEFAULT] == numbers[DEFAULT]:
@@ -170,8 +178,8 @@ def tally(ledger: Any, weight: Any, centre: Any, reward: Any, times: Any) -> Non
 
 
 # What comes instead of an arm; where an arm is meant, that comes in the pull's place.
-NO_SPACE, NO_SUCH_ARM, CLOSED, NOBODY_OPEN = -1, -2, -3, -4
-PATIENCE = 32  # pulls of an arm without any reward that are always allowed
+NO_SPACE, NO_SUCH_ARM, CLOSED, NONE_OPEN = -1, -2, -3, -4
+SILENT_PULLS = 32  # pulls of an arm without any reward that are always allowed
 
 
 @shared
@@ -185,29 +193,29 @@ def decide(params: Any, state: Any, draw: Any, ledger: Any, key: Any = 0) -> Any
         allowed = _restrict(ledger)
         open_now = ledger.allowed
     if allowed == 0 and bound < TAKEN:  # before space is asked for: a refusal changes nothing
-        return NOBODY_OPEN, 0
+        return NONE_OPEN, 0
     if clock[DECIDED] >= clock[GROW_AT] or is_full(ledger.waiting):
         return NO_SPACE, 0
     if clock[UNHASHED] != 0:
         find_again(ledger)
-    shown, seen_by_policy = allowed, open_now
+    offered, seen_by_policy = allowed, open_now
     if clock[SILENT] > 0:
-        shown = _hide_silent(ledger, open_now, allowed)
-        if shown < allowed:
-            seen_by_policy = ledger.shown
+        offered = _hide_silent(ledger, open_now, allowed)
+        if offered < allowed:
+            seen_by_policy = ledger.offered
     if clock[LATE] != NOBODY:
-        rejudge(params, state, clock[LATE])
+        refresh_score(params, state, clock[LATE])
     if clock[WINDOW] > 0 or numbers[LIFETIME] < math.inf:
         expire(params, state, ledger)
-    attend(params, state, key, clock[DECIDED] + 1)
+    set_key(params, state, key, clock[DECIDED] + 1)
     turn_to(ledger.exposure, key, clock[DECIDED] + 1)
     arm = bound // TAKEN - 1
     if arm < 0:  # nobody has said which arm is taken: the policy is asked
-        if shown < clock[OPEN]:
-            reopen(params, state, seen_by_policy)
+        if offered < clock[OPEN]:
+            set_open(params, state, seen_by_policy)
         arm = choose(params, state, draw)
-        if shown < clock[OPEN]:
-            reopen(params, state, ledger.open)
+        if offered < clock[OPEN]:
+            set_open(params, state, ledger.open)
         if arm < 0 or arm >= open_now.size:
             return NO_SUCH_ARM, arm
         if open_now[arm] == 0:
@@ -215,7 +223,7 @@ def decide(params: Any, state: Any, draw: Any, ledger: Any, key: Any = 0) -> Any
         clock[LAST_ALLOWED] = allowed
         if numbers[EXPLORE] > 0.0:
             arm = controlled(ledger, open_now, arm)
-        if bound & ASKED != 0:
+        if bound & UNCOUNTED != 0:
             return arm, 0
     return arm, count(params, state, ledger, arm, key)
 
@@ -224,7 +232,7 @@ def decide(params: Any, state: Any, draw: Any, ledger: Any, key: Any = 0) -> Any
 @seldom
 def find_again(ledger: Any) -> None:
     """Let the decisions that wait be found, after the player has made space for more."""
-    hash_again(ledger.waiting)
+    rehash(ledger.waiting)
     ledger.clock[UNHASHED] = 0
 
 
@@ -246,14 +254,14 @@ def _hide_silent(ledger: Any, open_now: Any, allowed: Any) -> Any:
     left = allowed
     answered = False
     for i in range(open_now.size):
-        ledger.shown[i] = open_now[i]
+        ledger.offered[i] = open_now[i]
         if open_now[i] != 0:
-            if ledger.seen[i] > 0:
+            if ledger.rewarded[i] > 0:
                 answered = True
             else:
-                more = ledger.pulls[i] - PATIENCE
+                more = ledger.pulls[i] - SILENT_PULLS
                 if more > 0 and more * more > ledger.clock[DECIDED]:
-                    ledger.shown[i] = 0
+                    ledger.offered[i] = 0
                     left -= 1
     return left if answered else allowed
 
@@ -265,14 +273,14 @@ def count(params: Any, state: Any, ledger: Any, arm: Any, key: Any = 0) -> Any:
     In an audience that is the key's own; the key is present.
     """
     clock, numbers = ledger.clock, ledger.numbers
-    pull_told = told(state, ledger.pulls, arm)
+    pull_told = pull_for_policy(state, ledger.pulls, arm)
     pulled(params, state, arm)
     expose(ledger.exposure, arm)
     ledger.pulls[arm] += 1
     pull = showings(state, ledger, key, arm)
     weight, centre = 0.0, 0.0
     if numbers[EXPLORE] > 0.0:
-        chosen(params, state, arm, pull_told, numbers[CHANCE])
+        set_propensity(params, state, arm, pull_told, numbers[CHANCE])
         if numbers[LEAST] <= numbers[MOST]:  # a reward has come: there is a centre
             weight = numbers[NEXT_WEIGHT]
             centre = mean(ledger)
@@ -280,7 +288,7 @@ def count(params: Any, state: Any, ledger: Any, arm: Any, key: Any = 0) -> Any:
                 numbers[LIFT_CONTROL] += clock[LAST_CONTROL]
                 if numbers[DEFAULT] == numbers[DEFAULT]:
                     tally(ledger, weight, centre, numbers[DEFAULT], 1.0)
-    write_down(state, ledger, key, pull_told)
+    record_decision(state, ledger, key, pull_told)
     if pull_told >= clock[GROW_AT_PULL]:
         clock[GROW_AT] = 0  # the tables have to reach further before the next decision
     made = clock[DECIDED] + 1
@@ -288,9 +296,9 @@ def count(params: Any, state: Any, ledger: Any, arm: Any, key: Any = 0) -> Any:
     clock[LATE] = arm
     clock[LAST_ARM] = arm
     clock[LAST_PULL] = pull
-    clock[LAST_SEEN] = ledger.seen[arm]
+    clock[LAST_SEEN] = ledger.rewarded[arm]
     clock[LEARNT] = 0
-    ledger.chosen[arm] = made
+    ledger.last_chosen[arm] = made
     wait(ledger.waiting, arm, pull, made, numbers[NOW], weight, centre, key, pull_told)
     return pull
 
@@ -314,18 +322,18 @@ def _learn(
     """Take in the reward of the decision at a place of the table of those that wait."""
     numbers, clock = ledger.numbers, ledger.clock
     waiting = ledger.waiting
-    pull_told = told_at(waiting.whose, waiting.table[place] - 1, pull)
+    pull_told = policy_pull_at(waiting.keys, waiting.table[place] - 1, pull)
     if numbers[EXPLORE] > 0.0:
         compare(ledger, waiting.table[place] - 1, reward)
     forget(waiting, place)
-    recall(state, key)
+    set_key_for_reward(state, key)
     update(params, state, arm, pull_told, reward)
     if clock[LATE] == arm:
         clock[LATE] = NOBODY
     clock[LEARNT] += 1
-    if ledger.seen[arm] == 0 and clock[SILENT] > 0:
+    if ledger.rewarded[arm] == 0 and clock[SILENT] > 0:
         clock[SILENT] -= 1
-    ledger.seen[arm] += 1
+    ledger.rewarded[arm] += 1
     ledger.total[arm] += reward
     if numbers[LEAST] > numbers[MOST]:
         numbers[OFFSET] = reward
@@ -359,7 +367,7 @@ def give_up(params: Any, state: Any, ledger: Any, entry: Any) -> None:
     """Wait no longer for the reward of one decision."""
     entries = ledger.waiting.entries
     arm, pull = entries[entry, ARM], entries[entry, PULL]
-    key = key_at(ledger.waiting.whose, entry)
+    key = key_at(ledger.waiting.keys, entry)
     place = find(ledger.waiting, arm, pull, key)
     ledger.clock[EXPIRED] += 1
     default = ledger.numbers[DEFAULT]
@@ -392,7 +400,7 @@ def decide_rows(params: Any, state: Any, draw: Any, ledger: Any, rows: Any, chan
             draw[0], draw[1], draw[2] = rows[k, DRAWS], rows[k, DRAWS + 1], 0
             control = ledger.draw
             control[0], control[1], control[2] = rows[k, DRAWS + 2], rows[k, DRAWS + 3], 0
-        arm, pull = decide(params, state, draw, ledger, whose(state, ledger, rows, k))
+        arm, pull = decide(params, state, draw, ledger, row_key(state, ledger, rows, k))
         if arm < 0:
             if arm == NO_SPACE:
                 return k
@@ -416,7 +424,7 @@ def wrong_row(state: Any, ledger: Any, rows: Any) -> Any:
     found = -1
     seen = 0
     while seen < rows.shape[0]:
-        place = find(waiting, rows[seen, 0], rows[seen, 1], whose(state, ledger, rows, seen))
+        place = find(waiting, rows[seen, 0], rows[seen, 1], row_key(state, ledger, rows, seen))
         if place == NONE:
             found = seen
             rows[seen, 2] = UNKNOWN
@@ -429,7 +437,7 @@ def wrong_row(state: Any, ledger: Any, rows: Any) -> Any:
         waiting.entries[entry, MADE] = -waiting.entries[entry, MADE]
         seen += 1
     for k in range(seen):
-        key = whose(state, ledger, rows, k)
+        key = row_key(state, ledger, rows, k)
         entry = waiting.table[find(waiting, rows[k, 0], rows[k, 1], key)] - 1
         waiting.entries[entry, MADE] = -waiting.entries[entry, MADE]
     return found
@@ -442,7 +450,7 @@ def learn_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any) ->
     wrong = wrong_row(state, ledger, rows)
     if wrong < 0:
         for k in range(rows.shape[0]):
-            key = whose(state, ledger, rows, k)
+            key = row_key(state, ledger, rows, k)
             learn(params, state, ledger, rows[k, 0], rows[k, 1], rewards[k], key)
     return wrong
 
@@ -462,22 +470,22 @@ def record_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any, c
     done = 0
     while done < rows.shape[0]:
         arm = rows[done, 0]
-        key = whose(state, ledger, rows, done)
+        key = row_key(state, ledger, rows, done)
         before = showings(state, ledger, key, arm)
         pull = rows[done, 1] if rows[done, 1] > 0 else before + 1
         if pull > before:
             if clock[DECIDED] >= clock[GROW_AT] or is_full(ledger.waiting):
                 break
             if clock[LATE] != NOBODY:
-                rejudge(params, state, clock[LATE])
-            call(state, ledger, key, clock[DECIDED] + 1)
+                refresh_score(params, state, clock[LATE])
+            show_unchosen(state, ledger, key, clock[DECIDED] + 1)
             made = count(params, state, ledger, arm, key)
             if made < pull:
                 continue
             if chances[done] == chances[done]:
                 last = ledger.waiting.ends[LAST]
-                pull_told = told_at(ledger.waiting.whose, last, pull)
-                chosen(params, state, arm, pull_told, chances[done])
+                pull_told = policy_pull_at(ledger.waiting.keys, last, pull)
+                set_propensity(params, state, arm, pull_told, chances[done])
         if rewards[done] == rewards[done]:
             learn(params, state, ledger, arm, pull, rewards[done], key)
         done += 1
@@ -494,7 +502,7 @@ def give_up_since(ledger: Any, made: Any) -> None:
         entry = waiting.ends[LAST]
         if waiting.entries[entry, MADE] <= made:
             return
-        key = key_at(waiting.whose, entry)
+        key = key_at(waiting.keys, entry)
         arm, pull = waiting.entries[entry, ARM], waiting.entries[entry, PULL]
         forget(waiting, find(waiting, arm, pull, key))
 
@@ -507,7 +515,7 @@ def give_up_key(params: Any, state: Any, ledger: Any, key: Any) -> None:
     entry = waiting.ends[FIRST]
     while entry != NONE:
         after = waiting.entries[entry, AFTER]
-        if is_of(waiting.whose, entry, key):
+        if is_key_of(waiting.keys, entry, key):
             give_up(params, state, ledger, entry)
         entry = after
 

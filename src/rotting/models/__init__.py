@@ -5,7 +5,7 @@ known before playing: a finite set of models, most often one shape with theta in
 `Plateau(length=100).over([0.1, 0.2])`.
 """
 
-from rotting.arrays import FloatArray as FloatArray
+from rotting.kernel.arrays import FloatArray as FloatArray
 from rotting.models.base import MODELS, Amplitude, Model, Scaled, function_name
 from rotting.models.families import Family, MixedFamily, check_positive
 from rotting.models.grid import Grid

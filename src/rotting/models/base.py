@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks, plain
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models.families import CACHED, Family, as_numbers
 from rotting.models.grid import Grid
 from rotting.models.interval import Interval

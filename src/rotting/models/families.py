@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rotting import checks, plain
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models.tables import CACHED, check_positive, ordered_rows, rows_by_pull
 from rotting.parameters import Checked
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from rotting import checks, plain
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models.families import Family
 from rotting.parameters import Checked, Real, Whole
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61)  # up to 2^63
 _FINEST = 8 * 2.0**-52  # a smaller relative step from m to m + 1 is lost to rounding

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models.base import PROBE, Model, function_name, theta_of
 from rotting.models.powers import multiples, powers
 from rotting.models.tables import check_means

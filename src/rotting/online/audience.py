@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import IntArray
 from rotting.bandits.audience import HalfLife, Rest, Window, check_rest
 from rotting.checks import HUGE
 from rotting.engines.plan import check_audience
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.verbs import curve
 from rotting.live import ledger as at_
 from rotting.live.keys import exposure_of
 from rotting.live.ledger import listed
@@ -34,7 +35,6 @@ from rotting.online.lock import holder
 from rotting.online.player import MOST, AnyPlayer
 from rotting.online.table import Table, quoted
 from rotting.policies.base import Policy
-from rotting.verbs import believe
 
 _new = tuple.__new__  # half the time of a NamedTuple's own
 
@@ -122,7 +122,7 @@ class AudiencePlayer(AnyPlayer):
             place = self._keys.numbers.get(key)
             if place is None:
                 return dict.fromkeys(core.arms, 0)
-            counts = exposure_of(core.state, core.ledger).shown[place].tolist()
+            counts = exposure_of(core.state, core.ledger).counts[place].tolist()
             return dict(zip(core.arms, counts, strict=True))
 
         counts: dict[Any, int] = self._alone(look)
@@ -384,7 +384,7 @@ class AudiencePlayer(AnyPlayer):
         times. Only a policy that counts by key, and has an estimate of each showing (not PerKey,
         Capped and Oracle), has curves to show.
         """
-        if self.policy.by_key is not True:
+        if not self.policy.counts_by_key:
             raise ValueError(
                 f"policy must count by key to have curves, but {self.policy.title} plays pooled, "
                 "keys ignored"
@@ -402,8 +402,7 @@ class AudiencePlayer(AnyPlayer):
         new = snapshot.with_key()
         numbers = np.flatnonzero(new.ledger.open).tolist()
         beliefs = [
-            [believe(new.params, new.state, number, n + 1) for n in range(most)]
-            for number in numbers
+            [curve(new.params, new.state, number, n + 1) for n in range(most)] for number in numbers
         ]
         return curves_of(self.policy.short_label, [new.arms[n] for n in numbers], beliefs)
 
@@ -416,7 +415,7 @@ class AudiencePlayer(AnyPlayer):
 
     def _how(self) -> str:
         """What is to be said of a policy that does not count by key."""
-        return "" if self.policy.by_key is True else ", keys ignored"
+        return "" if self.policy.counts_by_key else ", keys ignored"
 
     def __repr__(self) -> str:
         core = self.core

@@ -26,21 +26,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting import checks, random
-from rotting.arrays import FloatArray, IntArray
+from rotting import checks
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.state import grown, rebuild, values
+from rotting.kernel.verbs import set_open
 from rotting.live import ledger as at_
 from rotting.live import steps
-from rotting.live.keys import exposure_of, is_keyed, recall, showings
+from rotting.live.keys import exposure_of, is_keyed, set_key_for_reward, showings
 from rotting.live.ledger import (
     NOBODY,
     Ledger,
     find,
     forget,
     is_full,
-    lined_up,
     listed,
     new_ledger,
-    nobody_waits,
+    no_waiting,
+    waiting_of,
     with_arms,
     with_space,
 )
@@ -63,8 +66,6 @@ from rotting.online.times import duration, moment
 from rotting.policies.base import Policy
 from rotting.policies.parts.exposures import for_keys, forget_key, no_exposures
 from rotting.policies.parts.openings import closable
-from rotting.state import grown, rebuild, values
-from rotting.verbs import reopen
 
 NOTHING: FloatArray = np.zeros(0)
 _MOST_PULLS = 10**7  # pulls of history at once: those left out take some hundred bytes each
@@ -110,8 +111,8 @@ class Snapshot(NamedTuple):
         place = key
         if place is None:
             place = self.keys.unused()
-            state = for_keys(state, max(place + 1, state.arms.exposure.shown.shape[0]))
-        recall(state, place)
+            state = for_keys(state, max(place + 1, state.arms.exposure.counts.shape[0]))
+        set_key_for_reward(state, place)
         return self._replace(state=state)
 
 
@@ -176,8 +177,8 @@ class Core:
             )
         ledger = new_ledger(count, seed)
         if keys is not None:
-            ledger = ledger._replace(waiting=nobody_waits(keyed=True))
-            if policy.by_key is not True:
+            ledger = ledger._replace(waiting=no_waiting(keyed=True))
+            if not policy.counts_by_key:
                 ledger = ledger._replace(exposure=no_exposures(FEWEST, count))
         dated = _set_waiting(ledger, settings)
         capacity = capacity_of(count, 0) if policy.grows else UNLIMITED
@@ -287,7 +288,7 @@ class Core:
         try:
             if allowed is not None:
                 self._restrict(allowed)
-            self.ledger.clock[at_.BOUND] |= at_.ASKED
+            self.ledger.clock[at_.BOUND] |= at_.UNCOUNTED
             number, pull = self.decide(self.block, *place)
             if number < 0:
                 number, _ = self.decide_again(number, pull, *place)
@@ -364,12 +365,12 @@ class Core:
         else:
             found = bool(np.any(ledger.open[: len(allowed)] * allowed))
         if not found:
-            self._refuse(steps.NOBODY_OPEN, 0)
+            self._refuse(steps.NONE_OPEN, 0)
 
     def _refuse(self, why: int, arm: int) -> None:
         """Say why there is no decision."""
         arms = len(self.arms)
-        if why == steps.NOBODY_OPEN:
+        if why == steps.NONE_OPEN:
             if self.ledger.clock[at_.OPEN] == 0:
                 raise ValueError(
                     f"arms must not all be retired when one is to be chosen, but all {arms} are; "
@@ -451,9 +452,9 @@ class Core:
 
     def check_closable(self) -> None:
         """Refuse a policy that has one set of arms for ever."""
-        if self.policy.verbs.reopen is None:
+        if self.policy.verbs.set_open is None:
             raise ValueError(
-                f"policy must have the verb reopen, or a part `arms` of type Arms in its state, "
+                f"policy must have the verb set_open, or a part `arms` of type Arms in its state, "
                 f"for arms to come and go; {self.policy.title} has neither"
             )
 
@@ -500,7 +501,7 @@ class Core:
         clock = ledger.clock.copy()
         clock[at_.OPEN] = flags.sum()
         ledger = ledger._replace(open=flags, clock=clock, allowed=np.zeros_like(flags))
-        reopen(params, state, flags)
+        set_open(params, state, flags)
         before = self.arms, self.start, self.numbers
         self.arms, self.start, self.numbers = arms, start, _numbers_of(arms)
         try:
@@ -514,7 +515,7 @@ class Core:
     @property
     def places(self) -> int:
         """How many keys there is space for."""
-        return int(exposure_of(self.state, self.ledger).shown.shape[0])
+        return int(exposure_of(self.state, self.ledger).counts.shape[0])
 
     def key_number(self, key: Any) -> int:
         """The number of a key, which may be new."""
@@ -573,7 +574,7 @@ class Core:
             self.work(steps.GIVE_UP_SINCE, self.row(before), NOTHING, NOTHING)
         if len(self.ledger.waiting.entries) > space:  # for pulls left out, which wait no longer
             waiting = self.ledger.waiting
-            fewer = lined_up(listed(waiting), space, keyed=waiting.keyed)
+            fewer = waiting_of(listed(waiting), space, keyed=waiting.keyed)
             self.begin(self.params, self.state, self.ledger._replace(waiting=fewer))
         counted = int(self.ledger.clock[at_.DECIDED]) - before
         if counted:  # the player did not choose the last arm, from however many
@@ -615,7 +616,7 @@ class Core:
         """How many pulls of each row's arm were made, for its key if there are keys."""
         if self.keys is None:
             return self.ledger.pulls[rows[:, 0]]
-        shown = exposure_of(self.state, self.ledger).shown
+        shown = exposure_of(self.state, self.ledger).counts
         known = rows[:, 3] < shown.shape[0]
         made = np.zeros(len(rows), dtype=np.int64)
         made[known] = shown[rows[known, 3], rows[known, 0]]
@@ -630,7 +631,7 @@ class Core:
     def work(self, what: int, rows: Any, rewards: Any, chances: Any) -> int:
         """A batch (`live.steps.work`), compiled or not."""
         if self.compiled:
-            from rotting.engines.compiled.stepper import ready
+            from rotting.engines.compiled.calls import ready
 
             return int(ready(self._calls, self.params)(self.block, what, rows, rewards, chances))
         return int(steps.work(*self._parts(), what, rows, rewards, chances))
@@ -652,16 +653,16 @@ class Core:
         timed = ledger.numbers[at_.LIFETIME] < float("inf")
         assigned = ledger.numbers[at_.EXPLORE] > 0.0
         plain = self.hook is None and not timed
-        if self.policy.verbs.reopen is None:
+        if self.policy.verbs.set_open is None:
             ledger.clock[at_.SILENT] = 0  # no arm can be hidden from this policy
         parts, calls, block = (params, state, self.draw, ledger), self._calls, self.block
         learn: Any
         decide: Any
         if self.compiled:
-            from rotting.engines.compiled import stepper
+            from rotting.engines.compiled.calls import calls_for, pack
 
-            calls = calls or stepper.calls_for(params, state, ledger)
-            block = stepper.pack(parts, () if block is None else self._parts(), block)
+            calls = calls or calls_for(params, state, ledger)
+            block = pack(parts, () if block is None else self._parts(), block)
             decide, learn = calls.decide, calls.learn
         else:
             decide, learn = _plain_calls(*parts)
@@ -677,7 +678,7 @@ class Core:
         """More space, and now and then a word of warning."""
         self._grow()
         numbers, clock = self.ledger.numbers, self.ledger.clock
-        seen = int(self.ledger.seen.sum())
+        seen = int(self.ledger.rewarded.sum())
         alike = numbers[at_.LEAST] == numbers[at_.MOST] != 0.0
         if alike and clock[at_.DECIDED] >= _MANY_SILENT and 2 * seen < clock[at_.DECIDED]:
             warnings.warn(
@@ -734,7 +735,7 @@ class Core:
         if self.policy.grows and larger is None:
             larger = self.fresh(params, len(self.arms), sizes[0])
         elif not self.policy.grows and block is None and self.compiled:
-            from rotting.engines.compiled.stepper import pack
+            from rotting.engines.compiled.calls import pack
 
             block = pack((params, *self._parts()[1:]), self._parts(), self.block)
         self._next = sizes, params, larger, block

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.verbs import CurvePoint
 from rotting.online.table import figure, frame_of, name_of
 from rotting.policies.base import Policy
 from rotting.printable import printable
 from rotting.theory.caps import Cap, caps_of
-from rotting.verbs import Belief
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def keeps_curves(policy: Policy) -> bool:
     >>> keeps_curves(policies.UCB1()), keeps_curves(policies.CellUCB(0.5))
     (False, True)
     """
-    return policy.by_key is True and bool(policy.verbs.judge or policy.verbs.believe)
+    return policy.counts_by_key and bool(policy.verbs.score or policy.verbs.curve)
 
 
 class Curves:
@@ -173,7 +173,7 @@ class Curves:
 
 
 def curves_of(
-    title: str, arms: Sequence[Any], beliefs: Sequence[Sequence[Belief | None]]
+    title: str, arms: Sequence[Any], beliefs: Sequence[Sequence[CurvePoint | None]]
 ) -> Curves:
     """Curves from what a policy believes of each showing of each arm."""
 
@@ -182,7 +182,9 @@ def curves_of(
     return Curves(title, arms, *bands(beliefs))
 
 
-def bands(beliefs: Sequence[Sequence[Belief | None]]) -> tuple[FloatArray, FloatArray, FloatArray]:
+def bands(
+    beliefs: Sequence[Sequence[CurvePoint | None]],
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Estimates and the ends of their bands as arrays; NaN where there are none."""
 
     def numbers(name: str) -> FloatArray:

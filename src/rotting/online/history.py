@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.online.core import Core
 from rotting.online.labels import some
 from rotting.policies.base import Policy
@@ -114,7 +114,7 @@ def numbers_of(labels: Any, core: Core) -> IntArray:
 def propensities_of(given: Any, count: int, policy: Policy) -> FloatArray:
     """Probabilities of so many choices, NaN where none are given and the policy needs none."""
     if given is None:
-        if policy.verbs.chosen is not None and count:
+        if policy.verbs.set_propensity is not None and count:
             raise ValueError(
                 f"propensities must be given: {policy.title} learns by the probabilities "
                 "with which arms were chosen"

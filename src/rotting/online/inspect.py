@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.state import is_part
+from rotting.kernel.verbs import Inspection, curve, inspect, set_open
 from rotting.live import ledger as at
 from rotting.live.keys import exposure_of
 from rotting.live.ledger import NOBODY, Ledger, listed
@@ -21,8 +23,6 @@ from rotting.online.curves import LONGEST, USUAL, bands, keeps_curves
 from rotting.online.table import Row, Table, figure, quoted
 from rotting.policies.parts.arms import TIME, Arms
 from rotting.policies.parts.exposures import take_back
-from rotting.state import is_part
-from rotting.verbs import Opinion, believe, look, reopen
 
 ARMS = 8  # arms of a small picture: those pulled most
 _POINTS = 16  # of a curve, twice; some policies take a while to say what a pull is worth
@@ -40,8 +40,8 @@ def table_of(snapshot: Snapshot, counts: str = "") -> Table:
         waiting[row[0]] += 1
     rows = []
     for number, label in enumerate(labels):
-        seen = int(ledger.seen[number])
-        opinion = look(snapshot.params, snapshot.state, number) or Opinion()
+        seen = int(ledger.rewarded[number])
+        opinion = inspect(snapshot.params, snapshot.state, number) or Inspection()
         rows.append(
             Row(
                 arm=label,
@@ -52,7 +52,7 @@ def table_of(snapshot: Snapshot, counts: str = "") -> Table:
                 padding=_known(opinion.padding),
                 index=_known(opinion.index),
                 open=bool(ledger.open[number]),
-                chosen=int(ledger.chosen[number]),
+                chosen=int(ledger.last_chosen[number]),
                 waiting=waiting[number],
             )
         )
@@ -90,7 +90,7 @@ def believed(snapshot: Snapshot, most: int, upcoming: bool) -> Believed | None:
     spread = (np.geomspace(1, most, _POINTS), np.linspace(1, most, _POINTS))
     numbers = np.unique(np.concatenate(spread).round().astype(np.int64))
     found = [
-        [believe(snapshot.params, snapshot.state, place, n) for n in numbers.tolist()]
+        [curve(snapshot.params, snapshot.state, place, n) for n in numbers.tolist()]
         for place in places
     ]
     arrays = bands(found)
@@ -109,7 +109,7 @@ def believed(snapshot: Snapshot, most: int, upcoming: bool) -> Believed | None:
 
 def usual_showings(snapshot: Snapshot) -> int:
     """How many showings are looked at: as often as any key was shown any arm, at most 60."""
-    shown = exposure_of(snapshot.state, snapshot.ledger).shown
+    shown = exposure_of(snapshot.state, snapshot.ledger).counts
     return min(max(1, int(shown.max(initial=0))), USUAL)
 
 
@@ -118,7 +118,7 @@ def curves_of_player(snapshot: Snapshot) -> Believed | None:
     policy, new_key = snapshot.policy, snapshot.keys is not None
     if new_key and not keeps_curves(policy):
         return None
-    if not (policy.verbs.judge or policy.verbs.believe):
+    if not (policy.verbs.score or policy.verbs.curve):
         return None
     if new_key:
         return believed(snapshot.with_key(), usual_showings(snapshot), upcoming=False)
@@ -150,11 +150,11 @@ def explain(snapshot: Snapshot) -> str:
     if allowed == 1:
         return f"{who}: it was the only arm that could be."
     flags = _choosable(snapshot.ledger, arm, allowed)
-    if flags is not None and snapshot.policy.verbs.reopen is not None:
-        reopen(snapshot.params, snapshot.state, flags)
+    if flags is not None and snapshot.policy.verbs.set_open is not None:
+        set_open(snapshot.params, snapshot.state, flags)
     if not clock[at.LEARNT]:
         _take_back(snapshot.state, arm)
-    opinion = look(snapshot.params, snapshot.state, arm)
+    opinion = inspect(snapshot.params, snapshot.state, arm)
     return who + _because(snapshot, arm, opinion, flags)
 
 
@@ -177,7 +177,9 @@ def _take_back(state: Any, arm: int) -> None:
             _take_back(part, arm)
 
 
-def _because(snapshot: Snapshot, arm: int, opinion: Opinion | None, flags: IntArray | None) -> str:
+def _because(
+    snapshot: Snapshot, arm: int, opinion: Inspection | None, flags: IntArray | None
+) -> str:
     """The rest of the sentence, after who was chosen."""
     title, clock = snapshot.policy.title, snapshot.ledger.clock
     untried = clock[at.LAST_SEEN] == 0
@@ -209,7 +211,7 @@ def _because(snapshot: Snapshot, arm: int, opinion: Opinion | None, flags: IntAr
 
 
 def _compared(
-    snapshot: Snapshot, arm: int, opinion: Opinion, flags: IntArray | None, since: str
+    snapshot: Snapshot, arm: int, opinion: Inspection, flags: IntArray | None, since: str
 ) -> str:
     """The index in words and numbers, and the runner-up's."""
     own = opinion.index
@@ -242,7 +244,7 @@ def _others(snapshot: Snapshot, arm: int, flags: IntArray) -> list[tuple[float, 
     """The indices of the other arms that could be chosen, each with its arm."""
     found = []
     for other in flags.nonzero()[0].tolist():
-        opinion = None if other == arm else look(snapshot.params, snapshot.state, other)
+        opinion = None if other == arm else inspect(snapshot.params, snapshot.state, other)
         if opinion is not None and opinion.index is not None:
             found.append((opinion.index, other))
     return found

@@ -14,7 +14,7 @@ from rotting import checks, plain
 from rotting.bandits.audience import HalfLife, Rest, Window
 from rotting.online.labels import freeze, has_member, thaw
 from rotting.policies.base import Policy
-from rotting.policies.parts.exposures import by_key
+from rotting.policies.parts.exposures import with_key_counts
 
 FEWEST = 16  # keys that there is space for at first
 MOST = 2**31 - 1
@@ -117,7 +117,7 @@ def places_for(keys: int, places: int = FEWEST) -> int:
 
 def counted(policy: Policy, state: Any, places: int, rest: Rest | None) -> Any:
     """A fresh state for so many keys; that of a policy that plays pooled stays as it is."""
-    return by_key(state, places, rest) if policy.by_key is True else state
+    return with_key_counts(state, places, rest) if policy.counts_by_key else state
 
 
 def why_no_rest(policy: Policy) -> str:
@@ -127,7 +127,7 @@ def why_no_rest(policy: Policy) -> str:
     >>> why_no_rest(UCB1())
     'which plays pooled: it counts nothing by key that could fade'
     """
-    if policy.by_key is not True:
+    if not policy.counts_by_key:
         return "which plays pooled: it counts nothing by key that could fade"
     return policy.no_rest and f"of which {policy.no_rest}"
 

@@ -43,7 +43,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.live import ledger as at
 
 ENOUGH = 30  # rewards of other arms than the policy's, before a range that was seen is believed

@@ -2,7 +2,7 @@
 
 Compiled code reads and writes wherever a state tells it to, so nothing is believed. Capacity and
 reach follow from the pulls, shapes and types from the policy, and every value must be one that play
-can lead to (`rotting.state.check`). Whatever is wrong, the answer is a ValueError.
+can lead to (`rotting.kernel.state.check`). Whatever is wrong, the answer is a ValueError.
 
 What is loaded is no larger than a player of so many arms and decisions is. How much that is, the
 policy's own tables and states tell, small ones first; beyond `MOST` bytes the file must be trusted.
@@ -19,9 +19,11 @@ import numpy as np
 
 from rotting import checks, plain
 from rotting.engines.plan import check_audience
+from rotting.kernel.random import Draw, new_draw
+from rotting.kernel.state import Leaf, check, check_form, leaves, rebuild
 from rotting.live import ledger as at
 from rotting.live.keys import exposure_of
-from rotting.live.ledger import NOBODY, Ledger, Row, lined_up, new_ledger
+from rotting.live.ledger import NOBODY, Ledger, Row, new_ledger, waiting_of
 from rotting.online import save
 from rotting.online.core import Snapshot
 from rotting.online.keys import Audience, counted, from_plain, why_no_rest
@@ -35,10 +37,8 @@ from rotting.online.space import (
     reaches_of,
 )
 from rotting.policies.base import POLICIES, Policy
-from rotting.policies.parts.exposures import Everybody, most_fresh, no_exposures
+from rotting.policies.parts.exposures import NoKeys, most_fresh, no_exposures
 from rotting.policies.parts.openings import closable
-from rotting.random import Draw, new_draw
-from rotting.state import Leaf, check, check_form, leaves, rebuild
 
 MOST = 1 << 30  # bytes of tables and state that are loaded from a file that is not trusted
 _DECISIONS = 2**60  # nobody has made more
@@ -62,7 +62,7 @@ def load(
         audience = None if saved.audience is None else from_plain(saved.audience)
         if audience is not None:
             _check_audience(saved, policy, audience, trusted)
-        ledger = restored_ledger(saved, audience, policy.by_key is not True)
+        ledger = restored_ledger(saved, audience, not policy.counts_by_key)
         most = int(ledger.pulls.max() if audience is None else ledger.clock[at.FURTHEST])
         _check_sizes(saved, policy, int(ledger.clock[at.DECIDED]), most)
         saved = _of_one_size(saved, policy)
@@ -71,14 +71,14 @@ def load(
         _check_agreement(state, ledger)
         exposure = None if audience is None else exposure_of(state, ledger)
         waiting = waiting_rows(
-            saved, ledger, audience, None if exposure is None else exposure.shown
+            saved, ledger, audience, None if exposure is None else exposure.counts
         )
         check(state, fresh, params, [(row[0], row[7]) for row in waiting])
         if exposure is not None and most_fresh(exposure) > ledger.clock[at.FURTHEST] + 1:
             raise ValueError(
                 "saved state is damaged: a key was shown more than the policy was told"
             )
-        ledger = ledger._replace(waiting=lined_up(waiting, keyed=audience is not None))
+        ledger = ledger._replace(waiting=waiting_of(waiting, keyed=audience is not None))
         return Snapshot(
             policy=policy,
             arms=labels,
@@ -121,10 +121,10 @@ def _check_audience(saved: Saved, policy: Policy, audience: Audience, trusted: b
 def _check_agreement(state: Any, ledger: Ledger) -> None:
     """Refuse a state that has not the pulls, or the open arms, of the ledger."""
     wanted = {"arms.pulls": ledger.pulls, "opening.flags": ledger.open}
-    shelved = {"shelf.flags": ledger.open}  # of a shelf: all else is what a key has of its own
+    by_key = {"per_key.flags": ledger.open}  # every other array belongs to one key
     for leaf in leaves(state):
         of_key = any(hasattr(part, "for_keys") for part in leaf.around)
-        for path, array in (shelved if of_key else wanted).items():
+        for path, array in (by_key if of_key else wanted).items():
             if leaf.path.endswith(path) and not np.array_equal(leaf.value, array):
                 said = _some(array.tolist())
                 raise ValueError(f"saved state is damaged: {leaf.path} must be {said}")
@@ -260,7 +260,7 @@ def _state(saved: Saved, policy: Policy, fresh: Any, trusted: bool) -> Any:
     if unsaid is not None and not trusted:
         raise ValueError(
             f"{unsaid} in the state of {policy.title} does not say in its type what it may hold "
-            "(rotting.state), so that a forged file could not be told from a good one; give "
+            "(rotting.kernel.state), so that a forged file could not be told from a good one; give "
             "trusted=True if you know where it is from"
         )
     _check_paths(saved, policy, models)
@@ -296,9 +296,9 @@ def restored_ledger(saved: Saved, audience: Audience | None, pooled: bool) -> Le
     seed = saved.seed
     if type(seed) is not int or not 0 <= seed < 2**64:
         raise ValueError(f"saved state is damaged: seed cannot be {str(seed)[:40]}")
-    packed: Any = saved.desk.get("pulls")
+    packed: Any = saved.ledger.get("pulls")
     shape = packed.get("shape") if isinstance(packed, dict) else None
-    if not 1 <= arms <= _ARMS or shape != [arms] or not set(save.LEDGER) <= set(saved.desk):
+    if not 1 <= arms <= _ARMS or shape != [arms] or not set(save.LEDGER) <= set(saved.ledger):
         raise ValueError(f"saved state is damaged: it has no ledger of {str(arms)[:40]} arms")
     if len(str(packed.get("data"))) * 1000 < arms:
         raise ValueError(f"saved state is damaged: its pulls are not those of {arms} arms")
@@ -306,9 +306,9 @@ def restored_ledger(saved: Saved, audience: Audience | None, pooled: bool) -> Le
     if audience is not None and pooled:
         fresh = fresh._replace(exposure=no_exposures(audience.places, arms))
     wanted = save.saved_ledger(fresh)
-    if wanted.keys() != saved.desk.keys():
+    if wanted.keys() != saved.ledger.keys():
         raise ValueError(f"saved state is damaged: it has no ledger of {str(arms)[:40]} arms")
-    found = {name: save.unpack(name, saved.desk[name], wanted[name]) for name in wanted}
+    found = {name: save.unpack(name, saved.ledger[name], wanted[name]) for name in wanted}
     counts = (found.pop(f"exposure.{leaf.path}") for leaf in leaves(fresh.exposure))
     found["exposure"] = rebuild(fresh.exposure, counts)
     ledger = fresh._replace(**found)
@@ -326,11 +326,11 @@ def _check_clock(ledger: Ledger, audience: Audience | None, pooled: bool) -> Non
             f"saved state is damaged: it counts {decided} decisions, but its arms were pulled "
             f"{int(ledger.pulls.sum())} times"
         )
-    if ledger.chosen.max() > decided:
+    if ledger.last_chosen.max() > decided:
         raise ValueError("saved state is damaged: an arm was chosen after the last decision")
     if clock[at.OPEN] != ledger.open.sum():
         raise ValueError(f"saved state is damaged: {int(ledger.open.sum())} arms are open")
-    clock[at.SILENT] = np.count_nonzero(ledger.seen == 0)
+    clock[at.SILENT] = np.count_nonzero(ledger.rewarded == 0)
     for place in (at.LATE, at.LAST_ARM):
         if not NOBODY <= clock[place] < arms:
             raise ValueError(f"saved state is damaged: nobody can wait for arm {clock[place]}")
@@ -392,13 +392,13 @@ def waiting_rows(saved: Saved, ledger: Ledger, audience: Audience | None, shown:
         at_, weight, centre = map(float, notes)
         rows.append((arm, pull, number, at_, weight, centre, key, told))
     # to a policy that plays pooled, every pull of an arm has a number of its own
-    pooled = audience is not None and not isinstance(ledger.exposure, Everybody)
+    pooled = audience is not None and not isinstance(ledger.exposure, NoKeys)
     if len({(row[6], *row[:2]) for row in rows}) < len(rows) or (
         pooled and len({(row[0], row[7]) for row in rows}) < len(rows)
     ):
         raise ValueError("saved state is damaged: a pull waits twice for its reward")
     late = np.bincount([row[0] for row in rows], minlength=len(pulls))
-    if np.any(ledger.seen + late > ledger.pulls):
+    if np.any(ledger.rewarded + late > ledger.pulls):
         raise ValueError("saved state is damaged: a pull that was rewarded waits for its reward")
     return rows
 

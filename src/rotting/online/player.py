@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray, IntArray
 from rotting.checks import HUGE
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.live import ledger as at_
 from rotting.live.ledger import listed
 from rotting.online import inspect, save

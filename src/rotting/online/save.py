@@ -13,24 +13,39 @@ import base64
 import hashlib
 import json
 import math
+import re
 import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rotting import plain
+from rotting.kernel.state import check_form, leaves
 from rotting.live import ledger as at
 from rotting.live.keys import exposure_of
 from rotting.live.ledger import Ledger, Row, listed
 from rotting.online.core import Snapshot
 from rotting.online.labels import freeze
 from rotting.provenance import VERSION
-from rotting.state import check_form, leaves
 
-FORMAT = 5
+FORMAT = 6
 # arrays of the ledger that are saved; what waits is saved as a list, the rest follows
-LEDGER = ("pulls", "seen", "total", "chosen", "open", "clock", "numbers", "draw")
+LEDGER = ("pulls", "rewarded", "total", "last_chosen", "open", "clock", "numbers", "draw")
 _MAGIC = b"rotting\x01"
+
+# Format 5, of rotting 0.2.0, differs by these names only: of the document and the ledger, and of
+# the last words of an array's path.
+_BEFORE_6 = {"desk": "ledger", "seen": "rewarded", "chosen": "last_chosen"}
+_PATHS_BEFORE_6 = {
+    "exposure.shown": "exposure.counts",
+    "exposure.present": "exposure.current",
+    "exposure.left": "exposure.effective",
+    "exposure.last": "exposure.last_met",
+    "shelf.own.told": "per_key.current.open",
+    "shelf.own": "per_key.current",
+    "shelf.whose": "per_key.loaded",
+    "shelf": "per_key",
+}
 
 
 class Saved(NamedTuple):
@@ -49,7 +64,7 @@ class Saved(NamedTuple):
     reach: int  # pulls that the tables of the params reach
     waiting: list[list[Any]]  # rows as `live.ledger.listed` gives them
     draw: Any  # where the random numbers stand
-    desk: dict[str, Any]  # arrays by name; like draw and state still packed after reading
+    ledger: dict[str, Any]  # arrays by name; like draw and state still packed after reading
     state: dict[str, Any]  # arrays by path
     audience: dict[str, Any] | None  # keys and what goes with them, see `online.keys`
 
@@ -66,7 +81,7 @@ def saved_of(snapshot: Snapshot) -> Saved:
     # how far space was made ahead is no part of what a player is
     ledger.clock[[at.GROW_AT, at.GROW_AT_PULL, at.UNHASHED]] = 0
     columns = 6 if keys is None else 8
-    places = 0 if keys is None else int(exposure_of(snapshot.state, ledger).shown.shape[0])
+    places = 0 if keys is None else int(exposure_of(snapshot.state, ledger).counts.shape[0])
     return Saved(
         policy=_plain_or_none(snapshot.policy),
         policy_name=snapshot.policy.label,
@@ -81,7 +96,7 @@ def saved_of(snapshot: Snapshot) -> Saved:
         reach=snapshot.reach,
         waiting=[_plain_row(row)[:columns] for row in listed(ledger.waiting)],
         draw=snapshot.draw,
-        desk=saved_ledger(ledger),
+        ledger=saved_ledger(ledger),
         state={leaf.path: leaf.value for leaf in leaves(snapshot.state)},
         audience=None if keys is None else keys.to_plain(places),
     )
@@ -96,7 +111,7 @@ def write_json(saved: Saved) -> str:
     """The document as text."""
     content = saved._asdict()
     content["draw"] = _pack(saved.draw)
-    content["desk"] = {name: _pack(array) for name, array in saved.desk.items()}
+    content["ledger"] = {name: _pack(array) for name, array in saved.ledger.items()}
     content["state"] = {path: _pack(array) for path, array in saved.state.items()}
     if saved.audience is None:
         del content["audience"]
@@ -115,7 +130,9 @@ def read_json(text: str | bytes) -> Saved:
     if not fits:
         raise ValueError("saved state is damaged: its checksum does not fit")
     form = content.get("format")
-    if type(form) is not int or form != FORMAT:
+    if type(form) is int and form == 5:
+        content = _renamed(content)
+    elif type(form) is not int or form != FORMAT:
         writer = content.get("rotting", "an unknown version")
         raise ValueError(
             f"saved state has format {form!r}, written by rotting {writer}; this reads {FORMAT}: "
@@ -147,10 +164,27 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "capacity": (int,),
     "reach": (int,),
     "waiting": (list,),
-    "desk": (dict,),
+    "ledger": (dict,),
     "state": (dict,),
     "audience": (dict, type(None)),
 }
+
+
+def _renamed(content: dict[str, Any]) -> dict[str, Any]:
+    """A document of format 5 with the names of today."""
+    content = {_BEFORE_6.get(name, name): value for name, value in content.items()}
+    for part, names in (("ledger", _BEFORE_6), ("state", {})):
+        if isinstance(content.get(part), dict):
+            arrays = content[part].items()
+            content[part] = {names.get(path, _renamed_path(path)): found for path, found in arrays}
+    return content
+
+
+def _renamed_path(path: str) -> str:
+    """A path of format 5, which may lie in the state of a policy that another one holds."""
+    for before, now in _PATHS_BEFORE_6.items():
+        path = re.sub(rf"(^|\.){re.escape(before)}(?=\.|$)", rf"\g<1>{now}", path)
+    return path
 
 
 def write_bytes(saved: Saved) -> bytes:

@@ -3,6 +3,7 @@
 `POLICIES` maps the key of each policy to its class; defining a `Policy` subclass adds it there.
 """
 
+from rotting.kernel.verbs import Verbs
 from rotting.policies.base import POLICIES, Policy
 from rotting.policies.capped import Capped
 from rotting.policies.ccto import CCTO
@@ -37,7 +38,6 @@ from rotting.policies.thompson import Thompson
 from rotting.policies.ucb1 import UCB1
 from rotting.policies.uniform import Uniform
 from rotting.policies.wswa import WSWA
-from rotting.verbs import Verbs
 
 __all__ = [
     "CCTO",

@@ -1,9 +1,9 @@
 """What a policy is to its user, and the registry of all of them.
 
-A policy's algorithm is a few plain functions, its verbs: `rotting.verbs` says which. They are
-compiled as they are, so they use plain loops, `math`, array indexing and functions marked
-`rotting.compilable.shared`; they allocate nothing but in `init`. A state's integers are counts,
-places and rounds, which a GPU keeps in 32 bits; 64-bit words go into arrays of `uint64`.
+A policy's algorithm is a few plain functions, its verbs (`rotting.kernel.verbs`). They are compiled
+as they are, so they use plain loops, `math`, array indexing and functions marked
+`rotting.kernel.compilable.shared`; only `init` allocates. A state's integers are counts, places and
+rounds, which a GPU keeps in 32 bits; 64-bit words go into arrays of `uint64`.
 
 What a user writes is a small immutable `Policy` with the paper's Input line, for instance
 `WSWA(alpha=0.2, sigma=0.5)`; `prepare` turns it into the params.
@@ -17,13 +17,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rotting import plain
+from rotting.kernel.verbs import KINDS, Verbs
 from rotting.models import Family
 from rotting.models.tables import rows_of
 from rotting.parameters import Checked
-from rotting.policies.parts.arms import Arms, count_pull, reopen_untried
-from rotting.policies.parts.opinions import judged, ranked
+from rotting.policies.parts.arms import Arms, count_pull, set_open_untried
+from rotting.policies.parts.inspection import judged, ranked
 from rotting.policies.parts.ranking import Ranking
-from rotting.verbs import KINDS, Verbs
 
 if TYPE_CHECKING:
     from rotting.bandits import HalfLife, Scenario, Window
@@ -47,9 +47,10 @@ class Policy(Checked):
     needs_horizon: ClassVar[bool] = False
     tables: ClassVar[bool] = True  # whether the params depend on how far pull numbers reach
     grows: ClassVar[bool] = True  # whether the state needs more space the more is decided
-    # Whether it counts pulls by key in an audience; else it plays pooled, keys ignored. A text says
-    # why it plays no audience at all. By default a policy that judges pulls counts by key.
-    by_key: ClassVar[bool | str] = False
+    # Whether it counts pulls by key in an audience; otherwise it plays pooled, keys ignored. By
+    # default a policy with the verb `score` counts by key.
+    counts_by_key: ClassVar[bool] = False
+    no_audience: ClassVar[str] = ""  # why it cannot play an audience at all, if it cannot
     no_rest: ClassVar[str] = ""  # why its counts by key cannot fade, if they cannot
     # parameters that a policy made by name takes from the scenario though they have a default
     asks: ClassVar[tuple[str, ...]] = ()
@@ -74,15 +75,16 @@ class Policy(Checked):
         if cls.verbs.pulled is None:
             cls.verbs = cls.verbs._replace(pulled=count_pull)
         counted = _part(cls.verbs.state, "arms") is Arms
-        if cls.verbs.reopen is None and counted:
-            cls.verbs = cls.verbs._replace(reopen=reopen_untried)
-        if cls.verbs.look is None and counted:
-            if cls.verbs.judge is not None:
-                cls.verbs = cls.verbs._replace(look=judged)
+        if cls.verbs.set_open is None and counted:
+            cls.verbs = cls.verbs._replace(set_open=set_open_untried)
+        if cls.verbs.inspect is None and counted:
+            if cls.verbs.score is not None:
+                cls.verbs = cls.verbs._replace(inspect=judged)
             elif _part(cls.verbs.state, "ranking") is Ranking:
-                cls.verbs = cls.verbs._replace(look=ranked)
-        if "by_key" not in cls.__dict__:
-            cls.by_key = counted and cls.verbs.judge is not None
+                cls.verbs = cls.verbs._replace(inspect=ranked)
+        if "counts_by_key" not in cls.__dict__:
+            scored = counted and cls.verbs.score is not None
+            cls.counts_by_key = scored and not cls.no_audience
         # compiled code finds the verbs by the type of the params and remembers them
         known_verbs = KINDS.get(cls.verbs.params)
         if known_verbs is not None and known_verbs != cls.verbs:
@@ -172,8 +174,8 @@ class Policy(Checked):
     ) -> AudiencePlayer:
         """An online object that plays this policy for an audience: arms wear out for each key.
 
-        A policy that counts by key (`Policy.by_key`) learns from all keys how arms wear out; others
-        play pooled, keys ignored, and say so. `rest` lets the policy's counts fade, with a
+        A policy that counts by key (`Policy.counts_by_key`) learns from all keys how arms wear out;
+        others play pooled, keys ignored, and say so. `rest` lets the policy's counts fade, with a
         half-life or by windows ("three a day"). All else is as for `online`.
         """
         from rotting.online.audience import AudiencePlayer
@@ -231,9 +233,9 @@ def check_held(holder: str, inner: Any) -> None:
         )
     if not isinstance(inner, Policy):
         raise ValueError(f"inner of {holder} must be a rotting Policy, got {inner!r}")
-    if inner.verbs.reopen is None:
+    if inner.verbs.set_open is None:
         raise ValueError(
-            f"inner of {holder} must have the verb reopen, but {inner.title} has not; "
+            f"inner of {holder} must have the verb set_open, but {inner.title} has not; "
             "one whose state has a part `arms: Arms` has it without further ado"
         )
 

@@ -8,9 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import verbs
 from rotting.bandits.audience import HalfLife, Window, check_rest
-from rotting.compilable import shared
+from rotting.kernel import verbs
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Flags
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Count
 from rotting.policies.base import Policy, check_held, take_after
 from rotting.policies.parts.arms import (
@@ -18,14 +20,12 @@ from rotting.policies.parts.arms import (
     count_pull,
     next_pull,
     no_pulls,
-    reopen_arms,
     rewarded,
+    set_open_arms,
 )
-from rotting.policies.parts.exposures import counts_by_key
+from rotting.policies.parts.exposures import has_key_counts
 from rotting.policies.parts.openings import closable, is_open, open_arms
 from rotting.policies.ucb1 import UCB1
-from rotting.state import Flags
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -80,11 +80,11 @@ def choose(params: Params, state: State, draw: Any) -> int:
     """
     restricted = _restrict(params, state)
     if restricted:
-        verbs.reopen(params.inner, state.inner, state.allowed)
+        verbs.set_open(params.inner, state.inner, state.allowed)
     arm = verbs.choose(params.inner, state.inner, draw)
     _allow_all(state)
     if restricted:
-        verbs.reopen(params.inner, state.inner, state.allowed)
+        verbs.set_open(params.inner, state.inner, state.allowed)
     return arm
 
 
@@ -101,31 +101,31 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     belongs to is not kept: rewards are numbered as they come, which with prompt ones is the same.
     """
     n = rewarded(state.arms, arm, 1)
-    number = n if counts_by_key(state.arms.exposure) else pull
+    number = n if has_key_counts(state.arms.exposure) else pull
     verbs.update(params.inner, state.inner, arm, number, reward)
 
 
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """What the policy that decides keeps of the arm's next pull is made anew."""
-    verbs.rejudge(params.inner, state.inner, arm)
+    verbs.refresh_score(params.inner, state.inner, arm)
 
 
-def reopen(params: Params, state: State, flags: Any) -> None:
+def set_open(params: Params, state: State, flags: Any) -> None:
     """Both are told."""
-    reopen_arms(state.arms, flags, 1)
+    set_open_arms(state.arms, flags, 1)
     _allow_all(state)
-    verbs.reopen(params.inner, state.inner, flags)
+    verbs.set_open(params.inner, state.inner, flags)
 
 
-def chosen(params: Params, state: State, arm: Any, pull: Any, chance: Any) -> None:
+def set_propensity(params: Params, state: State, arm: Any, pull: Any, chance: Any) -> None:
     """Somebody else chose: the policy that decides is told, of its own latest pull."""
-    number = state.arms.pulls[arm] if counts_by_key(state.arms.exposure) else pull
-    verbs.chosen(params.inner, state.inner, arm, number, chance)
+    number = state.arms.pulls[arm] if has_key_counts(state.arms.exposure) else pull
+    verbs.set_propensity(params.inner, state.inner, arm, number, chance)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion | None:
+def inspect(params: Params, state: State, arm: int) -> Inspection | None:
     """What the policy that decides makes of it; an arm at the cap is not compared."""
-    found = verbs.look(params.inner, state.inner, arm)
+    found = verbs.inspect(params.inner, state.inner, arm)
     others = any(_below_cap(params, state, i) for i in range(state.allowed.size))
     if found is None or not others or _below_cap(params, state, arm):
         return found
@@ -154,7 +154,7 @@ class Capped(Policy):
     cap: Count
     rest: HalfLife | Window | None = None
 
-    by_key: ClassVar[bool | str] = True
+    counts_by_key: ClassVar[bool] = True
     verbs: ClassVar[Verbs] = Verbs(
         Params,
         State,
@@ -162,18 +162,17 @@ class Capped(Policy):
         choose,
         update,
         pulled,
-        rejudge=rejudge,
-        reopen=reopen,
-        chosen=chosen,
-        look=look,
+        refresh_score=refresh_score,
+        set_open=set_open,
+        set_propensity=set_propensity,
+        inspect=inspect,
     )
 
     def check(self) -> None:
         """Refuse a policy that cannot play pooled, and a rest that is none."""
         check_held("Capped", self.inner)
-        if self.inner.by_key is not False:
-            why = self.inner.by_key
-            why = "it counts by key itself" if why is True else why
+        why = self.inner.no_audience or (self.inner.counts_by_key and "it counts by key itself")
+        if why:
             raise ValueError(
                 f"inner of Capped must be a policy that plays pooled, got {self.inner.title}: {why}"
             )

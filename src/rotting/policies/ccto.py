@@ -9,16 +9,22 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Numbers
+from rotting.kernel.verbs import Verbs
 from rotting.models import Interval, Plateau, Polynomial
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_pull, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family, table_of
-from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, reopen_ranked, unranked
+from rotting.policies.parts.ranking import (
+    Ranking,
+    best_least_pulled,
+    rank,
+    set_open_ranked,
+    unranked,
+)
 from rotting.policies.parts.sums import Sums, in_order, no_sums
-from rotting.state import Numbers
-from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -89,11 +95,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         _locate(state, arm, params.sums, n)
     else:
         _locate(state, arm, state.sums.expected, arm)
-    rejudge(params, state, arm)
+    refresh_score(params, state, arm)
 
 
 @shared
-def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
     """mu(pull; theta-hat), interpolated between the two nodes."""
     if state.arms.observed[arm] == 0:
         return -math.inf
@@ -103,9 +109,9 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 
 @shared
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """Rank the arm by its next pull."""
-    rank(state.ranking, arm, judge(params, state, arm, next_pull(state.arms, arm)))
+    rank(state.ranking, arm, score(params, state, arm, next_pull(state.arms, arm)))
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,14 @@ class CCTO(Policy):
     title: ClassVar[str] = "C-CTO"
     grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen_ranked
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        score=score,
+        refresh_score=refresh_score,
+        set_open=set_open_ranked,
     )
 
     def check(self) -> None:

@@ -10,15 +10,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rotting.checks import HUGE
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts, Numbers
+from rotting.kernel.verbs import CurvePoint, Inspection, Verbs
 from rotting.parameters import Count, Positive, Probability
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_pull, next_untried, no_pulls, rewarded
-from rotting.policies.parts.opinions import certain
-from rotting.policies.parts.ranking import Ranking, best, rank, reopen_ranked, unranked
-from rotting.state import Counts, Numbers
+from rotting.policies.parts.inspection import certain
+from rotting.policies.parts.ranking import Ranking, best, rank, set_open_ranked, unranked
 from rotting.theory.audience import cell_scale
-from rotting.verbs import Belief, Opinion, Verbs
 
 _NORMAL_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
 
@@ -86,11 +86,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     state.total[arm, cell] += reward
     padding = params.sigma * math.sqrt(2.0 * math.log(params.scale * n * n) / n)
     state.bound[arm, cell] = state.total[arm, cell] / n + padding
-    rejudge(params, state, arm)
+    refresh_score(params, state, arm)
 
 
 @shared
-def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
     """The least bound of the pull's cell and those before it: means do not rise."""
     if state.arms.observed[arm] == 0:
         return -math.inf
@@ -98,31 +98,31 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 
 @shared
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """Rank the arm by its next pull."""
-    rank(state.ranking, arm, judge(params, state, arm, next_pull(state.arms, arm)))
+    rank(state.ranking, arm, score(params, state, arm, next_pull(state.arms, arm)))
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean of the cell whose bound is the index, and its padding."""
     pull = next_pull(state.arms, arm)
-    index = judge(params, state, arm, pull)
+    index = score(params, state, arm, pull)
     cell = _tightest(state, arm, _cell(state, pull))
     n = state.rewards[arm, cell]
     if n == 0:
         return certain(index)
     mean = state.total[arm, cell] / n
-    return Opinion(mean, index - mean, index)
+    return Inspection(mean, index - mean, index)
 
 
-def believe(params: Params, state: State, arm: int, pull: int) -> Belief | None:
+def curve(params: Params, state: State, arm: int, pull: int) -> CurvePoint | None:
     """The mean of the pull's own cell, and 95 % of a normal distribution about it."""
     cell = _cell(state, pull)
     n = int(state.rewards[arm, cell])
     if n == 0:
         return None
     mean, off = state.total[arm, cell] / n, _NORMAL_95 * params.sigma / math.sqrt(n)
-    return Belief(float(mean), float(mean - off), float(mean + off))
+    return CurvePoint(float(mean), float(mean - off), float(mean + off))
 
 
 @dataclass(frozen=True)
@@ -153,11 +153,11 @@ class CellUCB(Policy):
         init,
         choose,
         update,
-        judge=judge,
-        rejudge=rejudge,
-        reopen=reopen_ranked,
-        look=look,
-        believe=believe,
+        score=score,
+        refresh_score=refresh_score,
+        set_open=set_open_ranked,
+        inspect=inspect,
+        curve=curve,
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

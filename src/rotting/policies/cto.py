@@ -7,15 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from rotting.arrays import FloatArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.verbs import Verbs
 from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_pull, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family
-from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, reopen_ranked, unranked
+from rotting.policies.parts.ranking import (
+    Ranking,
+    best_least_pulled,
+    rank,
+    set_open_ranked,
+    unranked,
+)
 from rotting.policies.parts.sums import Sums, detect, no_sums
-from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -53,11 +59,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Detect: theta-hat is the model whose expected sum is closest to the sum of the rewards."""
     n = rewarded(state.arms, arm, 1)
     detect(params, state.sums, arm, n, pull, reward)  # Detect
-    rejudge(params, state, arm)
+    refresh_score(params, state, arm)
 
 
 @shared
-def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
     """mu(pull; theta-hat)."""
     if state.arms.observed[arm] == 0:
         return -math.inf
@@ -65,9 +71,9 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 
 @shared
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """Rank the arm by its next pull."""
-    rank(state.ranking, arm, judge(params, state, arm, next_pull(state.arms, arm)))
+    rank(state.ranking, arm, score(params, state, arm, next_pull(state.arms, arm)))
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,14 @@ class CTO(Policy):
     title: ClassVar[str] = "CTO"
     grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen_ranked
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        score=score,
+        refresh_score=refresh_score,
+        set_open=set_open_ranked,
     )
 
     def check(self) -> None:

@@ -9,8 +9,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Numbers, Values
+from rotting.kernel.verbs import Verbs
 from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.parameters import Count, OneOf, Positive
 from rotting.policies.base import Policy
@@ -21,8 +23,8 @@ from rotting.policies.parts.arms import (
     next_pull,
     next_untried,
     no_pulls,
-    reopen_started,
     rewarded,
+    set_open_started,
 )
 from rotting.policies.parts.family import check_family
 from rotting.policies.parts.halves import (
@@ -34,10 +36,8 @@ from rotting.policies.parts.halves import (
     half_tables,
     worth_of,
 )
-from rotting.policies.parts.opinions import worth_and_padding
+from rotting.policies.parts.inspection import worth_and_padding
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
-from rotting.state import Numbers, Values
-from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -89,11 +89,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         if not params.even_only or n % 2 == 0 or n == params.start:
             state.halves.closest[arm] = closest
         state.width[arm] = width_at(params.widths, n)
-        rejudge(params, state, arm)
+        refresh_score(params, state, arm)
 
 
 @shared
-def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
     """mu^c-hat + mu(pull; theta-hat)."""
     n = state.arms.observed[arm]
     if n < params.start:
@@ -102,9 +102,9 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 
 @shared
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """What the arm's next pull is worth."""
-    state.value[arm] = judge(params, state, arm, next_pull(state.arms, arm))
+    state.value[arm] = score(params, state, arm, next_pull(state.arms, arm))
 
 
 @dataclass(frozen=True)
@@ -126,17 +126,17 @@ class DCTO(Policy):
     halves: Annotated[str, OneOf("all", "even")] = "all"
 
     title: ClassVar[str] = "D-CTO"
-    by_key: ClassVar[bool | str] = "its halves take every pull number once"
+    no_audience: ClassVar[str] = "its halves take every pull number once"
     verbs: ClassVar[Verbs] = Verbs(
         Params,
         State,
         init,
         choose,
         update,
-        judge=judge,
-        rejudge=rejudge,
-        reopen=reopen_started,
-        look=worth_and_padding,
+        score=score,
+        refresh_score=refresh_score,
+        set_open=set_open_started,
+        inspect=worth_and_padding,
     )
 
     def check(self) -> None:

@@ -9,8 +9,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts, Flags, Numbers, Values
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.models import Family, Plateau, Polynomial, check_positive
 from rotting.parameters import Positive, Probability, Whole
 from rotting.policies.base import Policy
@@ -26,12 +28,10 @@ from rotting.policies.parts.halves import (
     half_tables,
     worth_of,
 )
+from rotting.policies.parts.inspection import padded
 from rotting.policies.parts.openings import is_open, may_close
-from rotting.policies.parts.opinions import padded
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
-from rotting.state import Counts, Flags, Numbers, Values
 from rotting.theory.guarantees import exploration_bound
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -107,7 +107,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     if state.exploring[0] == 1:
         state.exploring[0] = 0
         for i in range(state.value.size):
-            rejudge(params, state, i)
+            refresh_score(params, state, i)
     arm = next_untried(state.arms, 1)
     if arm < 0:
         bonus = padding_at(params.padding, params.c, played + 1)
@@ -127,11 +127,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         state.halves.closest[arm] = detect(params.tables, state.halves, arm, explored, pull, reward)
         state.explored[arm] = explored + 1
     if state.exploring[0] == 0:
-        rejudge(params, state, arm)
+        refresh_score(params, state, arm)
 
 
 @shared
-def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
     """mu^c-hat + mu(pull; theta-hat)."""
     n = state.arms.observed[arm]
     if n == 0:
@@ -140,17 +140,17 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 
 @shared
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """What the arm's next pull is worth, and how wide its bound is."""
-    state.value[arm] = judge(params, state, arm, next_pull(state.arms, arm))
+    state.value[arm] = score(params, state, arm, next_pull(state.arms, arm))
     state.width[arm] = width_at(params.widths, max(1, state.arms.observed[arm]))
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The constant and mu(N + 1; theta-hat), and the padding; nothing while it is explored."""
     if state.arms.pulls[arm] < params.exploration:
-        return Opinion()
-    rejudge(params, state, arm)  # not done before all arms are explored
+        return Inspection()
+    refresh_score(params, state, arm)  # not done before all arms are explored
     bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
     return padded(state.value[arm], state.width[arm], bonus)
 
@@ -176,9 +176,16 @@ class DCTO_UCB(Policy):
     exploration: Annotated[int, Whole(least=2)] | None = None
 
     title: ClassVar[str] = "D-CTO_UCB"
-    by_key: ClassVar[bool | str] = "its halves take every pull number once"
+    no_audience: ClassVar[str] = "its halves take every pull number once"
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, look=look
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        score=score,
+        refresh_score=refresh_score,
+        inspect=inspect,
     )
 
     def check(self) -> None:

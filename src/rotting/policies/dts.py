@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Positive, Probability
 from rotting.policies import ducb
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import next_untried
-from rotting.policies.parts.opinions import sampled
+from rotting.policies.parts.inspection import sampled
 from rotting.policies.parts.sampling import highest_draw
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -39,7 +39,7 @@ def choose(params: Params, state: ducb.State, draw: Any) -> int:
     return arm
 
 
-def look(params: Params, state: ducb.State, arm: int) -> Opinion:
+def inspect(params: Params, state: ducb.State, arm: int) -> Inspection:
     """The discounted mean, and sigma / sqrt(N_gamma)."""
     return sampled(state.mean[arm], _scale(params, state) * state.width[arm])
 
@@ -60,7 +60,7 @@ class DTS(Policy):
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, ducb.State, ducb.init, choose, ducb.update, ducb.pulled, look=look
+        Params, ducb.State, ducb.init, choose, ducb.update, ducb.pulled, inspect=inspect
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

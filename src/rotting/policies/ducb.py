@@ -9,14 +9,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Numbers, PositiveNumbers, Values
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Positive, Probability
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
-from rotting.policies.parts.opinions import padded
-from rotting.state import Numbers, PositiveNumbers, Values
-from rotting.verbs import Opinion, Verbs
+from rotting.policies.parts.inspection import padded
 
 SMALLEST = 1e-10  # when the unit has shrunk to this, all weights are rescaled
 
@@ -112,7 +112,7 @@ def update(params: Any, state: State, arm: int, pull: int, reward: float) -> Non
     state.width[arm] = _width(state.weight[arm])
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The discounted mean, and its padding."""
     return padded(state.mean[arm], state.width[arm], _bonus(params, state))
 
@@ -133,7 +133,7 @@ class DUCB(Policy):
     B: Positive = 1.0
     xi: Positive = 0.5
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Take the constants as they are."""

@@ -9,7 +9,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.state import Place
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, least_pulled, no_pulls, rewarded
@@ -21,8 +23,6 @@ from rotting.policies.parts.growing import (
     window_tables,
 )
 from rotting.policies.parts.openings import is_open
-from rotting.state import Place
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -85,10 +85,10 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     add_to_windows(params.lengths, state.windows, arm, n, reward)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean of all its rewards; a filter has no index."""
     n = state.arms.observed[arm]
-    return Opinion(state.windows.total[arm] / n if n else None, rule="filtered")
+    return Inspection(state.windows.total[arm] / n if n else None, rule="filtered")
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class EFFFEWA(Policy):
     growth: Growth = 2.0
 
     title: ClassVar[str] = "EFF-FEWA"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Lay out the windows."""

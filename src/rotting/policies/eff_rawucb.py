@@ -9,8 +9,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts, Finite, Numbers
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
@@ -22,9 +24,7 @@ from rotting.policies.parts.growing import (
     empty_windows,
     window_tables,
 )
-from rotting.policies.parts.opinions import padded
-from rotting.state import Counts, Finite, Numbers
-from rotting.verbs import Opinion, Verbs
+from rotting.policies.parts.inspection import padded
 
 
 class Params(NamedTuple):
@@ -99,10 +99,10 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     state.seen[arm] = 0
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean and the padding of the window that is worth least."""
     if state.arms.observed[arm] == 0:
-        return Opinion()
+        return Inspection()
     scale = _scale(params, state)
     _look(params, state, arm, scale)
     return padded(state.mean[arm], state.width[arm], scale)
@@ -126,7 +126,7 @@ class EFFRAWUCB(Policy):
     growth: Growth = 1.1
 
     title: ClassVar[str] = "EFF-RAW-UCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Lay out the windows."""

@@ -9,15 +9,16 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import checks, random
-from rotting.arrays import IntArray
-from rotting.compilable import seldom, shared
+from rotting import checks
+from rotting.kernel import random
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.state import Flags, Numbers, Place
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Number, Real
 from rotting.policies.base import Policy
-from rotting.policies.parts.arms import TIME, Arms, no_pulls, reopen_arms
+from rotting.policies.parts.arms import TIME, Arms, no_pulls, set_open_arms
 from rotting.policies.parts.openings import AllOpen, is_open, may_close, open_arms
-from rotting.state import Flags, Numbers, Place
-from rotting.verbs import Opinion, Verbs
 
 uniform = random.uniform
 _LARGE = 1e100  # a weight above this has all of them rescaled
@@ -119,7 +120,7 @@ def pulled(params: Params, state: State, arm: int) -> None:
     state.chosen[0] = _NOBODY
 
 
-def chosen(params: Params, state: State, arm: int, pull: int, chance: float) -> None:
+def set_propensity(params: Params, state: State, arm: int, pull: int, chance: float) -> None:
     """Take the probability of a pull that somebody else chose."""
     _note(state, arm, pull, chance)
 
@@ -177,12 +178,12 @@ def _mean_weight(state: State, tried: Any) -> Any:
 
 
 @shared
-def reopen(params: Params, state: State, flags: Any) -> None:
+def set_open(params: Params, state: State, flags: Any) -> None:
     """An arm that opens for the first time gets the mean weight of the open arms that were pulled.
 
     Its own weight says nothing: all others have grown since, and were perhaps rescaled.
     """
-    reopen_arms(state.arms, flags, 1)
+    set_open_arms(state.arms, flags, 1)
     mean = _mean_weight(state, True)
     if mean == 0.0:
         mean = _mean_weight(state, False)
@@ -193,14 +194,14 @@ def reopen(params: Params, state: State, flags: Any) -> None:
                 state.joined[i] = 1
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """Its probability; Exp3.S estimates no rewards."""
     opening = state.arms.opening
     if not is_open(opening, arm):
-        return Opinion(rule="chance")
+        return Inspection(rule="chance")
     # all at once: a table of many arms asks for this at every arm
     total = np.sum(state.weight if isinstance(opening, AllOpen) else state.weight * opening.flags)
-    return Opinion(index=_chance(params, state, arm, total), rule="chance")
+    return Inspection(index=_chance(params, state, arm, total), rule="chance")
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,15 @@ class EXP3S(Policy):
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, pulled, reopen=reopen, chosen=chosen, look=look
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        pulled,
+        set_open=set_open,
+        set_propensity=set_propensity,
+        inspect=inspect,
     )
 
     def check(self) -> None:

@@ -9,10 +9,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import random
-from rotting.arrays import FloatArray, IntArray
 from rotting.bandits.audience import HalfLife, Window, check_rest
-from rotting.compilable import shared
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Numbers, Place
+from rotting.kernel.verbs import CurvePoint, Inspection, Verbs
 from rotting.parameters import OneOf, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, next_pull, next_untried, no_pulls, rewarded
@@ -43,8 +45,6 @@ from rotting.policies.parts.curves import (
 )
 from rotting.policies.parts.openings import is_open, open_arms
 from rotting.policies.parts.shapes import FREE, library
-from rotting.state import Numbers, Place
-from rotting.verbs import Belief, Opinion, Verbs
 
 normal = random.normal
 uniform = random.uniform
@@ -244,23 +244,23 @@ def _moments(params: Params, state: State, arm: int, pull: int) -> tuple[float, 
     return first, math.sqrt(max(0.0, second - first * first))
 
 
-def believe(params: Params, state: State, arm: int, pull: int) -> Belief | None:
+def curve(params: Params, state: State, arm: int, pull: int) -> CurvePoint | None:
     """Mean and twice the standard deviation of what that pull is worth; nothing without rewards."""
     if state.arms.observed[arm] == 0:
         return None
     mean, deviation = _moments(params, state, arm, pull)
     low, high = mean - 1.96 * deviation, mean + 1.96 * deviation
     if params.library.gaussian:
-        return Belief(mean, low, high)
-    return Belief(mean, max(0.0, low), min(1.0, high))
+        return CurvePoint(mean, low, high)
+    return CurvePoint(mean, max(0.0, low), min(1.0, high))
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """What its next pull is worth, and the standard deviation of that."""
     if params.library.gaussian and state.arms.observed[arm] == 0:
-        return Opinion(rule="sampled")
+        return Inspection(rule="sampled")
     mean, deviation = _moments(params, state, arm, next_pull(state.arms, arm))
-    return Opinion(mean, deviation, rule="sampled")
+    return Inspection(mean, deviation, rule="sampled")
 
 
 @dataclass(frozen=True)
@@ -290,8 +290,10 @@ class Fatigue(Policy):
 
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
-    by_key: ClassVar[bool | str] = True
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look, believe=believe)
+    counts_by_key: ClassVar[bool] = True
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, inspect=inspect, curve=curve
+    )
 
     def check(self) -> None:
         """Refuse a sigma for clicks, whose scatter follows from their rate."""

@@ -9,16 +9,16 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Place
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, least_pulled, no_pulls, rewarded
 from rotting.policies.parts.best_window import square_roots
 from rotting.policies.parts.history import CHUNK, History, empty_history, remember
 from rotting.policies.parts.openings import is_open
-from rotting.state import Place
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -163,10 +163,10 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     remember(state.history, arm, n - 1, pull, reward)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean of all its rewards; a filter has no index."""
     n = state.arms.observed[arm]
-    return Opinion(state.history.total[arm] / n if n else None, rule="filtered")
+    return Inspection(state.history.total[arm] / n if n else None, rule="filtered")
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class FEWA(Policy):
     sigma: Positive
     alpha: Positive = 0.06
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate square roots."""

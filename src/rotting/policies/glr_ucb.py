@@ -9,7 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts, Values
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Count, Positive, Probability
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax, first_open
@@ -22,8 +24,6 @@ from rotting.policies.parts.history import (
     remember,
 )
 from rotting.policies.parts.openings import is_open
-from rotting.state import Counts, Values
-from rotting.verbs import Opinion, Verbs
 
 _EDGE = 1e-12  # kl is infinite at means of 0 and 1: stay this far off
 _STEPS = 45  # of bisection: 2^-45 of the unit interval
@@ -185,13 +185,13 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         _begin_anew(state, arm)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean since its restart, and how far the kl upper bound is above."""
     n = state.arms.observed[arm]
     if n == 0:
-        return Opinion()
+        return Inspection()
     mean, upper = state.history.total[arm] / n, _upper_now(params, state, arm)
-    return Opinion(mean, upper - mean, upper)
+    return Inspection(mean, upper - mean, upper)
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class GLRUCB(Policy):
     every: Count = 10
 
     title: ClassVar[str] = "GLR-UCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Nothing to tabulate."""

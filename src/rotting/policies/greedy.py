@@ -7,11 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rotting.kernel.state import Counts
+from rotting.kernel.verbs import Verbs
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
-from rotting.policies.parts.ranking import Ranking, best, rank, reopen_ranked, unranked
-from rotting.state import Counts
-from rotting.verbs import Verbs
+from rotting.policies.parts.ranking import Ranking, best, rank, set_open_ranked, unranked
 
 
 class Params(NamedTuple):
@@ -67,7 +67,7 @@ class GreedyLast(Policy):
     key: ClassVar[str] = "greedy"
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, reopen=reopen_ranked)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, set_open=set_open_ranked)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""

@@ -10,9 +10,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import verbs
-from rotting.arrays import FloatArray
-from rotting.compilable import seldom, shared
+from rotting.kernel import verbs
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.state import Flags, Values
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.models import Family, Plateau, Polynomial
 from rotting.parameters import Positive, Switch
 from rotting.policies import ldcto, posterior, steady
@@ -24,8 +26,6 @@ from rotting.policies.parts.family import check_family
 from rotting.policies.parts.openings import is_open
 from rotting.policies.posterior import Posterior
 from rotting.policies.steady import LATER, OFF, SteadyUCB, exploring, index_of
-from rotting.state import Flags, Values
-from rotting.verbs import Opinion, Verbs
 
 AHEAD = 4  # an arm is neglected if another has more than so many times its pulls
 RULED_OUT = 1000.0  # times as likely must another theta be
@@ -103,10 +103,10 @@ def pulled(params: Params, state: State, arm: int) -> None:
     verbs.pulled(params.fallback, state.fallback, arm)
 
 
-def reopen(params: Params, state: State, flags: Any) -> None:
+def set_open(params: Params, state: State, flags: Any) -> None:
     """Both are told."""
-    verbs.reopen(params.trusted, state.trusted, flags)
-    verbs.reopen(params.fallback, state.fallback, flags)
+    verbs.set_open(params.trusted, state.trusted, flags)
+    verbs.set_open(params.fallback, state.fallback, flags)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
@@ -154,24 +154,24 @@ def _look(params: Params, state: State, arm: Any, n: Any) -> None:
         state.unsure[0] = 1 if off else 0
 
 
-def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
     """What the family makes of that pull."""
-    return verbs.judge(params.trusted, state.trusted, arm, pull)
+    return verbs.score(params.trusted, state.trusted, arm, pull)
 
 
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """Judge the arm's next pull by the family again."""
-    verbs.rejudge(params.trusted, state.trusted, arm)
+    verbs.refresh_score(params.trusted, state.trusted, arm)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """What the policy makes of it that decides now, by the family or without."""
     if state.trusted.arms.observed[arm] < params.need:
-        return Opinion()
+        return Inspection()
     if state.doubted[0] + state.unsure[0] > 0:
-        found = verbs.look(params.fallback, state.fallback, arm)
+        found = verbs.inspect(params.fallback, state.fallback, arm)
     else:
-        found = verbs.look(params.trusted, state.trusted, arm)
+        found = verbs.inspect(params.trusted, state.trusted, arm)
         if found is not None and params.need == 1:
             found = found._replace(rule="mostly")  # neglected arms are tried
     assert found is not None
@@ -217,7 +217,7 @@ class Guarded(Policy):
     doubt: Positive = 2.0
 
     grows: ClassVar[bool] = False
-    by_key: ClassVar[bool | str] = (
+    no_audience: ClassVar[str] = (
         "its guards look at an arm's rewards in the order of its pulls, and each key has its own"
     )
     verbs: ClassVar[Verbs] = Verbs(
@@ -227,10 +227,10 @@ class Guarded(Policy):
         choose,
         update,
         pulled,
-        judge=judge,
-        rejudge=rejudge,
-        reopen=reopen,
-        look=look,
+        score=score,
+        refresh_score=refresh_score,
+        set_open=set_open,
+        inspect=inspect,
     )
 
     def check(self) -> None:

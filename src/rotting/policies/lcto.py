@@ -9,16 +9,22 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Place
+from rotting.kernel.verbs import Verbs
 from rotting.models import Family, Plateau, Polynomial
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_pull, next_untried, no_pulls, rewarded
 from rotting.policies.parts.family import check_family, table_of
 from rotting.policies.parts.likelihood import Fit, add_residuals, best_fit, no_fit
-from rotting.policies.parts.ranking import Ranking, best_least_pulled, rank, reopen_ranked, unranked
-from rotting.state import Place
-from rotting.verbs import Verbs
+from rotting.policies.parts.ranking import (
+    Ranking,
+    best_least_pulled,
+    rank,
+    set_open_ranked,
+    unranked,
+)
 
 
 class Params(NamedTuple):
@@ -55,11 +61,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     n = rewarded(state.arms, arm, 1)
     add_residuals(params.mu, state.fit, arm, pull, reward, False)
     state.closest[arm] = best_fit(state.fit, arm, n, False)
-    rejudge(params, state, arm)
+    refresh_score(params, state, arm)
 
 
 @shared
-def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
     """mu(pull; theta-hat)."""
     if state.arms.observed[arm] == 0:
         return -math.inf
@@ -67,9 +73,9 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 
 @shared
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """Rank the arm by its next pull."""
-    rank(state.ranking, arm, judge(params, state, arm, next_pull(state.arms, arm)))
+    rank(state.ranking, arm, score(params, state, arm, next_pull(state.arms, arm)))
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,14 @@ class LCTO(Policy):
     title: ClassVar[str] = "L-CTO"
     grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen_ranked
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        score=score,
+        refresh_score=refresh_score,
+        set_open=set_open_ranked,
     )
 
     def check(self) -> None:

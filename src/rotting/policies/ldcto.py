@@ -9,8 +9,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Numbers, Place, Values
+from rotting.kernel.verbs import Verbs
 from rotting.models import Family, Plateau, Polynomial
 from rotting.parameters import Count, Positive
 from rotting.policies.base import Policy
@@ -21,15 +23,13 @@ from rotting.policies.parts.arms import (
     next_pull,
     next_untried,
     no_pulls,
-    reopen_started,
     rewarded,
+    set_open_started,
 )
 from rotting.policies.parts.family import check_family, table_of
+from rotting.policies.parts.inspection import worth_and_padding
 from rotting.policies.parts.likelihood import Fit, add_residuals, best_fit, no_fit
-from rotting.policies.parts.opinions import worth_and_padding
 from rotting.policies.parts.padding import log_padding, padding_at
-from rotting.state import Numbers, Place, Values
-from rotting.verbs import Verbs
 
 
 class Params(NamedTuple):
@@ -82,11 +82,11 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
         state.closest[arm] = closest
         state.constant[arm] = state.fit.residual[arm, closest] / n
         state.width[arm] = 1.0 / math.sqrt(n)
-        rejudge(params, state, arm)
+        refresh_score(params, state, arm)
 
 
 @shared
-def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
     """constant + mu(pull; theta-hat)."""
     if state.arms.observed[arm] < params.start:
         return -math.inf
@@ -94,9 +94,9 @@ def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 
 @shared
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """What the arm's next pull is worth."""
-    state.value[arm] = judge(params, state, arm, next_pull(state.arms, arm))
+    state.value[arm] = score(params, state, arm, next_pull(state.arms, arm))
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,10 @@ class LDCTO(Policy):
         init,
         choose,
         update,
-        judge=judge,
-        rejudge=rejudge,
-        reopen=reopen_started,
-        look=worth_and_padding,
+        score=score,
+        refresh_score=refresh_score,
+        set_open=set_open_started,
+        inspect=worth_and_padding,
     )
 
     def check(self) -> None:

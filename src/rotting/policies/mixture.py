@@ -9,17 +9,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import random
-from rotting.arrays import FloatArray, IntArray
 from rotting.bandits.audience import HalfLife, Window, check_rest
-from rotting.compilable import shared
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts, Numbers
+from rotting.kernel.verbs import CurvePoint, Inspection, Verbs
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_pull, no_pulls, rewarded
 from rotting.policies.parts.cells import Cells, cell_of, cell_table, log_gamma, no_cells
 from rotting.policies.parts.openings import is_open
 from rotting.policies.parts.sampling import beta
-from rotting.state import Counts, Numbers
-from rotting.verbs import Belief, Opinion, Verbs
 
 uniform = random.uniform
 
@@ -158,18 +158,18 @@ def _moments(params: Params, state: State, arm: int, pull: int) -> tuple[float, 
     return first, math.sqrt(max(0.0, second - first * first))
 
 
-def believe(params: Params, state: State, arm: int, pull: int) -> Belief | None:
+def curve(params: Params, state: State, arm: int, pull: int) -> CurvePoint | None:
     """Mean and twice the standard deviation of what that pull is worth; nothing without rewards."""
     if state.arms.observed[arm] == 0:
         return None
     mean, deviation = _moments(params, state, arm, pull)
-    return Belief(mean, max(0.0, mean - 1.96 * deviation), min(1.0, mean + 1.96 * deviation))
+    return CurvePoint(mean, max(0.0, mean - 1.96 * deviation), min(1.0, mean + 1.96 * deviation))
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """What its next pull is worth, and the standard deviation of that."""
     mean, deviation = _moments(params, state, arm, next_pull(state.arms, arm))
-    return Opinion(mean, deviation, rule="sampled")
+    return Inspection(mean, deviation, rule="sampled")
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,10 @@ class Mixture(Policy):
 
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
-    by_key: ClassVar[bool | str] = True
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look, believe=believe)
+    counts_by_key: ClassVar[bool] = True
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, inspect=inspect, curve=curve
+    )
 
     def check(self) -> None:
         """Refuse a rest that is none."""

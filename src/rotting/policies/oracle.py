@@ -9,18 +9,23 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import random
-from rotting.arrays import FloatArray, IntArray
 from rotting.bandits import Arm, NoNoise, Scenario
-from rotting.compilable import shared
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Finite, Numbers, Place, Unchanged
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.models import Constant
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import first_open
 from rotting.policies.parts.arms import TIME, Arms, no_pulls
-from rotting.policies.parts.exposures import counts_by_key, expose, freshness, mean_after
+from rotting.policies.parts.exposures import (
+    effective_count,
+    expose,
+    has_key_counts,
+    interpolated_mean,
+)
 from rotting.policies.parts.openings import is_open, may_close
-from rotting.state import Finite, Numbers, Place, Unchanged
-from rotting.verbs import Opinion, Verbs
 
 tie = random.tie
 
@@ -89,7 +94,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
         runner_up=np.full(1, math.inf),
     )
     if params.models.size == arms:
-        reveal(params, state, params.models, params.constants)
+        set_truth(params, state, params.models, params.constants)
     return state
 
 
@@ -102,7 +107,7 @@ def _note_runner_up(state: State) -> None:
     state.runner_up[0] = runner_up
 
 
-def reveal(params: Params, state: State, models: Any, constants: Any) -> None:
+def set_truth(params: Params, state: State, models: Any, constants: Any) -> None:
     """Take in the true arms; the heap is built at the first decision."""
     for i in range(models.size):
         state.models[i] = models[i]
@@ -129,7 +134,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     best on top: only the pulled arm's next mean falls, and nothing is reordered while it stays
     above the rest.
     """
-    if may_close(state.arms.opening) or counts_by_key(state.arms.exposure):
+    if may_close(state.arms.opening) or has_key_counts(state.arms.exposure):
         return _best_open(params, state, draw)
     arm = state.heap[0]
     if arm < 0:
@@ -150,9 +155,9 @@ def choose(params: Params, state: State, draw: Any) -> int:
 @shared
 def _next_mean(params: Params, state: State, arm: Any) -> Any:
     """mu_i(N_i + 1); the last of the table beyond that. In an audience N_i is the key's."""
-    if counts_by_key(state.arms.exposure):
-        shown = freshness(state.arms.exposure, arm)
-        return state.constants[arm] + mean_after(params.means, state.models[arm], shown)
+    if has_key_counts(state.arms.exposure):
+        shown = effective_count(state.arms.exposure, arm)
+        return state.constants[arm] + interpolated_mean(params.means, state.models[arm], shown)
     n, last = state.arms.pulls[arm], params.means.shape[1] - 1
     return state.constants[arm] + params.means[state.models[arm], min(n, last)]
 
@@ -172,15 +177,15 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Learn nothing: pi_max knows the means."""
 
 
-def rejudge(params: Params, state: State, arm: int) -> None:
+def refresh_score(params: Params, state: State, arm: int) -> None:
     """The mean of the arm's next pull, of another key perhaps."""
     state.next_mean[arm] = _next_mean(params, state, arm)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean of its next reward, which it was told."""
     mean = _next_mean(params, state, arm)
-    return Opinion(mean, None, mean, rule="told")
+    return Inspection(mean, None, mean, rule="told")
 
 
 @dataclass(frozen=True)
@@ -200,9 +205,17 @@ class Oracle(Policy):
 
     arms: Sequence[Arm] | None = None
 
-    by_key: ClassVar[bool | str] = True
+    counts_by_key: ClassVar[bool] = True
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, pulled, rejudge=rejudge, reveal=reveal, look=look
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        pulled,
+        refresh_score=refresh_score,
+        set_truth=set_truth,
+        inspect=inspect,
     )
 
     def check(self) -> None:

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from rotting import verbs
+from rotting.kernel import verbs
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.policies.base import Policy, check_held, take_after
-from rotting.policies.parts.arms import Arms, count_pull, no_pulls, reopen_arms, rewarded
-from rotting.policies.parts.shelf import Shelf, empty_shelf, reopen_shelf, turn_shelf
+from rotting.policies.parts.arms import Arms, count_pull, no_pulls, rewarded, set_open_arms
+from rotting.policies.parts.per_key_state import (
+    PerKeyState,
+    load_key,
+    no_key_states,
+    set_open_per_key,
+)
 from rotting.policies.ucb1 import UCB1
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -24,57 +29,57 @@ class State(NamedTuple):
     """Whose turn it is, and everybody's state."""
 
     arms: Arms  # pulls by key
-    shelf: Shelf  # the states of the policy that decides, one a key
+    per_key: PerKeyState  # the states of the policy that decides, one a key
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
     """Nothing shown to anybody."""
     inner = verbs.verbs_of(params.inner).init(params.inner, arms, capacity)
-    return State(no_pulls(arms), empty_shelf(inner, arms))
+    return State(no_pulls(arms), no_key_states(inner, arms))
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
     """What the key's own policy chooses."""
-    turn_shelf(params.inner, state.shelf, state.arms.exposure)
-    return verbs.choose(params.inner, state.shelf.own.inner, draw)
+    load_key(params.inner, state.per_key, state.arms.exposure)
+    return verbs.choose(params.inner, state.per_key.current.inner, draw)
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
     """Count it for the key."""
-    turn_shelf(params.inner, state.shelf, state.arms.exposure)
+    load_key(params.inner, state.per_key, state.arms.exposure)
     count_pull(params, state, arm)
-    verbs.pulled(params.inner, state.shelf.own.inner, arm)
+    verbs.pulled(params.inner, state.per_key.current.inner, arm)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """The key's own policy learns."""
-    turn_shelf(params.inner, state.shelf, state.arms.exposure)
+    load_key(params.inner, state.per_key, state.arms.exposure)
     rewarded(state.arms, arm, 1)
-    verbs.update(params.inner, state.shelf.own.inner, arm, pull, reward)
+    verbs.update(params.inner, state.per_key.current.inner, arm, pull, reward)
 
 
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """What the key's policy keeps of the arm's next pull is made anew."""
-    turn_shelf(params.inner, state.shelf, state.arms.exposure)
-    verbs.rejudge(params.inner, state.shelf.own.inner, arm)
+    load_key(params.inner, state.per_key, state.arms.exposure)
+    verbs.refresh_score(params.inner, state.per_key.current.inner, arm)
 
 
-def reopen(params: Params, state: State, flags: Any) -> None:
+def set_open(params: Params, state: State, flags: Any) -> None:
     """All keys are told, each when it is its turn."""
-    reopen_arms(state.arms, flags, 1)
-    reopen_shelf(params.inner, state.shelf, flags)
+    set_open_arms(state.arms, flags, 1)
+    set_open_per_key(params.inner, state.per_key, flags)
 
 
-def chosen(params: Params, state: State, arm: Any, pull: Any, chance: Any) -> None:
+def set_propensity(params: Params, state: State, arm: Any, pull: Any, chance: Any) -> None:
     """Somebody else chose: the key's own policy is told."""
-    turn_shelf(params.inner, state.shelf, state.arms.exposure)
-    verbs.chosen(params.inner, state.shelf.own.inner, arm, pull, chance)
+    load_key(params.inner, state.per_key, state.arms.exposure)
+    verbs.set_propensity(params.inner, state.per_key.current.inner, arm, pull, chance)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion | None:
+def inspect(params: Params, state: State, arm: int) -> Inspection | None:
     """What the present key's policy makes of it."""
-    turn_shelf(params.inner, state.shelf, state.arms.exposure)
-    return verbs.look(params.inner, state.shelf.own.inner, arm)
+    load_key(params.inner, state.per_key, state.arms.exposure)
+    return verbs.inspect(params.inner, state.per_key.current.inner, arm)
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class PerKey(Policy):
 
     inner: Policy
 
-    by_key: ClassVar[bool | str] = True
+    counts_by_key: ClassVar[bool] = True
     no_rest: ClassVar[str] = "each key's policy counts its own pulls, which do not fade"
     verbs: ClassVar[Verbs] = Verbs(
         Params,
@@ -102,10 +107,10 @@ class PerKey(Policy):
         choose,
         update,
         pulled,
-        rejudge=rejudge,
-        reopen=reopen,
-        chosen=chosen,
-        look=look,
+        refresh_score=refresh_score,
+        set_open=set_open,
+        set_propensity=set_propensity,
+        inspect=inspect,
     )
 
     def check(self) -> None:

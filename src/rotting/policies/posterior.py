@@ -23,9 +23,11 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting import random
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Numbers, Place, PositiveNumbers, Within
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.models import Family, Interval, Plateau, Polynomial
 from rotting.parameters import NonNegative, OneOf, Positive, Switch
 from rotting.policies.base import Policy
@@ -35,10 +37,11 @@ from rotting.policies.parts.arms import (
     next_pull,
     next_untried,
     no_pulls,
-    reopen_arms,
     rewarded,
+    set_open_arms,
 )
 from rotting.policies.parts.family import check_family, table_of
+from rotting.policies.parts.inspection import certain, sampled
 from rotting.policies.parts.likelihood import (
     Fit,
     add_residuals,
@@ -49,10 +52,7 @@ from rotting.policies.parts.likelihood import (
     weight_of,
 )
 from rotting.policies.parts.openings import is_open
-from rotting.policies.parts.opinions import certain, sampled
 from rotting.policies.parts.ranking import Ranking, best, rank, rerank, unranked
-from rotting.state import Numbers, Place, PositiveNumbers, Within
-from rotting.verbs import Opinion, Verbs
 
 normal = random.normal
 uniform = random.uniform
@@ -124,7 +124,7 @@ def _weight(params: Params, state: State, arm: Any, k: Any, sharpness: Any) -> A
 
 
 @shared
-def judge(params: Params, state: State, arm: Any, pull: Any) -> Any:
+def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
     """The posterior mean of what that pull is worth, and z standard deviations more."""
     n = state.arms.observed[arm]
     if n < params.need:
@@ -258,33 +258,33 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     if params.thompson:
         _weigh(params, state, arm)
     else:
-        rejudge(params, state, arm)
+        refresh_score(params, state, arm)
 
 
 @shared
-def rejudge(params: Params, state: State, arm: Any) -> None:
+def refresh_score(params: Params, state: State, arm: Any) -> None:
     """Rank the arm by its next pull; Thompson's draws are made when an arm is chosen."""
     if not params.thompson:
-        rank(state.ranking, arm, judge(params, state, arm, next_pull(state.arms, arm)))
+        rank(state.ranking, arm, score(params, state, arm, next_pull(state.arms, arm)))
 
 
 @shared
-def reopen(params: Params, state: State, flags: Any) -> None:
+def set_open(params: Params, state: State, flags: Any) -> None:
     """Count the arms that ramp up, and rank the open ones, anew."""
-    reopen_arms(state.arms, flags, params.need)
+    set_open_arms(state.arms, flags, params.need)
     rerank(state.ranking)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The posterior mean of the next pull, and its standard deviation, or z of them."""
     pull = next_pull(state.arms, arm)
-    mean = judge(params._replace(z=0.0), state, arm, pull)
+    mean = score(params._replace(z=0.0), state, arm, pull)
     if params.thompson:
-        return sampled(mean, judge(params._replace(z=1.0), state, arm, pull) - mean)
-    found = certain(judge(params, state, arm, pull))
+        return sampled(mean, score(params._replace(z=1.0), state, arm, pull) - mean)
+    found = certain(score(params, state, arm, pull))
     if params.z == 0.0 or found.index is None:
         return found
-    return Opinion(mean, found.index - mean, found.index)
+    return Inspection(mean, found.index - mean, found.index)
 
 
 @dataclass(frozen=True)
@@ -314,7 +314,15 @@ class Posterior(Policy):
 
     grows: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, judge=judge, rejudge=rejudge, reopen=reopen, look=look
+        Params,
+        State,
+        init,
+        choose,
+        update,
+        score=score,
+        refresh_score=refresh_score,
+        set_open=set_open,
+        inspect=inspect,
     )
 
     def check(self) -> None:

@@ -17,7 +17,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts, Values
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import NonNegative, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import first_open
@@ -26,8 +28,8 @@ from rotting.policies.parts.arms import (
     Arms,
     next_untried,
     no_pulls,
-    reopen_arms,
     rewarded,
+    set_open_arms,
 )
 from rotting.policies.parts.best_window import (
     Widths,
@@ -38,8 +40,6 @@ from rotting.policies.parts.best_window import (
 )
 from rotting.policies.parts.history import History, Starts, empty_history, no_starts, remember
 from rotting.policies.parts.openings import is_open, open_arms
-from rotting.state import Counts, Values
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -128,23 +128,23 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 
 @shared
-def reopen(params: Params, state: State, flags: Any) -> None:
+def set_open(params: Params, state: State, flags: Any) -> None:
     """Look for all windows again: RAW-UCB++'s widths depend on how many arms are open."""
-    reopen_arms(state.arms, flags, 1)
+    set_open_arms(state.arms, flags, 1)
     for i in range(flags.size):
         state.seen[i] = 0
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean and the padding of the window that is worth least."""
     n = state.arms.observed[arm]
     if n == 0:
-        return Opinion()
+        return Inspection()
     history, starts = state.history, state.starts
     scale, log_x = _scale(params, state), _log_x(params, state)
     index = find_window(params.widths, history, starts, arm, n, scale, log_x)
     mean = window_sum(history, starts, arm) / (n - starts.start[arm])
-    return Opinion(mean, index - mean, index)
+    return Inspection(mean, index - mean, index)
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,9 @@ class RAWUCB(Policy):
     alpha: Positive = 1.4
 
     title: ClassVar[str] = "RAW-UCB"
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, reopen=reopen, look=look)
+    verbs: ClassVar[Verbs] = Verbs(
+        Params, State, init, choose, update, set_open=set_open, inspect=inspect
+    )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate square roots."""

@@ -7,12 +7,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import IntArray
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.state import Place
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, no_pulls
 from rotting.policies.parts.openings import next_open
-from rotting.state import Place
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -50,9 +50,9 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Learn nothing."""
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """Nothing is estimated."""
-    return Opinion(rule="turn")
+    return Inspection(rule="turn")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class RoundRobin(Policy):
 
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""

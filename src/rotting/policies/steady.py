@@ -9,7 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Numbers, Values
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import NonNegative, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import (
@@ -39,8 +41,6 @@ from rotting.policies.parts.noise_estimate import (
     nothing_differed,
 )
 from rotting.policies.parts.openings import is_open, open_arms
-from rotting.state import Numbers, Values
-from rotting.verbs import Opinion, Verbs
 
 LATER = 10.0  # added to t / K in ln: the first rounds know little, and false alarms cost most
 FAR = 1e4  # a first reward so many sigmas from zero is subtracted from all: sums keep digits
@@ -180,13 +180,13 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     state.width[arm] = (1.0 + params.few / h) / math.sqrt(h)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean of its window, and the padding."""
     if state.arms.observed[arm] == 0:
-        return Opinion()
+        return Inspection()
     padding = exploring(params, state)
     index = index_of(state, arm, padding) + state.shift[OFF]
-    return Opinion(state.mean[arm] + state.shift[OFF], padding * _width(state, arm), index)
+    return Inspection(state.mean[arm] + state.shift[OFF], padding * _width(state, arm), index)
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class SteadyUCB(Policy):
     title: ClassVar[str] = "SteadyUCB"
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Take the roots once."""

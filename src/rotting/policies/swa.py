@@ -8,13 +8,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls
+from rotting.policies.parts.inspection import ranked
 from rotting.policies.parts.openings import is_open, may_close
-from rotting.policies.parts.opinions import ranked
-from rotting.policies.parts.ranking import Ranking, best, rank, reopen_ranked, unranked
+from rotting.policies.parts.ranking import Ranking, best, rank, set_open_ranked, unranked
 from rotting.policies.parts.window import (
     Window,
     count_unfilled,
@@ -22,9 +24,7 @@ from rotting.policies.parts.window import (
     least_filled,
     observe,
 )
-from rotting.state import Counts
 from rotting.theory.window import averaging_window
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -80,9 +80,9 @@ def pulled(params: Params, state: State, arm: int) -> None:
 
 
 @shared
-def reopen(params: Params, state: State, flags: Any) -> None:
+def set_open(params: Params, state: State, flags: Any) -> None:
     """Count the arms that ramp up, and rank the open ones, anew."""
-    reopen_ranked(params, state, flags)
+    set_open_ranked(params, state, flags)
     state.short[0] = count_unfilled(state.window, state.arms, params.window)
 
 
@@ -92,10 +92,10 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     rank(state.ranking, arm, mean)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean of its last M rewards; nothing while it ramps up."""
     if state.arms.pulls[arm] - state.window.base[arm] < params.window:
-        return Opinion()
+        return Inspection()
     return ranked(params, state, arm)
 
 
@@ -116,7 +116,7 @@ class SWA(Policy):
     needs_horizon: ClassVar[bool] = True
     tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, pulled, reopen=reopen, look=look
+        Params, State, init, choose, update, pulled, set_open=set_open, inspect=inspect
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Count, Positive
 from rotting.policies import swucb
 from rotting.policies.base import Policy
-from rotting.policies.parts.opinions import sampled
+from rotting.policies.parts.inspection import sampled
 from rotting.policies.parts.rounds import absent
 from rotting.policies.parts.sampling import highest_draw
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -31,7 +31,7 @@ def choose(params: Params, state: swucb.State, draw: Any) -> int:
     return arm
 
 
-def look(params: Params, state: swucb.State, arm: int) -> Opinion:
+def inspect(params: Params, state: swucb.State, arm: int) -> Inspection:
     """The mean of its rewards in the window, and sigma / sqrt(N_tau)."""
     return sampled(state.rounds.mean[arm], params.sigma * state.rounds.width[arm])
 
@@ -54,7 +54,7 @@ class SWTS(Policy):
     title: ClassVar[str] = "SW-TS"
     tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, swucb.State, swucb.init, choose, swucb.update, swucb.pulled, look=look
+        Params, swucb.State, swucb.init, choose, swucb.update, swucb.pulled, inspect=inspect
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from rotting.arrays import FloatArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Count, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import TIME, Arms, no_pulls
-from rotting.policies.parts.opinions import padded
+from rotting.policies.parts.inspection import padded
 from rotting.policies.parts.padding import log_padding, padding_at
 from rotting.policies.parts.rounds import Rounds, absent, credit, enter, no_rounds
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -63,7 +63,7 @@ def update(params: Any, state: State, arm: int, pull: int, reward: float) -> Non
     credit(state.rounds, state.arms, arm, pull, reward)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean of its rewards in the window, and the padding."""
     return padded(state.rounds.mean[arm], state.rounds.width[arm], _bonus(params, state))
 
@@ -85,7 +85,7 @@ class SWUCB(Policy):
     B: Positive = 2.0
     xi: Positive = 0.5
 
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the padding."""

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rotting.kernel.state import Numbers, Values
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
-from rotting.policies.parts.opinions import sampled
+from rotting.policies.parts.inspection import sampled
 from rotting.policies.parts.sampling import highest_beta, highest_draw
-from rotting.state import Numbers, Values
-from rotting.verbs import Opinion, Verbs
 
 _BETA = 0.0  # in sigma's place: rewards lie in [0, 1]
 
@@ -60,7 +60,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     state.width[arm] = 1.0 / math.sqrt(n)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """Mean and standard deviation of the posterior."""
     if params.sigma > _BETA:
         return sampled(state.mean[arm], params.sigma * state.width[arm])
@@ -93,7 +93,7 @@ class Thompson(Policy):
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
     asks: ClassVar[tuple[str, ...]] = ("sigma",)
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Nothing to tabulate."""

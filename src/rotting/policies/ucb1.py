@@ -9,15 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.state import Numbers, Values
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import TIME, Arms, next_untried, no_pulls, rewarded
-from rotting.policies.parts.opinions import padded
+from rotting.policies.parts.inspection import padded
 from rotting.policies.parts.padding import log_padding, padding_at, width_at, width_table
-from rotting.state import Numbers, Values
-from rotting.verbs import Opinion, Verbs
 
 
 class Params(NamedTuple):
@@ -59,7 +59,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     state.width[arm] = width_at(params.widths, n)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean of all its rewards, and sqrt(c ln t / N)."""
     bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
     return padded(state.mean[arm], state.width[arm], bonus)
@@ -81,7 +81,7 @@ class UCB1(Policy):
 
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Tabulate the padding."""

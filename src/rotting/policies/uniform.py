@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from rotting import random
+from rotting.kernel import random
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import Arms, no_pulls
 from rotting.policies.parts.openings import nth_open, open_arms
-from rotting.verbs import Opinion, Verbs
 
 uniform = random.uniform
 
@@ -42,9 +42,9 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     """Learn nothing."""
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """Nothing is estimated."""
-    return Opinion(rule="uniform")
+    return Inspection(rule="uniform")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Uniform(Policy):
 
     tables: ClassVar[bool] = False
     grows: ClassVar[bool] = False
-    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, look=look)
+    verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
         """Note the number of arms."""

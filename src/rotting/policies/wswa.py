@@ -8,14 +8,16 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import IntArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts, Within
+from rotting.kernel.verbs import Inspection, Verbs
 from rotting.parameters import OneOf, Positive
 from rotting.policies.base import Policy
 from rotting.policies.parts.arms import TIME, WAITING, Arms, next_untried, no_pulls
+from rotting.policies.parts.inspection import ranked
 from rotting.policies.parts.openings import is_open, may_close, open_arms
-from rotting.policies.parts.opinions import ranked
-from rotting.policies.parts.ranking import Ranking, best, rank, reopen_ranked, unranked
+from rotting.policies.parts.ranking import Ranking, best, rank, set_open_ranked, unranked
 from rotting.policies.parts.window import (
     Window,
     count_unfilled,
@@ -25,9 +27,7 @@ from rotting.policies.parts.window import (
     sum_window,
     window_mean,
 )
-from rotting.state import Counts, Within
 from rotting.theory.window import averaging_window
-from rotting.verbs import Opinion, Verbs
 
 _EPOCHS = 62
 
@@ -182,9 +182,9 @@ def _begin_epoch(params: Params, state: State) -> None:
 
 
 @shared
-def reopen(params: Params, state: State, flags: Any) -> None:
+def set_open(params: Params, state: State, flags: Any) -> None:
     """Count the arms that ramp up, and rank the open ones, anew. The epoch keeps its window."""
-    reopen_ranked(params, state, flags)
+    set_open_ranked(params, state, flags)
     state.short[0] = count_unfilled(state.window, state.arms, state.length[0])
 
 
@@ -194,10 +194,10 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     rank(state.ranking, arm, mean)
 
 
-def look(params: Params, state: State, arm: int) -> Opinion:
+def inspect(params: Params, state: State, arm: int) -> Inspection:
     """The mean of its last M rewards; nothing while it ramps up."""
     if state.arms.pulls[arm] - state.window.base[arm] < state.length[0]:
-        return Opinion()
+        return Inspection()
     return ranked(params, state, arm)
 
 
@@ -229,7 +229,7 @@ class WSWA(Policy):
     title: ClassVar[str] = "wSWA"
     tables: ClassVar[bool] = False
     verbs: ClassVar[Verbs] = Verbs(
-        Params, State, init, choose, update, pulled, reopen=reopen, look=look
+        Params, State, init, choose, update, pulled, set_open=set_open, inspect=inspect
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:

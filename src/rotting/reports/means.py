@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray, IntArray
 from rotting.bandits import Arm, RandomArms, Scenario
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.models import Amplitude, Family, Grid, Interval, MixedFamily, Model
 from rotting.models.base import PROBE
 from rotting.printable import printable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.reports.ink import readable
 
 if TYPE_CHECKING:

@@ -91,7 +91,7 @@ class Book:
             return self._decided_before(experiment, asked, key, among, before)
         fine_id(asked.id)
         self._refuse_archived(experiment, asked.id)
-        if among is not None and experiment.player.policy.verbs.reopen is None:
+        if among is not None and experiment.player.policy.verbs.set_open is None:
             title = experiment.player.policy.title
             raise bad("among", f"among must be left out: {title} cannot leave arms out")
         is_open = experiment.open
@@ -399,7 +399,7 @@ class Book:
         applied = is_open if what == "retire" else not is_open
         seq = experiment.seq
         if applied:
-            if experiment.player.policy.verbs.reopen is None:
+            if experiment.player.policy.verbs.set_open is None:
                 title = experiment.player.policy.title
                 raise bad(what, f"arms of {title} cannot come and go")
             kind = {
@@ -417,7 +417,7 @@ class Book:
         policy, _ = make_policy(asked.policy, experiment.settings.audience, len(experiment.labels))
         data = plain.to_plain(policy)
         make_player(experiment.settings, data, asked.horizon)
-        if policy.verbs.reopen is None and experiment.labels != experiment.settings.arms:
+        if policy.verbs.set_open is None and experiment.labels != experiment.settings.arms:
             raise bad("policy", f"arms of {policy.title} cannot come and go")
         return data
 
@@ -454,7 +454,7 @@ class Book:
                 raise Refusal("conflict", f"id {asked.id!r} was used for something else", "id")
             data = {"id": asked.id, "rows": size, "applied": False, "seq": before[0].seq}
             return Answer(data, before[0].seq)
-        if experiment.player.policy.verbs.chosen is not None:
+        if experiment.player.policy.verbs.set_propensity is not None:
             title = experiment.player.policy.title
             raise bad("rows", f"history cannot be told to {title}, which learns by propensities")
         surrogates: list[int] | None = None

@@ -27,7 +27,7 @@ from rotting.serve.errors import Refusal
 from rotting.serve.loading import load
 from rotting.serve.mark import WAY_ON, Mark, MarkFile, loss, read_mark
 from rotting.serve.snapshots import encode, packed, picture_of
-from rotting.serve.store import LONG_LOG, PATIENCE, Group, Snapshot, Store
+from rotting.serve.store import LONG_LOG, SILENT_PULLS, Group, Snapshot, Store
 
 T = TypeVar("T")
 _LOG = logging.getLogger("rotting.serve")
@@ -50,7 +50,7 @@ class Journal:
         connect: Connect = connect,
         compiled: bool = True,
         clock: Callable[[], float] = time.time,
-        patience: float = PATIENCE,
+        patience: float = SILENT_PULLS,
         waiting: int = MOST_WAITING,
         accept_loss: bool = False,
     ) -> None:

@@ -97,6 +97,7 @@ class Figures:
         keys = GaugeMetricFamily("rotting_keys", "keys known", labels=["experiment"])
         for one in seen:
             waiting.add_metric([one.name], len(one.waiting) + len(one.unshown))
-            keys.add_metric([one.name], len(getattr(one.player, "_keys", ())))
+            known = one.player.core.keys
+            keys.add_metric([one.name], 0 if known is None else len(known.numbers))
         yield waiting
         yield keys

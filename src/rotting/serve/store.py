@@ -22,7 +22,7 @@ from rotting.serve.mark import chained, linked
 
 LONG_LOG = 64 << 20  # bytes of a write-ahead log that is begun anew
 PAGE = 2000  # events that are read at a time
-PATIENCE = 2.0  # seconds that another one may hold the database before we say that we cannot
+SILENT_PULLS = 2.0  # seconds that another one may hold the database before we say that we cannot
 # Rows of one statement. Python's lock is let go once a statement and not once a row: whoever shares
 # the process goes on meanwhile. Few sizes, so that statements are prepared once.
 _ROWS = (128, 32, 8, 1)
@@ -81,7 +81,7 @@ class Store:
         *,
         synchronous: str = "FULL",
         create: bool = True,
-        patience: float = PATIENCE,
+        patience: float = SILENT_PULLS,
     ) -> None:
         self.path = path = at.real(path)
         if not create and not path.exists():

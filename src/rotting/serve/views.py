@@ -55,7 +55,7 @@ def policy_of(experiment: Experiment) -> dict[str, Any]:
 def summary(experiment: Experiment) -> dict[str, Any]:
     """A line of the list."""
     counts, ledger = experiment.counts, experiment.player.core.ledger
-    seen = int(ledger.seen.sum())
+    seen = int(ledger.rewarded.sum())
     return {
         "name": experiment.name,
         "created": experiment.created,
@@ -137,7 +137,7 @@ def _joined(experiment: Experiment, opinion: dict[str, Any]) -> dict[str, Any]:
     lately = max(1, sum(recent))
     arms = []
     for number, label in enumerate(experiment.labels):
-        seen = int(ledger.seen[number])
+        seen = int(ledger.rewarded[number])
         estimate, padding = opinion["rows"].get(label, (None, None))
         curve = opinion["curves"].get(label)
         first = curve[0] if curve else {}

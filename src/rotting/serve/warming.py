@@ -108,7 +108,7 @@ def warm(settings: Any, policy: Any, horizon: int | None) -> None:
     """Compile what a player of these settings needs, or take it from the cache."""
     made: Any = make_player(msgspec.convert(settings, Settings), policy, horizon, compiled=True)
     keys = {"keys": [1]} if settings["audience"] else {}
-    if made.policy.verbs.chosen is None:
+    if made.policy.verbs.set_propensity is None:
         made.learn([made.arms[0]], [0.0], **keys)  # batches
     else:
         made.select_by(["warm"])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 
 
 class Cap(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models import Family, Model
 from rotting.theory.sums import cumulative
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models import Exponential, Family, Model, Plateau, Polynomial
 from rotting.theory.balance import first_true
 from rotting.theory.samples import m_star

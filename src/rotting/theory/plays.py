@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rotting import checks
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 
 
 class Play(NamedTuple):

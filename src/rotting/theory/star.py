@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models import Family, Model
 from rotting.theory import far
 from rotting.theory.balance import FARTHEST, first_true

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
 
 LONGEST = 2.0**30  # a window that no run can fill; longer ones would overflow 32 bits
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rotting.compilable import GPU_FORMS
+from rotting.kernel.compilable import GPU_FORMS
+from rotting.kernel.random import new_draw
 from rotting.models.families import ordered_rows
 from rotting.policies.parts.argmax import (
     argmax,
@@ -16,8 +17,7 @@ from rotting.policies.parts.argmax import (
     top_two_without_branches,
 )
 from rotting.policies.parts.nearest import nearest, nearest_at_once, nearest_of_all
-from rotting.policies.parts.openings import AllOpen, Openings
-from rotting.random import new_draw
+from rotting.policies.parts.openings import AllOpen, OpenArms
 
 
 def test_there_are_no_others() -> None:
@@ -56,7 +56,7 @@ def test_closed_arms_are_not_there(arms: int) -> None:
     for seed in range(300):
         flags = rng.integers(0, 2, arms)
         flags[rng.integers(arms)] = 1
-        opening, some = Openings(flags, np.array([flags.sum()])), np.flatnonzero(flags)
+        opening, some = OpenArms(flags, np.array([flags.sum()])), np.flatnonzero(flags)
         mean, width = rng.integers(0, 3, (2, arms)).astype(float)
         mean[rng.random(arms) < 0.2] = -np.inf
         best = some[np.argmax(mean[some])]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rotting import Decision, models, policies
+from rotting.kernel.state import leaves
 from rotting.policies.parts import halves
-from rotting.state import leaves
 
 
 @pytest.mark.parametrize(("prompt", "lost"), [(0, 0.1), (0, 0.0), (60, 0.1), (101, 0.0)])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rotting import policies
+from rotting.kernel.random import new_draw, normal
 from rotting.policies.parts.history import empty_history, forget_history, remember
-from rotting.random import new_draw, normal
 
 
 def windows_by_hand(rewards: list[float], scale: float) -> tuple[float, int]:

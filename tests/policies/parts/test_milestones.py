@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rotting.kernel.state import grown, leaves
 from rotting.policies.parts import milestones
 from rotting.policies.parts.milestones import (
     LAST,
@@ -22,7 +23,6 @@ from rotting.policies.parts.milestones import (
     no_milestones,
     window_mean,
 )
-from rotting.state import grown, leaves
 
 
 def placed(rewards: list[float], slope: float = 0.0) -> Milestones:

@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 from rotting import policies
+from rotting.kernel.state import check, kinds
 from rotting.policies.parts import arms as counting
 from rotting.policies.parts.openings import (
     AllOpen,
-    Openings,
+    OpenArms,
     closable,
     is_open,
     may_close,
     next_open,
     nth_open,
     open_arms,
-    set_open,
+    set_open_flags,
 )
-from rotting.state import check, kinds
 
 
-def some(*flags: int) -> Openings:
-    return Openings(np.array(flags), np.array([sum(flags)]))
+def some(*flags: int) -> OpenArms:
+    return OpenArms(np.array(flags), np.array([sum(flags)]))
 
 
 def test_where_nothing_closes_all_are_open() -> None:
@@ -42,7 +42,7 @@ def test_what_is_asked_of_open_arms() -> None:
     assert [nth_open(opening, 5, n) for n in range(3)] == [1, 3, 4]
     assert nth_open(opening, 5, 3) == 4  # a draw of one, by rounding
     assert [next_open(opening, 5, last) for last in range(-1, 5)] == [1, 1, 3, 3, 4, 1]
-    set_open(opening, np.array([1, 0, 0, 0, 0]))
+    set_open_flags(opening, np.array([1, 0, 0, 0, 0]))
     assert opening.flags.tolist() == [1, 0, 0, 0, 0]
     assert opening.count.tolist() == [1]
     assert [next_open(opening, 5, last) for last in range(-1, 5)] == [0] * 6
@@ -59,7 +59,7 @@ def test_a_closable_state_has_the_part_wherever_arms_are_counted() -> None:
     assert closing.arms.pulls is state.arms.pulls
     check(closing, closing)
     for flags, count in (([1, 1, 0], 3), ([0, 0, 0], 1)):
-        wrong = closing.arms._replace(opening=Openings(np.array(flags), np.array([count])))
+        wrong = closing.arms._replace(opening=OpenArms(np.array(flags), np.array([count])))
         with pytest.raises(ValueError, match=r"count must be the \d open arms, got"):
             check(closing._replace(arms=wrong), closing)
 
@@ -72,8 +72,8 @@ def test_arms_that_ramp_up_are_counted_anew() -> None:
     assert arms.clock.tolist() == [0, 3, 0]
     assert counting.next_untried(arms, 2) == 2
     for flags, need, waiting in (([1, 1, 1, 0], 2, 2), ([1, 1, 0, 0], 1, 0), ([0, 0, 1, 1], 1, 2)):
-        counting.reopen_arms(arms, np.array(flags), need)
+        counting.set_open_arms(arms, np.array(flags), need)
         assert arms.clock[1:].tolist() == [waiting, 0]
     assert counting.next_untried(arms, 1) == 2
-    counting.reopen_arms(arms, np.array([1, 0, 0, 1]), 1)
+    counting.set_open_arms(arms, np.array([1, 0, 0, 1]), 1)
     assert counting.next_untried(arms, 1) == 3

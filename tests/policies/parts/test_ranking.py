@@ -7,11 +7,11 @@ import pytest
 
 from cases import examples, name_of
 from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
+from rotting.kernel.random import new_draw, tie
+from rotting.kernel.state import check, kinds
 from rotting.policies import POLICIES, Policy
 from rotting.policies.parts import ranking
-from rotting.policies.parts.openings import AllOpen, Openings, set_open
-from rotting.random import new_draw, tie
-from rotting.state import check, kinds
+from rotting.policies.parts.openings import AllOpen, OpenArms, set_open_flags
 
 FAMILY = models.Plateau(length=3).over([0.1, 0.25, 0.4])
 
@@ -78,12 +78,12 @@ def test_the_best_of_the_open_arms(arms: int) -> None:
     rng = np.random.default_rng(arms)
     plain, pulled = ranking.unranked(arms), ranking.unranked(arms)
     draw, pulls = new_draw(1), np.zeros(arms, dtype=np.int64)
-    opening = Openings(np.ones(arms, dtype=np.int64), np.full(1, arms))
+    opening = OpenArms(np.ones(arms, dtype=np.int64), np.full(1, arms))
     for t in range(200):
         if t % 3 == 0:
             flags = (rng.random(arms) < rng.random()).astype(np.int64)
             flags[rng.integers(arms)] = 1
-            set_open(opening, flags)
+            set_open_flags(opening, flags)
             ranking.rerank(plain)
             ranking.rerank(pulled)
         for arm in rng.integers(arms, size=rng.choice([0, 1, 1, 1, 2, 5])):

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rotting.kernel.random import new_draw, normal
 from rotting.policies import EFFRAWUCB
 from rotting.policies.parts import arms as counting
 from rotting.policies.parts import growing, likelihood, padding, rounds
 from rotting.policies.parts.argmax import argmax
 from rotting.policies.parts.openings import AllOpen
 from rotting.policies.parts.sampling import highest_draw
-from rotting.random import new_draw, normal
 
 FEW = st.lists(st.integers(0, 3), min_size=1, max_size=7)
 

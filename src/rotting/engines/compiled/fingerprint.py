@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import Table
+from rotting.kernel.compilable import Table
 
 _TRUSTED = ("numpy", "math", "numba", "builtins")  # their versions are part of the cache's own key
 _ABSENT = object()

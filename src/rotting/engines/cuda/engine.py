@@ -17,12 +17,12 @@ import numpy as np
 from rotting.bandits import World
 from rotting.cache import BoundedCache
 from rotting.engines.baseline import Baseline, play_baseline
-from rotting.engines.compiled.overloads import register, register_gpu_forms, register_loops
+from rotting.engines.compiled.numba_hooks import register, register_gpu_forms, register_loops
 from rotting.engines.cuda.kernels import kernel_of, lie_together
 from rotting.engines.loop import Outcome, Scratch, play
 from rotting.engines.plan import CHUNK_TABLES, Plan, check_stop, with_tables
+from rotting.kernel.state import leaves, rebuild
 from rotting.progress import Progress
-from rotting.state import leaves, rebuild
 
 MOST_RUNS = 1 << 18  # a portion: enough to fill any device
 _PROCESSOR = 227 * 1024  # bytes of shared memory a multiprocessor has, on the devices tuned for

@@ -14,9 +14,8 @@ import numpy as np
 
 from rotting.bandits import Bandits
 from rotting.engines.baseline import Baseline, play_baseline
-from rotting.engines.events import NoEvents
-from rotting.engines.loop import Keys, Outcome, Scratch, play
-from rotting.state import Leaf, is_part, leaves
+from rotting.engines.loop import Keys, NoEvents, Outcome, Scratch, play
+from rotting.kernel.state import Leaf, is_part, leaves
 
 SHARED = 46_000  # bytes of shared memory that a block may use without asking for more
 _LARGE = 1024  # numbers; in a smaller table threads profit from each other's cache lines

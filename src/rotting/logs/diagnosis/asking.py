@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.diagnosis import companions, joint
 from rotting.logs.diagnosis.stories import Stories, exposure_effect, model_data, start_of
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.diagnosis.stories import Stories
 from rotting.logs.log import Log
 

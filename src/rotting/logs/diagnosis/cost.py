@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.diagnosis.stories import Stories
 
 _FEW_FIRST = 30  # first showings, with which their mean bounds nothing

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 
 BINARY, GAUSSIAN = 0, 1
 CAP = 0.995  # a chance of more is taken for this

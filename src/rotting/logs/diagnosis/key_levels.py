@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.diagnosis import joint
 from rotting.logs.diagnosis.stories import exposure_effect, model_data, start_of, stories_of
 from rotting.logs.log import Log

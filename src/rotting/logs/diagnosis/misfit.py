@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.diagnosis import joint
 from rotting.logs.diagnosis.asking import Answers
 from rotting.logs.diagnosis.hopeless import MONEY, Reason

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
 from rotting.experiments.stats import holm
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.diagnosis import joint
 from rotting.logs.diagnosis.cost import fall
 from rotting.logs.diagnosis.stories import Stories, calendar_effects, model_data, start_of

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.diagnosis import joint
 from rotting.logs.log import Log
 

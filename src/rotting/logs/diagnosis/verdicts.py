@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rotting.arrays import FloatArray
 from rotting.experiments.stats import holm
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.diagnosis import companions, contents, diagnosis, words
 from rotting.logs.diagnosis.asking import APART, Answers
 from rotting.logs.diagnosis.cost import Cost, allowed, cost_of, fall

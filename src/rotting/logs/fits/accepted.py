@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.diagnosis.hopeless import MOST_ZEROS
 from rotting.logs.diagnosis.misfit import heavy
 from rotting.logs.fits.curves import Curves

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.fits.likelihood import Cells, information, profile, shrink
 from rotting.logs.fits.shapes import (
     LOWEST,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.fits.likelihood import HIGHEST, Cells
 from rotting.logs.fits.rows import Rows
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray
 from rotting.bandits import Scenario
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.fits.curves import Curves
 from rotting.logs.fits.factors import Factors
 from rotting.logs.fits.heldout import Candidate

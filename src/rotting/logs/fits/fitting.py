@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.diagnosis.key_levels import key_levels
 from rotting.logs.fits.accepted import (
     check_log,

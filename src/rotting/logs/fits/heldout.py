@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.fits.curves import Curves, by_grid, grid_of, table_curves
 from rotting.logs.fits.factors import Factors, group_values, sums
 from rotting.logs.fits.likelihood import coarse

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 
 _STEPS = 40  # of Newton's method, at most
 HIGHEST = 1.0 - 1e-3  # click rate: factors of keys may come to more, which is then cut

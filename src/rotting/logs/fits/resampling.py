@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.fits.curves import Curves
 from rotting.logs.fits.factors import Factors
 from rotting.logs.fits.likelihood import HIGHEST

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.log import Log
 
 MOST_KEYS, MOST_ROWS = 20_000, 400_000  # of which keys' factors are learnt; else a sample

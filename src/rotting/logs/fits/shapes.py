@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rotting import models
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 
 # in the order of how many numbers a shape takes
 KINDS = ("constant", "power", "exponential", "plateau", "step", "table")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rotting import checks
-from rotting.arrays import FloatArray, IntArray
 from rotting.bandits import Arm, Audience, Bernoulli, Gaussian, Noise, Scenario
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.extra import polars
 from rotting.models import Model
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.diagnosis.phrases import sentence
 from rotting.logs.pages.replay_picture import ABOUT, dots
 from rotting.logs.tapes.replayed import Replay

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.extra import polars
 from rotting.logs.log import SmallArray
 from rotting.logs.tables.times import Times

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rotting import checks, random
-from rotting.arrays import FloatArray
+from rotting import checks
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.log import Log
 from rotting.logs.tapes.keyed import Each, Pooled
 from rotting.logs.tapes.replayed import LOGGED

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 
 
 @dataclass(frozen=True)

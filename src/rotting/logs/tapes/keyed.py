@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.engines.replay import EACH, POOLED, Places, Tape
+from rotting.engines.replay_loop import EACH, POOLED, Places, Tape
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.tapes.levels import Cells, cells_of
 from rotting.logs.tapes.tape import Sample, Source
 

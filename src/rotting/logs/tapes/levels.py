@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 
 _SURE = 2.5  # standard errors; the best of many places to cut a constant arm reaches 2
 

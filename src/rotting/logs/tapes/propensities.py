@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.engines.replay import Rows
+from rotting.engines.replay_loop import Rows
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.log import Log
 from rotting.logs.tapes.estimates import Estimate, around
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.diagnosis.phrases import sentence
 from rotting.logs.tapes.estimates import Estimate
 from rotting.logs.tapes.propensities import Weighed

@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rotting.engines.image import image_of
 from rotting.engines.loop import INTERRUPTED
 from rotting.engines.plan import check_audience, check_stop, stream_keys
-from rotting.engines.replay import Played, Room, Rows, Tape, follow_rows, play_tape
+from rotting.engines.replay_loop import Played, Room, Rows, Tape, follow_rows, play_tape
+from rotting.engines.state_block import state_block_of
 from rotting.logs.tapes.tape import Sample
 from rotting.policies.base import Policy
-from rotting.policies.parts.exposures import by_key
+from rotting.policies.parts.exposures import with_key_counts
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -47,8 +47,8 @@ class Replayer:
         self.policy, self.arms, self.slots = policy, arms, keys
         self.params: Any = policy.prepare(arms, horizon, most)
         fresh = policy.verbs.init(self.params, arms, most)
-        if keyed and policy.by_key is True:
-            fresh = by_key(fresh, keys, getattr(policy, "rest", None))
+        if keyed and policy.counts_by_key:
+            fresh = with_key_counts(fresh, keys, getattr(policy, "rest", None))
         self.fresh: Any = fresh
         self.streams = stream_keys(seed, "common", policy.label)
         self.stop = np.zeros(1, dtype=np.int64)
@@ -58,7 +58,7 @@ class Replayer:
     def play(self, sample: Sample, first: int, runs: int) -> Played:
         """Runs first, first + 1, ... on a tape."""
         played = Played.empty(runs, self.arms)
-        image, work = image_of(self.fresh, clear_all=not self._compiled)
+        image, work = state_block_of(self.fresh, clear_all=not self._compiled)
         room = Room.empty(self.slots, self.arms)
         tape, arrivals = sample.tape, sample.arrivals
         loop = self._loop(play_tape)
@@ -71,7 +71,7 @@ class Replayer:
     def follow(self, rows: Rows, first: int) -> npt.NDArray[np.int32]:
         """What the policy would have chosen in each row; it learns where that was shown."""
         chosen = np.zeros((1, rows.arm.size), dtype=np.int32)
-        image, work = image_of(self.fresh, clear_all=not self._compiled)
+        image, work = state_block_of(self.fresh, clear_all=not self._compiled)
         room = Room.empty(self.slots, self.arms)
         loop = self._loop(follow_rows)
         common = (self.streams, first, chosen, self.stop)
@@ -89,7 +89,7 @@ class Replayer:
         """Around a call that compiles: Ctrl-C stops it, and what stands in the way is said."""
         if not self._compiled or loop.signatures:
             return contextlib.nullcontext()
-        from rotting.engines.compiled.compiling import first_call
+        from rotting.engines.compiled.compiler import first_call
 
         return first_call(self.params)
 
@@ -97,7 +97,7 @@ class Replayer:
         if not self._compiled:
             return loop
         if loop.__name__ not in self._loops:
-            from rotting.engines.compiled.compiling import compiled
+            from rotting.engines.compiled.compiler import compiled
 
             self._loops[loop.__name__] = compiled(loop, self.params, self.fresh, _LAYOUT)
         return self._loops[loop.__name__]
@@ -109,7 +109,7 @@ def check_policy(name: str, policy: Any, keyed: bool) -> None:
         raise ValueError(
             f"policies must be rotting policies, as UCB1(), got {policy!r} for {name!r}"
         )
-    told = [held.title for held in _held(policy) if held.verbs.reveal is not None]
+    told = [held.title for held in _held(policy) if held.verbs.set_truth is not None]
     if told:
         raise ValueError(
             f"policies must be ones that learn, got {told[0]} for {name!r}, which is told the "

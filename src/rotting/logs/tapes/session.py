@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.logs.tapes import wording
 from rotting.logs.tapes.asked import Asked
 from rotting.logs.tapes.estimates import Estimate, estimate

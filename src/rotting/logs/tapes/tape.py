@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rotting import random
-from rotting.arrays import FloatArray, IntArray
-from rotting.engines.replay import Tape
+from rotting.engines.replay_loop import Tape
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs.log import Log
 from rotting.logs.tapes.levels import Cells, Levels, cells_of, levels_of
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rotting import checks, provenance
 from rotting.bandits import Scenario
-from rotting.engines import sizes
+from rotting.engines import memory
 from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.tuning import Tuning, tune
 from rotting.papers.levine2017 import published, setups
@@ -101,7 +101,7 @@ def _check_sizes(runs: int, horizon: int, **kept: Any) -> None:
         tuned_or_beside = [*published.GRIDS, "SWUCB"]
         played += [*theirs.values(), *(theirs[name] for name in tuned_or_beside)]
     scenario = dataclasses.replace(setups.anv(), horizon=horizon)
-    sizes.check(played, scenario, runs, **kept, summed_up=True)
+    memory.check(played, scenario, runs, **kept, summed_up=True)
 
 
 def _of_setup(report: Report, setup: str, horizon: int) -> Report:

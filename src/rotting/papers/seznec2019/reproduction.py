@@ -8,7 +8,7 @@ from typing import Any
 
 from rotting import provenance
 from rotting.bandits import Scenario
-from rotting.engines import sizes
+from rotting.engines import memory
 from rotting.experiments.comparison import Comparison, compare
 from rotting.experiments.results import Result
 from rotting.papers.seznec2019 import published, setups
@@ -59,7 +59,7 @@ def reproduce(runs: int, seed: int, report: Report, **options: Any) -> Reproduct
         return found
 
     policies = setups.policies()
-    sizes.check(policies.values(), setups.ten_arms(), runs, 1, summed_up=True)
+    memory.check(policies.values(), setups.ten_arms(), runs, 1, summed_up=True)
     scenarios = {"L11": setups.two_arms(11), "L24": setups.two_arms(24), "ten": setups.ten_arms()}
     table: dict[str, dict[str, Cell]] = {name: {} for name in policies}
     for setup, scenario in scenarios.items():

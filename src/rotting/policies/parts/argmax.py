@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rotting import random
-from rotting.compilable import on_gpu, shared
+from rotting.kernel import random
+from rotting.kernel.compilable import on_gpu, shared
 from rotting.policies.parts.openings import is_open
 
 tie = random.tie

@@ -6,11 +6,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import IntArray
-from rotting.compilable import by_type, seldom, shared
-from rotting.policies.parts.exposures import Everybody, Exposures, Fading, expose, freshness
-from rotting.policies.parts.openings import AllOpen, Openings, is_open, set_open
-from rotting.state import AtMost, Counts
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.compilable import by_type, seldom, shared
+from rotting.kernel.state import AtMost, Counts
+from rotting.policies.parts.exposures import Exposures, Fading, NoKeys, effective_count, expose
+from rotting.policies.parts.openings import AllOpen, OpenArms, is_open, set_open_flags
 
 # Places in the clock. One array, not three: every array that a loop works on takes a register.
 TIME = 0  # rounds played
@@ -29,8 +29,8 @@ class Arms(NamedTuple):
     pulls: Counts  # of each arm
     observed: Annotated[IntArray, AtMost("pulls")]  # rewards of each arm that have come, and count
     clock: Counts  # three numbers that belong to no arm: TIME, WAITING and TRIED
-    opening: AllOpen | Openings  # which of them may be chosen
-    exposure: Everybody | Exposures | Fading = Everybody()  # counts by key, in an audience
+    opening: AllOpen | OpenArms  # which of them may be chosen
+    exposure: NoKeys | Exposures | Fading = NoKeys()  # counts by key, in an audience
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """What no play could have led to: more rewards than pulls, counting those still to come."""
@@ -51,7 +51,7 @@ def no_pulls(arms: int) -> Arms:
         observed=np.zeros(arms, dtype=np.int64),
         clock=np.array([0, arms, 0], dtype=np.int64),
         opening=AllOpen(),
-        exposure=Everybody(),
+        exposure=NoKeys(),
     )
 
 
@@ -72,7 +72,7 @@ def next_pull(arms: Arms, arm: Any) -> Any:
 @next_pull.of(Exposures, Fading)
 def _(arms: Arms, arm: Any) -> Any:
     # what has faded is rounded to whole pulls
-    return int(freshness(arms.exposure, arm) + 0.5) + 1
+    return int(effective_count(arms.exposure, arm) + 0.5) + 1
 
 
 @shared
@@ -89,9 +89,9 @@ def rewarded(arms: Arms, arm: Any, need: Any) -> Any:
 
 
 @shared
-def reopen_arms(arms: Arms, flags: Any, need: Any) -> None:
+def set_open_arms(arms: Arms, flags: Any, need: Any) -> None:
     """The arms with a flag are open from now on; those that ramp up are counted anew."""
-    set_open(arms.opening, flags)
+    set_open_flags(arms.opening, flags)
     waiting = 0
     for i in range(flags.size):
         if flags[i] != 0 and arms.observed[i] < need:
@@ -101,15 +101,15 @@ def reopen_arms(arms: Arms, flags: Any, need: Any) -> None:
 
 
 @shared
-def reopen_untried(params: Any, state: Any, flags: Any) -> None:
-    """The verb `reopen` of policies that keep nothing else that depends on who is open."""
-    reopen_arms(state.arms, flags, 1)
+def set_open_untried(params: Any, state: Any, flags: Any) -> None:
+    """The verb `set_open` of policies that keep nothing else that depends on who is open."""
+    set_open_arms(state.arms, flags, 1)
 
 
 @shared
-def reopen_started(params: Any, state: Any, flags: Any) -> None:
+def set_open_started(params: Any, state: Any, flags: Any) -> None:
     """The same for a ramp-up of `params.start` rewards an arm."""
-    reopen_arms(state.arms, flags, params.start)
+    set_open_arms(state.arms, flags, params.start)
 
 
 @shared

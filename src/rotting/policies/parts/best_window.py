@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.compilable import shared
 from rotting.policies.parts.history import CHUNK, History, Starts
 
 _CLOSE = 1e-9  # a chunk that misses the best by less, relatively, may do so by rounding: look

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import IntArray
-from rotting.compilable import shared
-from rotting.state import Counts, Numbers
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts, Numbers
 
 ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)  # the last exposure of each cell but the last
 _LEAST = 1e-300  # of what has a logarithm of Gamma here

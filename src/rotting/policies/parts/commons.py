@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rotting.compilable import shared
+from rotting.kernel.compilable import shared
 from rotting.policies.parts.curves import LEVEL, Library
 
 _ARMS = 2.0  # the prior of the kinds counts as much as so many arms,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rotting.arrays import FloatArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.compilable import shared
 from rotting.policies.parts.arms import Arms
 from rotting.policies.parts.milestones import LEVELS, Milestones
 

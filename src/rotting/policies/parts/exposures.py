@@ -3,7 +3,7 @@
 In the paper's bandit an arm is used up for everybody. In an audience it is used up for each key (a
 user, say) on its own, while what is learnt is learnt from all of them. A policy that counts by key
 asks `next_pull(arms, arm)` (`parts.arms`) for the number of an arm's next pull. Where there is one
-count for all, `Everybody` is a type of its own, for which the compiler answers by the arm's pulls;
+count for all, `NoKeys` is a type of its own, for which the compiler answers by the arm's pulls;
 for an audience the answer is that of the key which is present, whose decision it is.
 
 Exposures may fade. With a half-life each count halves in that time, so that it is no whole number;
@@ -19,10 +19,10 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rotting.arrays import FloatArray, IntArray
 from rotting.bandits.audience import DECISIONS, WINDOW, Rest
-from rotting.compilable import by_type, shared
-from rotting.state import Counts, Finite, Unchanged, Within, is_part, values
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import by_type, shared
+from rotting.kernel.state import Counts, Finite, Unchanged, Within, is_part, values
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -30,7 +30,7 @@ Shown = npt.NDArray[np.int32]
 
 # places in `present`
 KEY = 0  # whose decision it is, or whose reward
-JUDGED = 1  # for whom the arms were judged last, or NOBODY
+SCORED = 1  # for whom the arms were judged last, or NOBODY
 ROUND = 2  # the round, as it was last said
 PRESENT = 3
 NOBODY = -1
@@ -39,15 +39,15 @@ KIND, UNIT, LENGTH = 0, 1, 2
 _LN2 = math.log(2.0)
 
 
-class Everybody(NamedTuple):
+class NoKeys(NamedTuple):
     """One count for all."""
 
 
 class Exposures(NamedTuple):
     """Counts by key."""
 
-    shown: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm], in 32 bits: there may be many
-    present: Annotated[IntArray, Within(-1)]  # KEY, JUDGED and ROUND
+    counts: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm], in 32 bits: there may be many
+    current: Annotated[IntArray, Within(-1)]  # KEY, JUDGED and ROUND
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """As in `Arms`."""
@@ -55,21 +55,21 @@ class Exposures(NamedTuple):
 
     def for_keys(self, keys: int) -> Exposures:
         """The same for more keys."""
-        return self._replace(shown=_longer(self.shown, keys))
+        return self._replace(counts=_longer(self.counts, keys))
 
     def forget_key(self, key: int) -> None:
         """This one was shown nothing."""
-        self.shown[key] = 0
-        self.present[JUDGED] = NOBODY
+        self.counts[key] = 0
+        self.current[SCORED] = NOBODY
 
 
 class Fading(NamedTuple):
     """Counts by key, and how much of them is left."""
 
-    shown: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm]: of all time
-    present: Annotated[IntArray, Within(-1)]  # as above
-    left: Annotated[Any, Finite()]  # [key, arm]: what has not faded
-    last: Counts  # when each key was met last: the round, or the number of its decision
+    counts: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm]: of all time
+    current: Annotated[IntArray, Within(-1)]  # as above
+    effective: Annotated[Any, Finite()]  # [key, arm]: what has not faded
+    last_met: Counts  # when each key was met last: the round, or the number of its decision
     rest: Annotated[FloatArray, Unchanged()]  # KIND, UNIT and LENGTH
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
@@ -78,27 +78,29 @@ class Fading(NamedTuple):
 
     def for_keys(self, keys: int) -> Fading:
         """The same for more keys."""
-        shown, left, last = (_longer(x, keys) for x in (self.shown, self.left, self.last))
-        return self._replace(shown=shown, left=left, last=last)
+        counts, effective, last_met = (
+            _longer(x, keys) for x in (self.counts, self.effective, self.last_met)
+        )
+        return self._replace(counts=counts, effective=effective, last_met=last_met)
 
     def forget_key(self, key: int) -> None:
         """This one was shown nothing."""
-        for array in (self.shown, self.left, self.last):
+        for array in (self.counts, self.effective, self.last_met):
             array[key] = 0
-        self.present[JUDGED] = NOBODY
+        self.current[SCORED] = NOBODY
 
 
 def for_arms(exposure: E, arms: int) -> E:
     """The same for more arms."""
-    counts: Any = exposure
-    if isinstance(counts, Everybody):
+    part: Any = exposure
+    if isinstance(part, NoKeys):
         return exposure
     wider = {}
-    for name in ("shown", "left") if isinstance(counts, Fading) else ("shown",):
-        array = getattr(counts, name)
+    for name in ("counts", "effective") if isinstance(part, Fading) else ("counts",):
+        array = getattr(part, name)
         wider[name] = np.zeros((array.shape[0], arms), dtype=array.dtype)
         wider[name][:, : array.shape[1]] = array
-    made: E = counts._replace(**wider)
+    made: E = part._replace(**wider)
     return made
 
 
@@ -138,15 +140,17 @@ def _longer(array: Any, keys: int) -> Any:
 
 def no_exposures(keys: int, arms: int, rest: Rest | None = None) -> Exposures | Fading:
     """Nobody was shown anything."""
-    shown = np.zeros((keys, arms), dtype=np.int32)
-    present = np.array([0, NOBODY, 0], dtype=np.int64)
+    counts = np.zeros((keys, arms), dtype=np.int32)
+    current = np.array([0, NOBODY, 0], dtype=np.int64)
     if rest is None:
-        return Exposures(shown, present)
-    left, last = np.zeros((keys, arms), dtype=np.float32), np.zeros(keys, dtype=np.int64)
-    return Fading(shown, present, left, last, np.array([rest.kind, rest.unit_code, rest.length]))
+        return Exposures(counts, current)
+    effective, last_met = np.zeros((keys, arms), dtype=np.float32), np.zeros(keys, dtype=np.int64)
+    return Fading(
+        counts, current, effective, last_met, np.array([rest.kind, rest.unit_code, rest.length])
+    )
 
 
-def by_key(state: S, keys: int, rest: Rest | None = None) -> S:
+def with_key_counts(state: S, keys: int, rest: Rest | None = None) -> S:
     """The same state, of a policy that counts by key, for so many keys."""
     tree: Any = state
     exposure = no_exposures(keys, tree.arms.pulls.size, rest)
@@ -160,38 +164,38 @@ def by_key(state: S, keys: int, rest: Rest | None = None) -> S:
     return found
 
 
-def take_back(exposure: Everybody | Exposures | Fading, arm: int) -> None:
+def take_back(exposure: NoKeys | Exposures | Fading, arm: int) -> None:
     """Undo the latest showing of an arm to the key that is present; plain Python only."""
     if isinstance(exposure, (Exposures, Fading)):
-        key = exposure.present[KEY]
-        exposure.shown[key, arm] -= 1
+        key = exposure.current[KEY]
+        exposure.counts[key, arm] -= 1
         if isinstance(exposure, Fading):
-            exposure.left[key, arm] = max(0.0, float(exposure.left[key, arm]) - 1.0)
+            exposure.effective[key, arm] = max(0.0, float(exposure.effective[key, arm]) - 1.0)
 
 
 def most_fresh(exposure: Exposures | Fading) -> int:
     """How often any key was shown any arm, less what has faded, in whole pulls."""
     if isinstance(exposure, Fading):
-        return int(np.float64(exposure.left.max(initial=0.0)) + 0.5)
-    return int(exposure.shown.max(initial=0))
+        return int(np.float64(exposure.effective.max(initial=0.0)) + 0.5)
+    return int(exposure.counts.max(initial=0))
 
 
 def _wrong_counts(exposure: Any, holder: Any) -> str | None:
     """What no play could have led to; `holder` has the pulls of everybody."""
-    if not 0 <= exposure.present[KEY] < exposure.shown.shape[0]:
-        return f"present must name one of {exposure.shown.shape[0]} keys"
-    if exposure.present[JUDGED] >= exposure.shown.shape[0]:
-        return f"present must name one of {exposure.shown.shape[0]} keys"
-    if np.any(exposure.shown.sum(axis=0, dtype=np.int64) > holder.pulls):
-        return "shown must be no more than the pulls of everybody"
+    if not 0 <= exposure.current[KEY] < exposure.counts.shape[0]:
+        return f"current must name one of {exposure.counts.shape[0]} keys"
+    if exposure.current[SCORED] >= exposure.counts.shape[0]:
+        return f"current must name one of {exposure.counts.shape[0]} keys"
+    if np.any(exposure.counts.sum(axis=0, dtype=np.int64) > holder.pulls):
+        return "counts must be no more than the pulls of everybody"
     if isinstance(exposure, Fading):
         # A key may be present for a decision that is proposed, and not taken yet. A key's own
         # decisions have no bound here: those that are proposed count, too.
         most = holder.pulls.sum() + 1
-        if exposure.rest[UNIT] != DECISIONS and exposure.last.max(initial=0) > most:
-            return "last must not be after the next decision"
-        if np.any((exposure.left < 0.0) | (exposure.left > exposure.shown)):
-            return "left must be no more than what was shown"
+        if exposure.rest[UNIT] != DECISIONS and exposure.last_met.max(initial=0) > most:
+            return "last_met must not be after the next decision"
+        if np.any((exposure.effective < 0.0) | (exposure.effective > exposure.counts)):
+            return "effective must be no more than counts"
     return None
 
 
@@ -203,7 +207,7 @@ def present_key(exposure: Any) -> Any:
 
 @present_key.of(Exposures, Fading)
 def _(exposure: Any) -> Any:
-    return exposure.present[KEY]
+    return exposure.current[KEY]
 
 
 @by_type("exposure")
@@ -213,27 +217,27 @@ def turn_to(exposure: Any, key: Any, time: Any) -> Any:
 
 @turn_to.of(Exposures)
 def _(exposure: Any, key: Any, time: Any) -> Any:
-    exposure.present[KEY] = key
-    exposure.present[ROUND] = time
+    exposure.current[KEY] = key
+    exposure.current[ROUND] = time
 
 
 @turn_to.of(Fading)
 def _(exposure: Any, key: Any, time: Any) -> Any:
-    exposure.present[KEY] = key
-    exposure.present[ROUND] = time
-    rest, left = exposure.rest, exposure.left
-    now = exposure.last[key] + 1 if rest[UNIT] == DECISIONS else time
-    since = now - exposure.last[key]
+    exposure.current[KEY] = key
+    exposure.current[ROUND] = time
+    rest, effective = exposure.rest, exposure.effective
+    now = exposure.last_met[key] + 1 if rest[UNIT] == DECISIONS else time
+    since = now - exposure.last_met[key]
     if rest[KIND] == WINDOW:
         length = int(rest[LENGTH])
-        if (now - 1) // length != (exposure.last[key] - 1) // length:
-            for i in range(left.shape[1]):
-                left[key, i] = np.float32(0.0)
+        if (now - 1) // length != (exposure.last_met[key] - 1) // length:
+            for i in range(effective.shape[1]):
+                effective[key, i] = np.float32(0.0)
     elif since > 0:
         part = math.exp(-_LN2 * since / rest[LENGTH])
-        for i in range(left.shape[1]):  # in 64 bits: plain Python would round otherwise
-            left[key, i] = np.float32(np.float64(left[key, i]) * part)
-    exposure.last[key] = now
+        for i in range(effective.shape[1]):  # in 64 bits: plain Python would round otherwise
+            effective[key, i] = np.float32(np.float64(effective[key, i]) * part)
+    exposure.last_met[key] = now
 
 
 @by_type("exposure")
@@ -245,21 +249,21 @@ def clear(exposure: Any) -> Any:
 @shared
 def clear_counts(exposure: Any) -> Any:
     """`clear` where counts do not fade."""
-    for key in range(exposure.shown.shape[0]):
-        for i in range(exposure.shown.shape[1]):
-            exposure.shown[key, i] = 0
-    exposure.present[KEY] = 0
-    exposure.present[JUDGED] = NOBODY
-    exposure.present[ROUND] = 0
+    for key in range(exposure.counts.shape[0]):
+        for i in range(exposure.counts.shape[1]):
+            exposure.counts[key, i] = 0
+    exposure.current[KEY] = 0
+    exposure.current[SCORED] = NOBODY
+    exposure.current[ROUND] = 0
 
 
 @clear.of(Fading)
 def _(exposure: Any) -> Any:
     clear_counts(exposure)
-    for key in range(exposure.shown.shape[0]):
-        exposure.last[key] = 0
-        for i in range(exposure.shown.shape[1]):
-            exposure.left[key, i] = np.float32(0.0)
+    for key in range(exposure.counts.shape[0]):
+        exposure.last_met[key] = 0
+        for i in range(exposure.counts.shape[1]):
+            exposure.effective[key, i] = np.float32(0.0)
 
 
 @by_type("exposure")
@@ -269,34 +273,34 @@ def expose(exposure: Any, arm: Any) -> Any:
 
 @expose.of(Exposures)
 def _(exposure: Any, arm: Any) -> Any:
-    exposure.shown[exposure.present[KEY], arm] += 1
+    exposure.counts[exposure.current[KEY], arm] += 1
 
 
 @expose.of(Fading)
 def _(exposure: Any, arm: Any) -> Any:
-    exposure.shown[exposure.present[KEY], arm] += 1
-    key = exposure.present[KEY]
-    exposure.left[key, arm] = np.float32(np.float64(exposure.left[key, arm]) + 1.0)
+    exposure.counts[exposure.current[KEY], arm] += 1
+    key = exposure.current[KEY]
+    exposure.effective[key, arm] = np.float32(np.float64(exposure.effective[key, arm]) + 1.0)
 
 
 @by_type("exposure")
-def freshness(exposure: Any, arm: Any) -> Any:
+def effective_count(exposure: Any, arm: Any) -> Any:
     """How often the arm was shown to the key that is present, less what has faded: any number."""
     return 0.0
 
 
-@freshness.of(Exposures)
+@effective_count.of(Exposures)
 def _(exposure: Any, arm: Any) -> Any:
-    return np.float64(exposure.shown[exposure.present[KEY], arm])
+    return np.float64(exposure.counts[exposure.current[KEY], arm])
 
 
-@freshness.of(Fading)
+@effective_count.of(Fading)
 def _(exposure: Any, arm: Any) -> Any:
-    return np.float64(exposure.left[exposure.present[KEY], arm])
+    return np.float64(exposure.effective[exposure.current[KEY], arm])
 
 
 @shared
-def mean_after(means: Any, model: Any, n: Any) -> Any:
+def interpolated_mean(means: Any, model: Any, n: Any) -> Any:
     """The mean of the showing after n others, from a table [model, n]; between two if n is."""
     whole = min(int(n), means.shape[1] - 1)
     mean = means[model, whole]
@@ -306,12 +310,12 @@ def mean_after(means: Any, model: Any, n: Any) -> Any:
 
 
 @by_type("exposure")
-def counts_by_key(exposure: Any) -> Any:
+def has_key_counts(exposure: Any) -> Any:
     """Whether there is a count for each key."""
     return False
 
 
-@counts_by_key.of(Exposures, Fading)
+@has_key_counts.of(Exposures, Fading)
 def _(exposure: Any) -> Any:
     return True
 

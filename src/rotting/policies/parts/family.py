@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rotting.arrays import FloatArray
+from rotting.kernel.arrays import FloatArray
 from rotting.models import Family, check_positive
 
 

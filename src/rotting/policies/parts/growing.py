@@ -17,10 +17,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Counts, Numbers, Place
 from rotting.parameters import Number
-from rotting.state import Counts, Numbers, Place
 
 Growth = Annotated[float, Number(least=1.001, most=1e6)]  # the factor
 

@@ -20,11 +20,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Finite, Numbers, Place, Uncleared, Within
 from rotting.models.families import CACHED, Family, ordered_rows
 from rotting.policies.parts.nearest import nearest, nearest_of_all
-from rotting.state import Finite, Numbers, Place, Uncleared, Within
 
 CHUNK = 8  # a cache line of rewards
 _MASK = CHUNK - 1

@@ -17,9 +17,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import IntArray
-from rotting.compilable import seldom, shared
-from rotting.state import AtMost, Counts, Numbers, Place
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.state import AtMost, Counts, Numbers, Place
 
 CHUNK = 64
 NOWHERE = -1

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import shared
-from rotting.state import Numbers
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Numbers
 
 # In units of sigma^2. A model whose misfit is more than this above the least weighs less than
 # exp(-40): added to the best one's weight of 1, it is lost to rounding.

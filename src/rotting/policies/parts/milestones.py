@@ -28,9 +28,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import IntArray
-from rotting.compilable import seldom, shared
-from rotting.state import AtMost, Counts, Numbers, Within
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.state import AtMost, Counts, Numbers, Within
 
 WINDOW = 0  # the row of the arm's present window
 LAST = 1  # the row of the window that is the latest reward alone

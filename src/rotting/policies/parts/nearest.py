@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rotting.compilable import on_gpu, shared
+from rotting.kernel.compilable import on_gpu, shared
 
 
 @shared

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.compilable import shared
-from rotting.state import Numbers
+from rotting.kernel.compilable import shared
+from rotting.kernel.state import Numbers
 
 EPOCH = 16  # differences in the first epoch
 ENOUGH = 2  # differences that say more than the first rewards do

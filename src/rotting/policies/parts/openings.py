@@ -2,8 +2,8 @@
 
 A simulation in which no arm ever closes pays nothing for the question: `AllOpen` is a type of its
 own, for which the compiler answers it once and for all. A player, and a scenario whose arms come
-and go, have `Openings` instead (`closable`), and tell the policy about changes by its verb
-`reopen`.
+and go, have `OpenArms` instead (`closable`), and tell the policy about changes by its verb
+`set_open`.
 
 A closed arm keeps its statistics and takes late rewards, but is invisible to whatever compares or
 counts arms: minima, round robins, sums over weights, K.
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from rotting.compilable import by_type, shared
-from rotting.state import Counts, Flags, is_part
+from rotting.kernel.compilable import by_type, shared
+from rotting.kernel.state import Counts, Flags, is_part
 
 S = TypeVar("S")
 
@@ -25,7 +25,7 @@ class AllOpen(NamedTuple):
     """No arm ever closes."""
 
 
-class Openings(NamedTuple):
+class OpenArms(NamedTuple):
     """The arms that may be chosen now."""
 
     flags: Flags  # of each arm: 1 if it is open
@@ -43,7 +43,7 @@ def is_open(opening: Any, arm: Any) -> Any:
     return True
 
 
-@is_open.of(Openings)
+@is_open.of(OpenArms)
 def _(opening: Any, arm: Any) -> Any:
     return opening.flags[arm] != 0
 
@@ -54,7 +54,7 @@ def may_close(opening: Any) -> Any:
     return False
 
 
-@may_close.of(Openings)
+@may_close.of(OpenArms)
 def _(opening: Any) -> Any:
     return True
 
@@ -65,7 +65,7 @@ def open_arms(opening: Any, arms: Any) -> Any:
     return arms
 
 
-@open_arms.of(Openings)
+@open_arms.of(OpenArms)
 def _(opening: Any, arms: Any) -> Any:
     return opening.count[0]
 
@@ -93,11 +93,11 @@ def next_open(opening: Any, arms: Any, before: Any) -> Any:
 
 
 @by_type("opening")
-def set_open(opening: Any, flags: Any) -> Any:
+def set_open_flags(opening: Any, flags: Any) -> Any:
     """From now on the arms with a flag are open, and no others."""
 
 
-@set_open.of(Openings)
+@set_open_flags.of(OpenArms)
 def _(opening: Any, flags: Any) -> Any:
     count = 0
     for i in range(flags.size):
@@ -113,7 +113,7 @@ def closable(state: S) -> S:
     for value in tree:
         if isinstance(value, AllOpen):
             arms = tree.pulls.size
-            value = Openings(np.ones(arms, dtype=np.int64), np.full(1, arms, dtype=np.int64))
+            value = OpenArms(np.ones(arms, dtype=np.int64), np.full(1, arms, dtype=np.int64))
         made.append(closable(value) if is_part(value) else value)
     same: S = type(tree)(*made)
     return same

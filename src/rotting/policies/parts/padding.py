@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rotting.arrays import FloatArray
-from rotting.compilable import shared
+from rotting.kernel.arrays import FloatArray
+from rotting.kernel.compilable import shared
 
 _LONGEST = 1 << 20  # entries of a table
 

@@ -14,12 +14,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import seldom, shared
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.state import Finite, Place, Values
 from rotting.policies.parts.argmax import goes_before, top_two, top_two_least_pulled
-from rotting.policies.parts.arms import reopen_arms
+from rotting.policies.parts.arms import set_open_arms
 from rotting.policies.parts.openings import is_open
-from rotting.state import Finite, Place, Values
 
 TREE_FROM = 48  # arms; a scan of fewer is faster
 NOTHING, MANY = -1, -2  # which value has changed, unless it is that of one arm
@@ -86,9 +86,9 @@ def rerank(ranking: Ranking) -> None:
 
 
 @shared
-def reopen_ranked(params: Any, state: Any, flags: Any) -> None:
-    """The verb `reopen` of policies with a ramp-up of one reward an arm and a `ranking`."""
-    reopen_arms(state.arms, flags, 1)
+def set_open_ranked(params: Any, state: Any, flags: Any) -> None:
+    """The verb `set_open` of policies with a ramp-up of one reward an arm and a `ranking`."""
+    set_open_arms(state.arms, flags, 1)
     rerank(state.ranking)
 
 

@@ -11,11 +11,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import seldom, shared
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.state import Counts, Finite, Numbers, Place, Values
 from rotting.policies.parts.arms import TIME, WAITING, Arms, least_tried, rewarded
 from rotting.policies.parts.openings import is_open
-from rotting.state import Counts, Finite, Numbers, Place, Values
 
 
 class Rounds(NamedTuple):

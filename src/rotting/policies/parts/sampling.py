@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rotting import random
-from rotting.compilable import shared
+from rotting.kernel import random
+from rotting.kernel.compilable import shared
 from rotting.policies.parts.openings import is_open
 
 normal = random.normal

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 
 FLAT, STEP, GRADUAL, FREE = 0, 1, 2, 3  # kinds of curves
 _LEFT = (0.08, 0.2, 0.35, 0.5, 0.65, 0.8)  # what a step leaves

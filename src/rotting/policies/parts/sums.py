@@ -10,10 +10,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import IntArray
-from rotting.compilable import seldom, shared
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.state import Flags, Numbers, Place
 from rotting.policies.parts.nearest import nearest, nearest_of_all
-from rotting.state import Flags, Numbers, Place
 
 
 class Sums(NamedTuple):

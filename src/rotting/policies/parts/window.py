@@ -12,11 +12,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import seldom, shared
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.state import Counts, Finite, Numbers, Uncleared, Within
 from rotting.policies.parts.arms import Arms, rewarded
 from rotting.policies.parts.openings import is_open
-from rotting.state import Counts, Finite, Numbers, Uncleared, Within
 
 _FRESH_SUM_EVERY = 256  # turns of the ring, against rounding; a power of two
 

@@ -17,11 +17,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rotting.compilable import CALLED, DECLARED, GPU_FORMS, PENDING
-from rotting.engines.compiled.shelving import fetching, storing
-from rotting.engines.image import restart
-from rotting.policies.parts import shelf
-from rotting.state import Uncleared, marks_of
+import numpy as np
+
+from rotting.engines.state_block import restart
+from rotting.kernel.compilable import CALLED, DECLARED, GPU_FORMS, PENDING
+from rotting.kernel.state import Uncleared, marks_of
+from rotting.policies.parts import per_key_state
 
 _CALLED = {"no_cfunc_wrapper": True}  # nobody calls them from C
 _INLINED = {**_CALLED, "forceinline": True}
@@ -82,9 +83,54 @@ def _field_copier(state: Any) -> Callable[..., Any]:
     return copier
 
 
+def _arrays(state: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Path and type of all arrays of a state; `state` is numba's type."""
+    from numba.core import types as numba_types
+
+    types: Any = numba_types
+    if len(state) == 0:
+        return
+    for name, member in zip(state.fields, state.types, strict=True):
+        if isinstance(member, types.Array):
+            yield path + name, member
+        else:
+            yield from _arrays(member, f"{path}{name}.")
+
+
+def _made(name: str, state: Any, line: str) -> Callable[..., Any]:
+    """A function of (state, rows, key) with a line for each number, inside the loops that reach it.
+
+    In the line `array` is the array's path, `place` the number's place in it and `kind` its type;
+    `end` is its place in the row.
+    """
+    lines = [f"def {name}(state, rows, key):", "  end = 0"]
+    for path, array in _arrays(state):
+        indices = [f"i{axis}" for axis in range(array.ndim)]
+        for axis, index in enumerate(indices):
+            lines.append(f"{'  ' * (axis + 1)}for {index} in range(state.{path}.shape[{axis}]):")
+        inside = "  " * (array.ndim + 1)
+        place = ", ".join(indices)
+        lines.append(inside + line.format(array=f"state.{path}", place=place, kind=array.dtype))
+        lines.append(f"{inside}end += 1")
+    scope: dict[str, Any] = {"np": np}
+    exec("\n".join(lines), scope)
+    function: Callable[..., Any] = scope[name]
+    return function
+
+
+def storing(state: Any) -> Callable[..., Any]:
+    """`policies.parts.per_key_state.store` for states of that type."""
+    return _made("store", state, "rows[key, end] = {array}[{place}]")
+
+
+def fetching(state: Any) -> Callable[..., Any]:
+    """`policies.parts.per_key_state.fetch` for states of that type."""
+    return _made("fetch", state, "{array}[{place}] = np.{kind}(rows[key, end])")
+
+
 restart.table.generate = lambda fresh, work: _field_copier(fresh)
-shelf.store.table.generate = lambda state, rows, key: storing(state)
-shelf.fetch.table.generate = lambda state, rows, key: fetching(state)
+per_key_state.store.table.generate = lambda state, rows, key: storing(state)
+per_key_state.fetch.table.generate = lambda state, rows, key: fetching(state)
 
 
 def register() -> None:

@@ -13,32 +13,31 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rotting import random
-from rotting.arrays import FloatArray, IntArray
 from rotting.bandits import Scenario
-from rotting.compilable import seldom, shared
-from rotting.engines.events import happen, may_pull
-from rotting.engines.image import restart
-from rotting.engines.loop import CLOSED_ARM, NO_SUCH_ARM, reward_of
-from rotting.live.keys import attend, told
+from rotting.engines.loop import CLOSED_ARM, NO_SUCH_ARM, happen, may_pull, reward_of
+from rotting.engines.state_block import restart
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.verbs import choose, pulled, set_truth, update
+from rotting.live.keys import pull_for_policy, set_key
 from rotting.policies.parts.exposures import (
     Exposures,
     Fading,
     clear,
+    effective_count,
     expose,
-    freshness,
-    mean_after,
+    interpolated_mean,
     no_exposures,
     turn_to,
 )
-from rotting.verbs import choose, pulled, reveal, update
 
 fold = random.fold
 start = random.start
 step_of = random.step_of
 
 
-class Crowd(NamedTuple):
+class AudienceScratch(NamedTuple):
     """Who comes when in each run, what every key was shown, and arrays that the loops work in."""
 
     arrivals: npt.NDArray[np.int32]  # [run, round]; one row if all runs have the same
@@ -50,7 +49,7 @@ class Crowd(NamedTuple):
     draw: random.Draw  # the policy's own random numbers
 
 
-def crowd_of(scenario: Scenario, seed: int, first: int, last: int) -> Crowd:
+def audience_scratch(scenario: Scenario, seed: int, first: int, last: int) -> AudienceScratch:
     """The crowd of the runs first..last-1 of a seed."""
     audience = scenario.audience
     assert audience is not None
@@ -60,7 +59,7 @@ def crowd_of(scenario: Scenario, seed: int, first: int, last: int) -> Crowd:
         for run in ([first] if audience.scheduled else runs)
     ]
     drawn = [audience.factors_of(seed, run) for run in runs if audience.factors is not None]
-    return Crowd(
+    return AudienceScratch(
         arrivals=np.array(come, dtype=np.int32).reshape(-1, scenario.horizon),
         factors=np.array(drawn).reshape(last - first, -1 if drawn else 0),
         exposure=no_exposures(audience.keys, arms, audience.rest),
@@ -73,7 +72,7 @@ def crowd_of(scenario: Scenario, seed: int, first: int, last: int) -> Crowd:
 
 @shared
 @seldom
-def begin(crowd: Crowd, run: Any) -> None:
+def begin(crowd: AudienceScratch, run: Any) -> None:
     """Nobody was shown anything, nothing was collected; `run` is the key of the run's rewards."""
     clear(crowd.exposure)
     for i in range(crowd.pulls.size):
@@ -86,11 +85,13 @@ def begin(crowd: Crowd, run: Any) -> None:
 @shared
 def _mean(world: Any, models: Any, constants: Any, exposure: Any, arm: Any) -> Any:
     """The mean of the arm's next showing to the key that is present."""
-    return constants[arm] + mean_after(world.means, models[arm], freshness(exposure, arm))
+    return constants[arm] + interpolated_mean(
+        world.means, models[arm], effective_count(exposure, arm)
+    )
 
 
 @shared
-def _collect(crowd: Crowd, value: Any) -> None:
+def _collect(crowd: AudienceScratch, value: Any) -> None:
     """Add to what was collected, and keep what the addition loses (Neumaier)."""
     before = crowd.sums[0]
     after = before + value
@@ -102,18 +103,18 @@ def _collect(crowd: Crowd, value: Any) -> None:
 
 
 @shared
-def _factor(crowd: Crowd, run: Any, key: Any) -> Any:
+def _factor(crowd: AudienceScratch, run: Any, key: Any) -> Any:
     """The key's factor on all means."""
     return crowd.factors[run, key] if crowd.factors.shape[1] > 0 else 1.0
 
 
 @shared
-def _stream(crowd: Crowd, arm: Any, key: Any) -> Any:
+def _stream(crowd: AudienceScratch, arm: Any, key: Any) -> Any:
     """Where the rewards of an arm for a key come from; key 0 has those of a bandit without keys."""
     return crowd.stream[arm] if key == 0 else fold(crowd.stream[arm], np.uint64(key))
 
 
-def play_crowd(
+def play_audience(
     params: Any,
     fresh: Any,
     work: Any,
@@ -136,7 +137,7 @@ def play_crowd(
         begin(crowd, fold(keys.noise, np.uint64(first + r)))
         start(draw, fold(keys.draw, np.uint64(first + r)))
         restart(fresh, work)
-        reveal(params, work, models, constants)
+        set_truth(params, work, models, constants)
         row = min(r, baseline.optimal.shape[0] - 1)
         t = past = 0
         for c in range(checkpoints.size):
@@ -147,7 +148,7 @@ def play_crowd(
                 t += 1
                 turn_to(exposure, key, t)
                 past = happen(events, past, t, params, work)
-                attend(params, work, key, t)
+                set_key(params, work, key, t)
                 arm = choose(params, work, draw)
                 if arm < 0 or arm >= pulls.size:
                     stop[0] = NO_SUCH_ARM
@@ -155,11 +156,11 @@ def play_crowd(
                 if not may_pull(events, past, arm):
                     stop[0] = CLOSED_ARM
                     return
-                pull = told(work, pulls, arm)
+                pull = pull_for_policy(work, pulls, arm)
                 pulled(params, work, arm)
                 mean = _factor(crowd, r, key) * _mean(world, models, constants, exposure, arm)
                 stream = _stream(crowd, arm, key)
-                n = np.int64(exposure.shown[key, arm]) + 1
+                n = np.int64(exposure.counts[key, arm]) + 1
                 expose(exposure, arm)
                 pulls[arm] += 1
                 _collect(crowd, mean)
@@ -172,7 +173,7 @@ def play_crowd(
             outcome.pulls[r, i] = pulls[i]
 
 
-def play_crowd_baseline(
+def play_audience_baseline(
     params: Any,
     fresh: Any,
     work: Any,
@@ -195,7 +196,7 @@ def play_crowd_baseline(
         come = crowd.arrivals[min(r, crowd.arrivals.shape[0] - 1)]
         begin(crowd, np.uint64(0))
         restart(fresh, work)
-        reveal(params, work, models, constants)
+        set_truth(params, work, models, constants)
         t = past = 0
         for c in range(checkpoints.size):
             while t < checkpoints[c]:
@@ -203,7 +204,7 @@ def play_crowd_baseline(
                 t += 1
                 turn_to(exposure, key, t)
                 past = happen(events, past, t, params, work)
-                attend(params, work, key, t)
+                set_key(params, work, key, t)
                 arm = choose(params, work, draw)
                 pulled(params, work, arm)
                 mean = _mean(world, models, constants, exposure, arm)

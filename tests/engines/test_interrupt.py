@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rotting.engines.compiled.interrupting import interruptible
+from rotting.engines.compiled.interrupt import interruptible
 from rotting.signals import STOPS
 
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import pytest
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.state import (
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.state import (
     Counts,
     Finite,
     Flags,

@@ -24,12 +24,12 @@ from rotting import (
     policies,
     simulate,
 )
-from rotting.engines import cpu, crowd
+from rotting.engines import audience_loop, cpu
 from rotting.engines.baseline import BASELINES
 from rotting.engines.plan import Request, empty_outcome, loops_of, prepare, run_chunk
+from rotting.kernel.random import normal, uniform
 from rotting.policies import Policy
 from rotting.policies.oracle import Params as PiMax
-from rotting.random import normal, uniform
 from twins import audience as twin
 from twins import cto, posterior
 from twins.common import Counted, History, Opened
@@ -85,8 +85,8 @@ class Watch:
         self.seen: list[Seen] = []
         self.run = -1
         self.now: tuple[int, Any] = (0, None)
-        for name in ("reveal", "attend", "choose", "update"):
-            patch.setattr(crowd, name, self._around(name, getattr(crowd, name)))
+        for name in ("set_truth", "set_key", "choose", "update"):
+            patch.setattr(audience_loop, name, self._around(name, getattr(audience_loop, name)))
 
     def _around(self, name: str, verb: Any) -> Any:
         def noted(params: Any, state: Any, *others: Any) -> Any:
@@ -96,10 +96,10 @@ class Watch:
 
         return noted
 
-    def reveal(self, *_: Any) -> None:
+    def set_truth(self, *_: Any) -> None:
         self.run += 1
 
-    def attend(self, key: Any, t: Any) -> None:
+    def set_key(self, key: Any, t: Any) -> None:
         self.now = (int(key), None)
 
     def choose(self, draw: Any) -> None:
@@ -171,7 +171,7 @@ def test_regret_and_pulls_by_the_twin(policy: Policy, name: str, watch: Watch) -
 BY_KEY = [  # those that hold another have tests of their own
     case
     for case in TWINS
-    if type(case[0]).by_key is True and not isinstance(case[0], (policies.Capped, policies.PerKey))
+    if type(case[0]).counts_by_key and not isinstance(case[0], (policies.Capped, policies.PerKey))
 ]
 
 
@@ -290,7 +290,7 @@ def test_these_policies_count_by_key() -> None:
 ONE = dataclasses.replace(PLAIN, audience=Audience(keys=1, factors=(1, 1)))
 PLAYABLE = [
     policy
-    for policy in [case[0] for case in TWINS if not isinstance(type(case[0]).by_key, str)]
+    for policy in [case[0] for case in TWINS if not case[0].no_audience]
     if not policy.needs_horizon
 ]
 

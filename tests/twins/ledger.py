@@ -16,7 +16,7 @@ class RefusedError(Exception):
     """A player must not do this."""
 
 
-class Desk:
+class Ledger:
     """The books of one player."""
 
     def __init__(

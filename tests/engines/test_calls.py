@@ -8,40 +8,40 @@ import numpy as np
 import pytest
 
 from rotting import policies
-from rotting.engines.compiled.stepper import calls_for, pack
-from rotting.engines.image import image_of
+from rotting.engines.compiled.calls import calls_for, pack
+from rotting.engines.state_block import state_block_of
+from rotting.kernel.random import new_draw
 from rotting.live import ledger as at
 from rotting.live.ledger import new_ledger
 from rotting.policies.parts.openings import closable
-from rotting.random import new_draw
 
 
 def test_fields_that_compiled_code_cannot_take_are_refused() -> None:
-    verbs, desk = policies.UCB1.verbs, new_ledger(2, seed=0)
+    verbs, ledger = policies.UCB1.verbs, new_ledger(2, seed=0)
     params: Any = policies.UCB1().prepare(2, None, 100)
     state = closable(verbs.init(params, 2, 100))
     with pytest.raises(ValueError, match="c of Params must be a number or an array, got None"):
-        calls_for(params._replace(c=None), state, desk)
+        calls_for(params._replace(c=None), state, ledger)
     arms = state.arms._replace(pulls=np.zeros(4, dtype=np.int64)[::2])
     with pytest.raises(ValueError, match=r"arms\.pulls of Arms must be a contiguous array"):
-        calls_for(params, state._replace(arms=arms), desk)
+        calls_for(params, state._replace(arms=arms), ledger)
 
 
 def test_compiled_verbs_write_to_the_state() -> None:
     """Numba 0.68 with inline="always" loses these writes; the verbs must not be compiled so."""
     policy = policies.UCB1()
     params = policy.prepare(2, None, 100)
-    state, desk = closable(policy.verbs.init(params, 2, 100)), new_ledger(2, seed=0)
-    desk.clock[[at.GROW_AT, at.GROW_AT_PULL]] = 100
-    calls = calls_for(params, state, desk)
-    block = pack((params, state, new_draw(0), desk))
+    state, ledger = closable(policy.verbs.init(params, 2, 100)), new_ledger(2, seed=0)
+    ledger.clock[[at.GROW_AT, at.GROW_AT_PULL]] = 100
+    calls = calls_for(params, state, ledger)
+    block = pack((params, state, new_draw(0), ledger))
     arm, pull = calls.decide(block)
     assert (arm, pull) == (0, 1)
-    assert desk.clock[at.LATE] == arm  # its reward has not come
+    assert ledger.clock[at.LATE] == arm  # its reward has not come
     assert calls.learn(block, arm, 1, 0.5)
     assert not calls.learn(block, arm, 1, 0.5)
-    assert desk.clock[at.LATE] == at.NOBODY
-    assert state.arms.pulls.tolist() == desk.pulls.tolist() == [1, 0]
+    assert ledger.clock[at.LATE] == at.NOBODY
+    assert state.arms.pulls.tolist() == ledger.pulls.tolist() == [1, 0]
     assert state.mean[0] == 0.5
     assert state.arms.clock.tolist() == [1, 1, 0]
     np.testing.assert_array_equal(state.arms.observed, [1, 0])
@@ -51,4 +51,4 @@ def test_compiled_verbs_write_to_the_state() -> None:
 def test_a_state_of_arrays_only(wrong: Any) -> None:
     fresh = policies.UCB1.verbs.init(None, 3, 10)
     with pytest.raises(ValueError, match=r"arms\.clock of the state must be an array of numbers"):
-        image_of(fresh._replace(arms=fresh.arms._replace(clock=wrong)))
+        state_block_of(fresh._replace(arms=fresh.arms._replace(clock=wrong)))

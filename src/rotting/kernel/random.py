@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rotting.compilable import seldom, wrapping
+from rotting.kernel.compilable import seldom, wrapping
 
 Draw = npt.NDArray[np.uint64]
 

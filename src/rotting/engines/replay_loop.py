@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rotting import random
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import seldom, shared
-from rotting.engines.image import restart
 from rotting.engines.loop import NO_SUCH_ARM
-from rotting.live.keys import attend, told
+from rotting.engines.state_block import restart
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.verbs import choose, pulled, update
+from rotting.live.keys import pull_for_policy, set_key
 from rotting.policies.parts.exposures import Exposures, clear, expose, no_exposures, turn_to
-from rotting.verbs import choose, pulled, update
 
 Places = npt.NDArray[np.int32]  # half the memory: with many keys, that is what takes time
 EACH, POOLED = 0, 1  # a tape for each key and arm, or one of all keys for each arm and exposure
@@ -154,14 +154,14 @@ def play_tape(
         for t in range(arrivals.size):
             key = arrivals[t]
             turn_to(exposure, key, t + 1)
-            attend(params, work, key, t + 1)
+            set_key(params, work, key, t + 1)
             arm = choose(params, work, draw)
             if arm < 0 or arm >= pulls.size:
                 stop[0] = NO_SUCH_ARM
                 return
-            pull = told(work, pulls, arm)
+            pull = pull_for_policy(work, pulls, arm)
             pulled(params, work, arm)
-            n = np.int64(exposure.shown[key, arm]) + 1
+            n = np.int64(exposure.counts[key, arm]) + 1
             expose(exposure, arm)
             pulls[arm] += 1
             reward = mean = np.nan
@@ -215,7 +215,7 @@ def follow_rows(
         for t in range(rows.arm.size):
             key = rows.key[t]
             turn_to(exposure, key, made + 1)
-            attend(params, work, key, made + 1)
+            set_key(params, work, key, made + 1)
             arm = choose(params, work, draw)
             if arm < 0 or arm >= pulls.size:
                 stop[0] = NO_SUCH_ARM
@@ -223,7 +223,7 @@ def follow_rows(
             chosen[r, t] = arm
             if arm == rows.arm[t]:
                 made += 1
-                pull = told(work, pulls, arm)
+                pull = pull_for_policy(work, pulls, arm)
                 pulled(params, work, arm)
                 expose(exposure, arm)
                 pulls[arm] += 1

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import IntArray
-from rotting.compilable import Table, dispatched
-from rotting.engines.compiled.compiling import LOCK, compiled, first_call
-from rotting.engines.compiled.overloads import forget, make_known
+from rotting.engines.compiled.compiler import LOCK, compiled, first_call
+from rotting.engines.compiled.numba_hooks import forget, make_known
+from rotting.kernel.arrays import IntArray
+from rotting.kernel.compilable import Table, dispatched
+from rotting.kernel.state import kinds, leaves, values
 from rotting.live import steps
 from rotting.live.keys import has_keys
-from rotting.state import kinds, leaves, values
 
 # A layout is the nested structure of what a block holds: a tuple type with its members, or the
 # type of a number or an array in a word ("float", "int64:1").

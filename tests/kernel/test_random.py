@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rotting import random
-from rotting.engines.compiled import overloads as verbs
+from rotting.engines.compiled import numba_hooks
+from rotting.kernel import random
 
 
 def compiled_normals(key: Any, count: int) -> Any:
     import numba
 
-    verbs.register()
+    numba_hooks.register()
     normal_at, step_of = random.normal_at, random.step_of
 
     def fill(out: Any, key: Any) -> None:

@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
+from rotting.kernel.arrays import FloatArray, IntArray
 
 S = TypeVar("S")
 

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from rotting import policies, verbs
+from rotting import policies
+from rotting.kernel import verbs
+from rotting.kernel.verbs import KINDS, Verbs, verbs_of
 from rotting.policies.parts.arms import TIME, Arms, count_pull, no_pulls
-from rotting.verbs import KINDS, Verbs, verbs_of
 
 
 class Params(NamedTuple):
@@ -38,22 +39,24 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     state.told[:] = params.arm, arm, pull, reward
 
 
-def judge(params: Params, state: State, arm: int, pull: int) -> float:
+def score(params: Params, state: State, arm: int, pull: int) -> float:
     return 10.0 * arm + pull
 
 
-def rejudge(params: Params, state: State, arm: int) -> None:
+def refresh_score(params: Params, state: State, arm: int) -> None:
     state.told[0] = -arm
 
 
-def reveal(params: Params, state: State, models: Any, constants: Any) -> None:
+def set_truth(params: Params, state: State, models: Any, constants: Any) -> None:
     state.told[:2] = models, constants
 
 
 @pytest.fixture
 def two_kinds() -> Iterator[None]:
     """One with every verb, and one with those that it must have."""
-    KINDS[Params] = Verbs(Params, State, init, choose, update, count_pull, judge, rejudge, reveal)
+    KINDS[Params] = Verbs(
+        Params, State, init, choose, update, count_pull, score, refresh_score, set_truth
+    )
     KINDS[Other] = Verbs(Other, State, init, lambda params, state, draw: 2, update, count_pull)
     yield
     del KINDS[Params], KINDS[Other]
@@ -70,22 +73,22 @@ def test_the_params_say_whose_verbs_are_called() -> None:
     assert state.arms.clock[TIME] == 1
     verbs.update(Params(1), state, 2, 5, 0.5)
     assert state.told.tolist() == [1, 2, 5, 0.5]
-    assert verbs.judge(Params(1), state, 2, 5) == 25.0
-    verbs.rejudge(Params(1), state, 2)
-    verbs.reveal(Params(1), state, 7, 8)
+    assert verbs.score(Params(1), state, 2, 5) == 25.0
+    verbs.refresh_score(Params(1), state, 2)
+    verbs.set_truth(Params(1), state, 7, 8)
     assert state.told.tolist() == [7, 8, 5, 0.5]
 
 
 @pytest.mark.usefixtures("two_kinds")
 def test_verbs_that_a_policy_does_not_have() -> None:
     state = init(Params(1), 3, 10)
-    verbs.rejudge(Other(1), state, 2)
-    verbs.reveal(Other(1), state, 7, 8)
+    verbs.refresh_score(Other(1), state, 2)
+    verbs.set_truth(Other(1), state, 7, 8)
     assert state.told.tolist() == [0, 0, 0, 0]
-    with pytest.raises(ValueError, match=r"policy must have judge, but that of .*Other.* has not"):
-        verbs.judge(Other(1), state, 0, 1)
+    with pytest.raises(ValueError, match=r"policy must have score, but that of .*Other.* has not"):
+        verbs.score(Other(1), state, 0, 1)
     assert KINDS[Other].compiled == [KINDS[Other].choose, count_pull, update]
-    assert KINDS[Params].compiled == [choose, count_pull, update, judge, rejudge, reveal]
+    assert KINDS[Params].compiled == [choose, count_pull, update, score, refresh_score, set_truth]
 
 
 def test_pulls_are_counted_by_default() -> None:

@@ -16,20 +16,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rotting import compilable
 from rotting.bandits import Bandits, World
-from rotting.engines import events, image
+from rotting.engines import state_block
+from rotting.engines.audience_loop import AudienceScratch
 from rotting.engines.baseline import Baseline
-from rotting.engines.compiled import overloads, shelving
+from rotting.engines.compiled import numba_hooks
+from rotting.engines.compiled.cache import Store
 from rotting.engines.compiled.fingerprint import Sight, View, view
-from rotting.engines.compiled.interrupting import interruptible
-from rotting.engines.compiled.storing import Store
-from rotting.engines.crowd import Crowd
-from rotting.engines.loop import Keys, Outcome, Scratch
+from rotting.engines.compiled.interrupt import interruptible
+from rotting.engines.loop import Events, Keys, Outcome, Scratch
+from rotting.kernel import compilable
+from rotting.kernel.state import kinds
+from rotting.kernel.verbs import KINDS, Verbs
 from rotting.policies.base import POLICIES
 from rotting.provenance import VERSION
-from rotting.state import kinds
-from rotting.verbs import KINDS, Verbs
 
 _LOG = logging.getLogger("rotting")
 LOCK = threading.RLock()  # of the compiler: one thread at a time
@@ -86,7 +86,17 @@ def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
     # a policy may hold others, whose verbs it calls
     held = [kind for kind in kinds(params) if kind in KINDS]
     verbs = [verb for kind in held for verb in KINDS[kind].compiled]
-    others = (image.Image, Scratch, Crowd, World, Bandits, events.Events, Keys, Baseline, Outcome)
+    others = (
+        state_block.StateBlock,
+        Scratch,
+        AudienceScratch,
+        World,
+        Bandits,
+        Events,
+        Keys,
+        Baseline,
+        Outcome,
+    )
     handed = (*kinds(params), *kinds(state), *others)
     fields = [f"{kind}{getattr(kind, '_fields', '')}" for kind in handed]
     places = [(KINDS, kind, KINDS[kind]) for kind in held]
@@ -102,8 +112,8 @@ def _machinery() -> str:
     """
     digest = hashlib.blake2b(VERSION.encode(), digest_size=8)
     own = sys.modules[__name__]
-    stepper = importlib.import_module("rotting.engines.compiled.stepper")  # which imports this
-    for module in (own, compilable, image, overloads, shelving, stepper):
+    calls = importlib.import_module("rotting.engines.compiled.calls")  # which imports this
+    for module in (own, compilable, state_block, numba_hooks, calls):
         file = Path(str(module.__file__))
         if file.is_file():
             digest.update(file.read_bytes())
@@ -119,7 +129,7 @@ def _make(loop: Any, params: Any, seen: View) -> Any:
     import numba
 
     _forget_what_changed(seen)
-    overloads.register()
+    numba_hooks.register()
     kind = type(params)
     # Its own copy with its own name, so that what is compiled for one policy and fingerprint is not
     # taken for another's.
@@ -153,7 +163,7 @@ def _forget_what_changed(seen: View) -> None:
     before = {place: _FUNCTIONS[place] for place in seen.sights if place in _FUNCTIONS}
     stale = {place for place, sight in before.items() if not sight.unchanged()}
     if stale or any(_VERBS.get(kind, verbs) is not verbs for _, kind, verbs in seen.kinds):
-        overloads.forget()
+        numba_hooks.forget()
         _FUNCTIONS.clear()
         _VERBS.clear()
     for place, dispatcher in seen.dispatchers.items():

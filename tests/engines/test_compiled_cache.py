@@ -20,24 +20,24 @@ import pytest
 import rotting
 from own_policy import make_mine
 from rotting import policies
-from rotting.engines.compiled import compiling, storing
-from rotting.engines.compiled.storing import MOST, SUFFIX, Files
+from rotting.engines.compiled import cache, compiler
+from rotting.engines.compiled.cache import MOST, SUFFIX, Files
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache folder of its own."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    storing._say_once.cache_clear()
+    cache._say_once.cache_clear()
     yield tmp_path
     policies.POLICIES.pop("mine", None)
 
 
 def play_anew(policy: Any) -> tuple[int, int, int]:
     """Arm, hits and misses of a player in a process that has compiled nothing yet."""
-    compiling._DONE.clear()
+    compiler._DONE.clear()
     arm = policy.online(range(3)).select().arm
-    stats = [done.loop.stats for done in compiling._DONE.values()]
+    stats = [done.loop.stats for done in compiler._DONE.values()]
     hits, misses = (
         sum(sum(getattr(each, name).values()) for each in stats)
         for name in ("cache_hits", "cache_misses")
@@ -57,13 +57,13 @@ def flipped(content: bytes) -> bytes:
 def foreign(content: bytes) -> bytes:
     """Intact, but it names what is not there."""
     data = b"cno_such_module\nthing\n."
-    return storing._checksum(data) + data
+    return cache._checksum(data) + data
 
 
 def nonsense(content: bytes) -> bytes:
     """Intact, but no compiled code."""
     data = pickle.dumps(("not", "compiled"))
-    return storing._checksum(data) + data
+    return cache._checksum(data) + data
 
 
 def test_damaged_files_are_thrown_away_and_made_anew(folder: Path) -> None:
@@ -99,7 +99,7 @@ def test_what_changed_while_it_was_compiled_is_not_kept(folder: Path) -> None:
     """It would be found under the mark of what it was before."""
     for unchanged in (False, True):
         made: Any = numba.njit(twice)
-        made._cache = storing.Store(
+        made._cache = cache.Store(
             twice, "twice", "1" * 16, lambda kept: None, partial(bool, unchanged)
         )
         assert made(1.5) == 3.0

@@ -11,22 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rotting.compilable import by_type
-from rotting.state import leaves, rebuild
+from rotting.kernel.compilable import by_type
+from rotting.kernel.state import leaves, rebuild
 
 Words = npt.NDArray[np.uint64]
 _WORD = 8  # bytes; every array begins at a whole one
 _GUARD = 16  # words on either side: threads must not share a cache line
 
 
-class Image(NamedTuple):
+class StateBlock(NamedTuple):
     """The words of a state at its start, and those of the one that is played with."""
 
     start: Words  # what a run begins with
     now: Words  # longer, by the arrays that need no clearing
 
 
-def image_of(fresh: Any, clear_all: bool = False) -> tuple[Image, Any]:
+def state_block_of(fresh: Any, clear_all: bool = False) -> tuple[StateBlock, Any]:
     """The image of a state, and the state whose arrays lie in it.
 
     `clear_all` copies the uncleared arrays as well.
@@ -58,16 +58,16 @@ def image_of(fresh: Any, clear_all: bool = False) -> tuple[Image, Any]:
             placed[leaf.path][...] = array
     kept = sum(words[path] for path in copied)
     state = rebuild(fresh, iter(placed[leaf.path] for leaf in found))
-    return Image(now[:kept].copy(), now), state
+    return StateBlock(now[:kept].copy(), now), state
 
 
 @by_type("fresh")
 def restart(fresh: Any, work: Any) -> Any:
-    """Bring a state to its start: `fresh` is an `Image` of it, or on a GPU such a state itself."""
-    raise TypeError(f"fresh must be an Image in plain Python, got {type(fresh)!r}")
+    """Bring a state to its start; `fresh` is its `StateBlock`, or on a GPU a fresh state."""
+    raise TypeError(f"fresh must be a StateBlock in plain Python, got {type(fresh)!r}")
 
 
-@restart.of(Image)
+@restart.of(StateBlock)
 def _(fresh: Any, work: Any) -> Any:
     for i in range(fresh.start.size):
         fresh.now[i] = fresh.start[i]

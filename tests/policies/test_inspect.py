@@ -8,18 +8,18 @@ import pytest
 
 from cases import examples
 from rotting import Player
+from rotting.kernel.verbs import KINDS, Inspection, inspect
 from rotting.policies import Oracle, Policy
-from rotting.verbs import KINDS, Opinion, look
 
 ARMS = 3
 COMPARING = ("highest", "mostly", "told")
 
 
-def opinions(player: Player) -> list[Opinion]:
+def opinions(player: Player) -> list[Inspection]:
     """What the policy makes of each arm, as it is before a decision."""
     snapshot = player.core.snapshot()
-    found = [look(snapshot.params, snapshot.state, arm) for arm in range(ARMS)]
-    assert all(isinstance(opinion, Opinion) for opinion in found)
+    found = [inspect(snapshot.params, snapshot.state, arm) for arm in range(ARMS)]
+    assert all(isinstance(opinion, Inspection) for opinion in found)
     return [opinion for opinion in found if opinion is not None]
 
 
@@ -55,7 +55,7 @@ def test_the_index_is_what_choose_compares(policy: Policy) -> None:
 
 def test_every_policy_has_an_opinion() -> None:
     for policy in examples():
-        assert KINDS[policy.verbs.params].look is not None, policy.label
+        assert KINDS[policy.verbs.params].inspect is not None, policy.label
 
 
 def test_rules_without_an_index() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from cases import run_script
 from rotting import policies
-from rotting.engines import image
-from rotting.engines.compiled import compiling
+from rotting.engines import state_block
+from rotting.engines.compiled import compiler
 from rotting.engines.loop import play
 
 
@@ -19,7 +19,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import json, rotting
         from rotting import policies
-        from rotting.engines.compiled import compiling
+        from rotting.engines.compiled import compiler
         from cases import examples, playable, scenarios
         scenario = scenarios()["constants"]
         for policy in examples():
@@ -43,17 +43,19 @@ def test_the_start_of_a_run_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatc
     def name() -> str:
         params = policies.UCB1().prepare(2, None, 100)
         state = policies.UCB1.verbs.init(params, 2, 100)
-        found: str = compiling._compile(play, params, state, "").py_func.__qualname__
+        found: str = compiler._compile(play, params, state, "").py_func.__qualname__
         return found
 
-    class Image(NamedTuple):
+    class StateBlock(NamedTuple):
         now: Any
         start: Any
 
     before = name()
     assert before == name()
     with monkeypatch.context() as patch:
-        patch.setitem(image.restart.table.variants, image.Image, lambda fresh, work: None)
+        patch.setitem(
+            state_block.restart.table.variants, state_block.StateBlock, lambda fresh, work: None
+        )
         assert name() != before
-    monkeypatch.setattr(image, "Image", Image)
+    monkeypatch.setattr(state_block, "Image", StateBlock)
     assert name() != before

@@ -11,11 +11,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rotting.arrays import FloatArray, IntArray
-from rotting.compilable import by_type, seldom, shared
-from rotting.policies.parts.exposures import Exposures, Fading, present_key
-from rotting.policies.parts.openings import closable
-from rotting.state import (
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import by_type, seldom, shared
+from rotting.kernel.state import (
     Finite,
     Flags,
     Place,
@@ -26,28 +24,30 @@ from rotting.state import (
     rebuild,
     values,
 )
-from rotting.verbs import reopen
+from rotting.kernel.verbs import set_open
+from rotting.policies.parts.exposures import Exposures, Fading, present_key
+from rotting.policies.parts.openings import closable
 
 _LARGEST = 2.0**62  # counts and places are smaller
 
 
-class Own(NamedTuple):
+class KeyState(NamedTuple):
     """What each key has of its own."""
 
     inner: Any  # the state of its policy
-    told: Flags  # of each arm: 1 if it is open, as that policy was told last
+    open: Flags  # of each arm: 1 if it is open, as that policy was told last
 
 
-class Shelf(NamedTuple):
+class PerKeyState(NamedTuple):
     """What the present key has, and the rows of all keys."""
 
-    own: Own  # of the key in `whose`
+    current: KeyState  # of the key in `whose`
     rows: Annotated[FloatArray, Finite((-math.inf, math.inf))]  # [key, number]
     fresh: Annotated[FloatArray, Unchanged()]  # the row of a key that was never met
-    whose: Annotated[IntArray, Place("rows")]  # whose state is worked on; its row is old
+    loaded: Annotated[IntArray, Place("rows")]  # whose state is worked on; its row is old
     flags: Flags  # of each arm: 1 if it is open now
 
-    def for_keys(self, keys: int) -> Shelf:
+    def for_keys(self, keys: int) -> PerKeyState:
         """The same for more keys."""
         new = np.tile(self.fresh, (max(0, keys - self.rows.shape[0]), 1))
         return self._replace(rows=np.vstack([self.rows[:keys], new]))
@@ -55,48 +55,48 @@ class Shelf(NamedTuple):
     def forget_key(self, key: int) -> None:
         """This one was never met."""
         self.rows[key] = self.fresh
-        if self.whose[0] == key:
-            fetch(self.own, self.rows, key)
+        if self.loaded[0] == key:
+            fetch(self.current, self.rows, key)
             # It is told which arms are open when it is its turn: only then are params at hand.
-            self.own.told[0] = 1 - self.flags[0]
+            self.current.open[0] = 1 - self.flags[0]
 
-    def grown(self, larger: Shelf, state: Any) -> Shelf:
+    def grown(self, larger: PerKeyState, state: Any) -> PerKeyState:
         """The same for more arms: every row is that of a larger state."""
         made = larger.for_keys(max(self.rows.shape[0], larger.rows.shape[0]))
         for key in np.flatnonzero((self.rows != self.fresh).any(axis=1)).tolist():
-            store(_with_arms(_read(self.own, self.rows[key]), larger.own), made.rows, key)
+            store(_with_arms(_read(self.current, self.rows[key]), larger.current), made.rows, key)
         made.flags[: self.flags.size] = self.flags
-        return made._replace(own=_with_arms(self.own, larger.own), whose=self.whose)
+        return made._replace(current=_with_arms(self.current, larger.current), loaded=self.loaded)
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """A row that is no state which any play could have led to."""
-        fresh = _read(self.own, self.fresh)
-        whole = np.concatenate([_is_whole(value) for value in values(self.own)])
+        fresh = _read(self.current, self.fresh)
+        whole = np.concatenate([_is_whole(value) for value in values(self.current)])
         for key, row in enumerate(self.rows):
             counts = row[whole]
             if np.any((counts != np.trunc(counts)) | (np.abs(counts) > _LARGEST)):
                 return f"rows of key {key} must hold whole numbers for counts"
             try:
-                check(_read(self.own, row), fresh, params)
+                check(_read(self.current, row), fresh, params)
             except ValueError as error:
                 return f"rows of key {key}: {error}"
         return None
 
 
-def empty_shelf(inner: Any, arms: int) -> Shelf:
+def no_key_states(inner: Any, arms: int) -> PerKeyState:
     """A shelf for one key, from a state at its start."""
     # closable before it is written as a row: its arrays must stay the same ones
-    own = Own(closable(inner), np.ones(arms, dtype=np.int64))
-    for leaf in leaves(own.inner):
+    current = KeyState(closable(inner), np.ones(arms, dtype=np.int64))
+    for leaf in leaves(current.inner):
         if leaf.value.dtype.kind == "u":
             raise ValueError(
                 "a state on a shelf must hold numbers that floats can, but "
                 f"{leaf.path} holds {leaf.value.dtype.name}"
             )
-    rows = np.zeros((1, sum(value.size for value in values(own))))
-    store(own, rows, 0)
-    whose, flags = np.zeros(1, dtype=np.int64), np.ones(arms, dtype=np.int64)
-    return Shelf(own, rows, rows[0].copy(), whose, flags)
+    rows = np.zeros((1, sum(value.size for value in values(current))))
+    store(current, rows, 0)
+    loaded, flags = np.zeros(1, dtype=np.int64), np.ones(arms, dtype=np.int64)
+    return PerKeyState(current, rows, rows[0].copy(), loaded, flags)
 
 
 @by_type("state")
@@ -118,57 +118,57 @@ def fetch(state: Any, rows: Any, key: Any) -> Any:
 
 
 @by_type("exposure")
-def turn_shelf(params: Any, shelf: Shelf, exposure: Any) -> Any:
+def load_key(params: Any, per_key: PerKeyState, exposure: Any) -> Any:
     """Work on the state of the key that is present; `params` are those of its policy."""
 
 
-@turn_shelf.of(Exposures, Fading)
-def _(params: Any, shelf: Shelf, exposure: Any) -> Any:
+@load_key.of(Exposures, Fading)
+def _(params: Any, per_key: PerKeyState, exposure: Any) -> Any:
     # the loaded state already has which arms are open; `forget_key` marks it stale
     key = present_key(exposure)
-    if shelf.whose[0] != key or shelf.own.told[0] != shelf.flags[0]:
-        _swap(params, shelf, key)
+    if per_key.loaded[0] != key or per_key.current.open[0] != per_key.flags[0]:
+        _swap(params, per_key, key)
 
 
 @shared
 @seldom
-def _swap(params: Any, shelf: Shelf, key: Any) -> None:
+def _swap(params: Any, per_key: PerKeyState, key: Any) -> None:
     """Put the present state back and take that of another key.
 
     What has opened or closed since the key was met last, its policy is told then (lazy).
     """
-    store(shelf.own, shelf.rows, shelf.whose[0])
-    fetch(shelf.own, shelf.rows, key)
-    shelf.whose[0] = key
+    store(per_key.current, per_key.rows, per_key.loaded[0])
+    fetch(per_key.current, per_key.rows, key)
+    per_key.loaded[0] = key
     changed = False
-    for i in range(shelf.flags.size):
-        changed = changed or shelf.own.told[i] != shelf.flags[i]
+    for i in range(per_key.flags.size):
+        changed = changed or per_key.current.open[i] != per_key.flags[i]
     if changed:
-        _tell(params, shelf)
+        _set_open(params, per_key)
 
 
 @shared
-def _tell(params: Any, shelf: Shelf) -> None:
+def _set_open(params: Any, per_key: PerKeyState) -> None:
     """The policy that is worked on is told which arms are open."""
-    for i in range(shelf.flags.size):
-        shelf.own.told[i] = shelf.flags[i]
-    reopen(params, shelf.own.inner, shelf.flags)
+    for i in range(per_key.flags.size):
+        per_key.current.open[i] = per_key.flags[i]
+    set_open(params, per_key.current.inner, per_key.flags)
 
 
 @shared
-def reopen_shelf(params: Any, shelf: Shelf, flags: Any) -> None:
+def set_open_per_key(params: Any, per_key: PerKeyState, flags: Any) -> None:
     """The arms with a flag are open from now on, for all keys."""
     for i in range(flags.size):
-        shelf.flags[i] = flags[i]
-    _tell(params, shelf)
+        per_key.flags[i] = flags[i]
+    _set_open(params, per_key)
 
 
-def _with_arms(own: Own, larger: Own) -> Own:
+def _with_arms(current: KeyState, larger: KeyState) -> KeyState:
     """What a key has, for more arms, of which its policy has not been told that they are open."""
-    made = grown(own, _copy(larger))
+    made = grown(current, _copy(larger))
     for leaf in leaves(made):
         if leaf.path == "told" or leaf.path.endswith("opening.flags"):
-            leaf.value[own.told.size :] = 0
+            leaf.value[current.open.size :] = 0
     return made
 
 

@@ -1,0 +1,1 @@
+"""What policies and engines are written with: arrays, random numbers, states, verbs, dispatch."""
