@@ -16,6 +16,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
@@ -59,13 +60,27 @@ class Plain:
         self.connection.close()
 
 
+class Often:
+    """A connection that writes its log into the file often, whatever the store sets."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.executemany, self.close = inner.executemany, inner.close
+
+    def execute(self, sql: str, parameters: Any = ()) -> list[Any]:
+        if sql.startswith("PRAGMA wal_autocheckpoint"):
+            sql = f"PRAGMA wal_autocheckpoint = {CHECKPOINT}"
+        found: list[Any] = self.inner.execute(sql, parameters)
+        return found
+
+
 class Real(Plain):
     """The service's own store."""
 
     def __init__(self, path: Path, vfs: power.Outage, synchronous: str) -> None:
-        self.store = Store(path, lambda where: power.connect(where, vfs), synchronous=synchronous)
-        assert self.store._writer is not None
-        self.store._writer.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
+        self.store = Store.open(
+            path, lambda where: Often(power.connect(where, vfs)), synchronous=synchronous
+        )
 
     def write(self, events: list[Row]) -> None:
         group = Group()

@@ -37,7 +37,7 @@ BATCH = 2000  # inputs of one process
 DECISIONS = 30  # that a loaded player takes
 MOST = 8 << 20  # bytes of tables and state that may be loaded here, instead of a GiB
 MEMORY = 512 << 20  # bytes by which a process may grow at one input
-SILENT_PULLS = 20.0  # seconds for one input
+PATIENCE = 20.0  # seconds for one input
 
 
 class Settings(NamedTuple):
@@ -167,7 +167,7 @@ def in_process(settings: Settings, first: int, last: int, counters: Counters) ->
             break
         if counters.read()[0] != at:
             at, since = counters.read()[0], time.monotonic()
-        elif time.monotonic() - since > SILENT_PULLS:
+        elif time.monotonic() - since > PATIENCE:
             os.kill(child, signal.SIGKILL)
         time.sleep(pause)
         pause = min(2 * pause, 0.05)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
 Result = TypeVar("Result")
-SILENT_PULLS = 60.0
+PATIENCE = 60.0
 
 
 class Caller(Protocol):
@@ -36,7 +36,7 @@ class Called:
         self._wait(self._begin())
 
     def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(SILENT_PULLS)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
 
     async def _say(self, what: str) -> None:
         await self.told.put({"type": f"lifespan.{what}"})
@@ -52,9 +52,9 @@ class Called:
         """Shut it down as a server does at SIGTERM."""
         self._wait(self._say("shutdown"))
         if self.life is not None:
-            self._wait(asyncio.wait_for(self.life, SILENT_PULLS))
+            self._wait(asyncio.wait_for(self.life, PATIENCE))
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(SILENT_PULLS)
+        self.thread.join(PATIENCE)
         self.loop.close()
 
     def tick(self) -> None:

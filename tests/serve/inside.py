@@ -83,9 +83,9 @@ def serving(path: Path, time: Time | None = None, **settings: Any) -> Iterator[I
 
 def make_key(path: Path, *roles: str, name: str = "somebody", only: tuple[str, ...] = ()) -> str:
     """A new API key."""
-    store = Store(path)
+    store = Store.open(path)
     try:
-        return add_token(store.writer(), name, list(roles), list(only))
+        return add_token(store, name, list(roles), list(only))
     finally:
         store.close()
 
@@ -113,7 +113,7 @@ def is_same(inside: Inside, name: str = "e") -> bytes:
 
 def _same(live: Experiment, path: Path) -> bytes:
     state = content_of(live)
-    store = Store(path)
+    store = Store.open(path)
     try:
         assert content_of(rebuilt(store, live.number)) == state
         short, _ = load_one(store, live.number, compiled=False)

@@ -162,7 +162,7 @@ def test_one_from_version_0_2_0_gets_checksums_and_a_mark(tmp_path: Path) -> Non
     found = verify(path)
     assert found.problems == []
     assert any("of them fit their running checksum" in line for line in found.lines)
-    store = Store(path)
+    store = Store.open(path)
     mark = read_mark(path)
     assert mark == (store.seq, store.chain)
     store.close()

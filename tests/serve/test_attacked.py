@@ -18,13 +18,13 @@ import pytest
 
 from rotting.serve import loading
 from rotting.serve.access import check_token
-from rotting.serve.archive import _register, archive, begun
+from rotting.serve.archive import archive, begun
 from rotting.serve.backup import backup, restore
 from rotting.serve.clock import Clock
-from rotting.serve.connection import Sqlite
 from rotting.serve.exporting import write
 from rotting.serve.service import Limits
-from rotting.serve.store import LONG_LOG, Group, Store
+from rotting.serve.sqlite import LONG_LOG, Sqlite, SqliteDatabase
+from rotting.serve.store import Store
 from rotting.serve.verify import verify
 from serve.inside import Inside, Time, serving
 from serve_process import Server
@@ -264,8 +264,8 @@ def test_an_archive_that_was_only_begun_is_ignored_and_named(tmp_path: Path) -> 
         inside.create()
         inside.post("decisions", {"id": "d"})
         inside.post("rewards", {"decision": "d", "reward": 1.0})
-    store = Store(path)
-    _register(store.writer(), "old.db")  # and then it was interrupted
+    store = Store.open(path)
+    store.begin_archive("old.db")  # and then it was interrupted
     assert begun(store) == ["old.db"]
     store.close()
     found = verify(path)
@@ -318,9 +318,9 @@ def test_a_batch_of_slow_decisions_lets_others_through(tmp_path: Path) -> None:
 
 
 def test_events_of_a_rare_experiment_are_found_by_an_index(tmp_path: Path) -> None:
-    store = Store(tmp_path / "s.db")
+    store = Store.open(tmp_path / "s.db")
     sql = "SELECT * FROM event WHERE seq > 5 AND seq <= 9 AND experiment = 2 ORDER BY seq LIMIT 9"
-    ((*_, plan),) = store.read(f"EXPLAIN QUERY PLAN {sql}")
+    ((*_, plan),) = store.database.read(f"EXPLAIN QUERY PLAN {sql}")
     assert "event_experiment" in plan
     assert "TEMP B-TREE" not in plan
     store.close()
@@ -369,18 +369,19 @@ def test_a_long_start_says_what_it_is_doing(
 
 def test_the_write_ahead_log_is_begun_anew(tmp_path: Path) -> None:
     """It grew to 206 MB beside a database of 10 MB."""
-    store = Store(tmp_path / "s.db")
-    store.writer().execute("CREATE TABLE filler (x BLOB)")
+    database = SqliteDatabase(tmp_path / "s.db")
+    with database.transaction() as write:
+        write.execute("CREATE TABLE filler (x BLOB)")
     most = 0
     for _ in range(60):
-        store.writer().execute("INSERT INTO filler VALUES (zeroblob(1000000))")
-        store.writer().execute("DELETE FROM filler")
-        store.append(Group())
-        if store.log_size() > LONG_LOG:
-            store.checkpoint()
-            store.restart_log()
-        most = max(most, store.log_size())
-    store.close()
+        for sql in ("INSERT INTO filler VALUES (zeroblob(1000000))", "DELETE FROM filler"):
+            with database.transaction() as write:
+                write.execute(sql)
+        if database.log_size():
+            database.checkpoint()
+            database.restart_log()
+        most = max(most, (tmp_path / "s.db-wal").stat().st_size)
+    database.close()
     assert most < 2 * LONG_LOG
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from serve_process import Server, all_events
 
-SILENT_PULLS = 15.0  # seconds until it has to be well again
+PATIENCE = 15.0  # seconds until it has to be well again
 EXPERIMENT = {"name": "e", "arms": ["A", "B"], "policy": "ucb1"}
 
 
@@ -74,7 +74,7 @@ class Ledger:
 
 
 def eventually(what: Any) -> bool:
-    end = time.monotonic() + SILENT_PULLS
+    end = time.monotonic() + PATIENCE
     while not what():
         if time.monotonic() > end:
             return False

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from rotting.cli import app
 from rotting.serve import config, demo
-from rotting.serve.locking import only_one
+from rotting.serve.lease import lease
 from rotting.serve.server import check, serve
 from rotting.serve.store import Store
 from serve.inside import Time, serving, wait
@@ -38,10 +38,10 @@ def test_a_port_in_use_is_refused_and_nothing_is_left_behind(tmp_path: Path) -> 
 
 def test_a_database_that_is_served_is_noticed_by_a_look(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    Store(path).close()
+    Store.open(path).close()
     wanted = config.Config(data=str(path), port=0)
     assert check(wanted)
-    with only_one(path), pytest.raises(ValueError, match="served already"):
+    with lease(path), pytest.raises(ValueError, match="served already"):
         check(wanted)
     assert check(wanted)
 

@@ -18,8 +18,8 @@ from rotting.serve import config, demo, requests, schema, store
 from rotting.serve.archive import all_events, archive
 from rotting.serve.backup import backup, restore
 from rotting.serve.erasing import list_of
+from rotting.serve.lease import lease
 from rotting.serve.loading import load_one
-from rotting.serve.locking import only_one
 from rotting.serve.server import check
 from rotting.serve.snapshots import content_of
 from rotting.serve.store import Store
@@ -109,7 +109,7 @@ def test_restoring_under_a_running_server_is_refused(tmp_path: Path) -> None:
     with serving(path) as inside:
         inside.create()
         backup(path, tmp_path / "copy.db")
-    with only_one(path), pytest.raises(ValueError, match="served already"):
+    with lease(path), pytest.raises(ValueError, match="served already"):
         restore(tmp_path / "copy.db", path, force=True)
 
 
@@ -249,7 +249,7 @@ def test_an_older_snapshot_goes_with_archived_events(tmp_path: Path) -> None:
     database.commit()
     database.close()
     assert left == (1,)
-    opened = Store(path)
+    opened = Store.open(path)
     found, behind = load_one(opened, number, compiled=False)
     opened.close()
     assert content_of(found) == state
@@ -257,8 +257,8 @@ def test_an_older_snapshot_goes_with_archived_events(tmp_path: Path) -> None:
 
 
 def test_old_snapshots_are_forgotten_without_reading_the_log(tmp_path: Path) -> None:
-    opened = Store(tmp_path / "s.db")
-    plan = opened.read(f"EXPLAIN QUERY PLAN {store._FORGET_SNAPSHOTS}", (1, 1))
+    opened = Store.open(tmp_path / "s.db")
+    plan = opened.database.read(f"EXPLAIN QUERY PLAN {store._FORGET_SNAPSHOTS}", (1, 1))
     opened.close()
     assert not [row[3] for row in plan if row[3].startswith("SCAN event")]
     assert not [row[3] for row in plan if "SCAN event" in row[3]]
@@ -474,7 +474,7 @@ def test_tables_of_tomorrow_and_of_others_are_refused(tmp_path: Path) -> None:
     database.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     database.close()
     with pytest.raises(ValueError, match="written by a newer rotting"):
-        Store(path)
+        Store.open(path)
     with pytest.raises(ValueError, match="written by a newer rotting"):
         check(config.Config(data=str(path), port=0))
     other = tmp_path / "other.db"
@@ -484,7 +484,7 @@ def test_tables_of_tomorrow_and_of_others_are_refused(tmp_path: Path) -> None:
     database.commit()
     before = other.read_bytes()
     with pytest.raises(ValueError, match="something else"):
-        Store(other)
+        Store.open(other)
     database.close()
     assert other.read_bytes() == before
     text = tmp_path / "text.db"
@@ -508,7 +508,7 @@ def test_older_tables_are_brought_up_to_date(
         monkeypatch.setattr(schema, "VERSION", len(known) + 1)
         if steps is broken:
             with pytest.raises(sqlite3.OperationalError, match="nowhere"):
-                Store(path)
+                Store.open(path)
             database = sqlite3.connect(path)
             assert database.execute("PRAGMA user_version").fetchone() == (len(known),)
             tables = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'extra'")
@@ -516,20 +516,20 @@ def test_older_tables_are_brought_up_to_date(
             database.close()
     with serving(path, time) as inside:
         assert content_of(inside.live()) == state
-        assert inside.book.store.read("SELECT x FROM extra") == [(7,)]
+        assert inside.book.store.database.read("SELECT x FROM extra") == [(7,)]
     monkeypatch.undo()
     with pytest.raises(ValueError, match=f"version {len(known) + 1}"):
-        Store(path)
+        Store.open(path)
 
 
 def test_one_server_for_each_database(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    with only_one(path):
-        with pytest.raises(ValueError, match="served already"), only_one(path):
+    with lease(path):
+        with pytest.raises(ValueError, match="served already"), lease(path):
             pass
-        with only_one(tmp_path / "other.db"):
+        with lease(tmp_path / "other.db"):
             pass
-    with only_one(path):  # free again
+    with lease(path):  # free again
         pass
 
 

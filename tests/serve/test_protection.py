@@ -213,7 +213,7 @@ def test_keys_are_stored_hashed_and_compared_in_constant_time(
         compare_digest = staticmethod(compare)
 
     monkeypatch.setattr(access, "hmac", Watched)
-    store = Store(tmp_path / "s.db")
+    store = Store.open(tmp_path / "s.db")
     gate = Gate(True)
     gate.refresh(store.tokens())
     store.close()
@@ -231,7 +231,7 @@ def test_revoking_the_last_key_opens_nothing(tmp_path: Path) -> None:
         headers = {"authorization": f"Bearer {made}"}
         assert inside.client.get("/v1/experiments", headers=headers).status_code == 200
         is_error(inside.client.get("/v1/experiments"), 401)
-        revoke_token(inside.book.store.writer(), made.split("_")[1])
+        revoke_token(inside.book.store, made.split("_")[1])
         inside.service.gate._read_at = -1e9
         is_error(inside.client.get("/v1/experiments", headers=headers), 401)
         is_error(inside.client.get("/v1/experiments"), 401)
@@ -241,13 +241,13 @@ def test_revoking_the_last_key_opens_nothing(tmp_path: Path) -> None:
 
 def test_keys_for_nothing_are_refused(tmp_path: Path) -> None:
     """An empty name would be stored as a key that sees everything."""
-    store = Store(tmp_path / "s.db")
+    store = Store.open(tmp_path / "s.db")
     for only in ([""], ["a,b"], ["a", ""], ["<b>"]):
         with pytest.raises(ValueError, match="experiment must be a name"):
-            add_token(store.writer(), "x", ["read"], only)
+            add_token(store, "x", ["read"], only)
     for roles in ([], ["root"], ["read", "everything"]):
         with pytest.raises(ValueError, match="role must be"):
-            add_token(store.writer(), "x", roles, [])
+            add_token(store, "x", roles, [])
     assert store.tokens() == []
     store.close()
 

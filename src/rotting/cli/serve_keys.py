@@ -24,7 +24,7 @@ def _open(path: Path, create: bool = False) -> Store:
 
     if not create and not path.exists():
         raise ValueError(f"data must be a database, but {path} is not there")
-    return Store(path, create=create)
+    return Store.open(path, create=create, patience=5.0)
 
 
 @command("add", keys)
@@ -50,7 +50,7 @@ def add_command(
     store = _open(data, create=True)
     try:
         known = {one for _, one in store.experiments()}
-        made = add_token(store.writer(), name, role, experiment or [])
+        made = add_token(store, name, role, experiment or [])
     finally:
         store.close()
     print(made)
@@ -66,9 +66,7 @@ def list_command(data: Needed, as_json: AsJson = False) -> None:
     """List all keys: their ids, names, roles, and whether they are revoked."""
     store = _open(data)
     try:
-        rows = store.read(
-            "SELECT id, name, roles, experiments, created, revoked FROM token ORDER BY created"
-        )
+        rows = store.all_tokens()
     finally:
         store.close()
     if as_json:
@@ -95,7 +93,7 @@ def revoke_command(
     from rotting.serve.access import revoke_token
 
     try:
-        revoke_token(store.writer(), key_id)
+        revoke_token(store, key_id)
     finally:
         store.close()
     console.out.print(f"{key_id} is revoked", markup=False)

@@ -13,10 +13,9 @@ import secrets
 import time
 from typing import NamedTuple
 
-from rotting.serve.connection import Connection
 from rotting.serve.errors import Refusal
 from rotting.serve.requests import NAME, is_fine_id
-from rotting.serve.store import Audit, note
+from rotting.serve.store import Audit, Store
 
 ROLES = ("decide", "reward", "read", "admin")
 _FRESH = 1.0  # seconds after which keys are read again: a revoked one works no longer than that
@@ -110,31 +109,25 @@ def check_token(name: str, roles: list[str], experiments: list[str]) -> None:
             raise ValueError(f"experiment must be a name of letters, digits, . _ -, got {one!r}")
 
 
-def add_token(write: Connection, name: str, roles: list[str], experiments: list[str]) -> str:
-    """A new API key; this is the only time that it is seen."""
+def add_token(store: Store, name: str, roles: list[str], experiments: list[str]) -> str:
+    """Make an API key; this is the only time that it is seen."""
     check_token(name, roles, experiments)
     id_, secret = secrets.token_hex(5), secrets.token_urlsafe(32)
-    row = (id_, name, hash_of(secret), ",".join(roles), ",".join(experiments), time.time())
-    write.execute("BEGIN IMMEDIATE")
-    write.execute("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, NULL)", row)
-    _audit(write, "key added", f"{name} ({id_}): {','.join(roles)}")
-    write.execute("COMMIT")
+    row = (id_, name, hash_of(secret), ",".join(roles), ",".join(experiments))
+    store.add_token(row, _audit("key added", f"{name} ({id_}): {','.join(roles)}"))
     return f"rot_{id_}_{secret}"
 
 
-def revoke_token(write: Connection, id_: str) -> None:
-    """A key that works no longer."""
-    rows = write.execute("SELECT name FROM token WHERE id = ? AND revoked IS NULL", (id_,))
-    if not rows:
+def revoke_token(store: Store, id_: str) -> None:
+    """Let an API key be valid no longer; ValueError if it is not valid."""
+    names = {one: name for one, name, *_ in store.tokens()}
+    if id_ not in names:
         raise ValueError(f"id must be that of a valid key, got {id_!r}")
-    write.execute("BEGIN IMMEDIATE")
-    write.execute("UPDATE token SET revoked = ? WHERE id = ?", (time.time(), id_))
-    _audit(write, "key revoked", f"{rows[0][0]} ({id_})")
-    write.execute("COMMIT")
+    store.revoke_token(id_, _audit("key revoked", f"{names[id_]} ({id_})"))
 
 
-def _audit(write: Connection, what: str, details: str) -> None:
-    note(write, Audit(time.time(), "command line", what, "", details))
+def _audit(what: str, details: str) -> Audit:
+    return Audit(time.time(), "command line", what, "", details)
 
 
 class Rate:

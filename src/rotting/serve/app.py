@@ -18,7 +18,6 @@ import rotting.serve as here
 from rotting.provenance import VERSION
 from rotting.serve import endpoints
 from rotting.serve.access import Who
-from rotting.serve.connection import why as database_error
 from rotting.serve.endpoints import Verb
 from rotting.serve.errors import Refusal
 from rotting.serve.http import (
@@ -33,6 +32,7 @@ from rotting.serve.http import (
 )
 from rotting.serve.openapi import description
 from rotting.serve.service import LOOPBACK, Limits, Service
+from rotting.serve.sqlite import why as database_error
 
 __all__ = ["LOOPBACK", "App", "Limits", "Service", "make_app"]
 

@@ -12,12 +12,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from rotting.serve.connection import Connection, connect, touch_private
+from rotting.serve.database import Connection
 from rotting.serve.events import Event, Kind
 from rotting.serve.schema import CHAIN, EVENT
-from rotting.serve.store import Audit, Store, id_digest, note
+from rotting.serve.sqlite import connect, touch_private
+from rotting.serve.store import Audit, Store
 
 _PAGE = 1000  # events that are moved in one transaction
+_PATIENCE = 5.0  # seconds that a server may hold the database meanwhile
 _CLOSING = (Kind.REWARDED, Kind.TIMED_OUT, Kind.EXPIRED)
 _OF_DECISIONS = (*_CLOSING, Kind.DECIDED, Kind.SHOWN, Kind.LATE, Kind.CORRECTED)
 
@@ -104,32 +106,26 @@ def archive(
         raise ValueError(f"an archive must lie beside {path}, got {target}")
     if not path.exists():
         raise ValueError(f"data must be a database, but {path} is not there")
-    store = Store(path, create=False)
+    store = Store.open(path, create=False, patience=_PATIENCE)
     try:
-        writer = store.writer()
         moved = 0
         until = (time.time() if now is None else now) - older
         if target.name not in {name for name, *_ in store.archives()}:
             if target.exists():
                 raise ValueError(f"an archive must be new or one of this database, got {target}")
-            _register(writer, target.name)
+            store.begin_archive(target.name)
             time.sleep(wait)
         shelf = _shelf(target)
         try:
             for number, _ in store.experiments():
-                moved += _move(store, writer, shelf, number, until, target.name)
+                moved += _move(store, shelf, number, until, target.name)
         finally:
             shelf.close()
         audit = Audit(time.time(), "command line", "archived", "", f"{moved} events: {target.name}")
-        note(writer, audit)
+        store.note(audit)
         return moved
     finally:
         store.close()
-
-
-def _register(writer: Connection, name: str) -> None:
-    sql = "INSERT INTO archive (file, first, last, events, at) VALUES (?, 0, 0, 0, ?)"
-    writer.execute(sql, (name, time.time()))
 
 
 def _shelf(target: Path) -> Connection:
@@ -148,9 +144,7 @@ def _is_chained(made: Connection) -> bool:
     return any(row[1] == "chain" for row in made.execute("PRAGMA table_info(event)"))
 
 
-def _move(
-    store: Store, writer: Connection, shelf: Connection, number: int, until: float, name: str
-) -> int:
+def _move(store: Store, shelf: Connection, number: int, until: float, name: str) -> int:
     """Move one experiment's closed decisions; all of their events are in its snapshot."""
     snapshots = store.snapshots(number)
     if not snapshots:
@@ -158,11 +152,7 @@ def _move(
     covered = min(one.seq for one in snapshots[:2])
     after, moved = 0, 0
     while True:
-        rows = writer.execute(
-            "SELECT seq, id FROM event WHERE experiment = ? AND kind = ? AND seq > ? AND seq <= ? "
-            "AND at <= ? ORDER BY seq LIMIT ?",
-            (number, int(Kind.DECIDED), after, covered, until, _PAGE),
-        )
+        rows = store.decisions(number, after, covered, until, _PAGE)
         if not rows:
             return moved
         after = rows[-1][0]
@@ -177,29 +167,9 @@ def _move(
             if event.kind in _OF_DECISIONS
         ]
         if chosen:
-            _move_page(writer, shelf, number, chosen, name)
+            # first there, then no longer here: after an interruption some events are in both
+            shelf.execute("BEGIN IMMEDIATE")
+            shelf.executemany("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?, ?)", chosen)
+            shelf.execute("COMMIT")
+            store.move_to_archive(number, chosen, name)
             moved += len(chosen)
-
-
-def _move_page(
-    writer: Connection, shelf: Connection, number: int, chosen: list[Event], name: str
-) -> None:
-    """First there, then not here any more: whoever is interrupted has some events twice."""
-    shelf.execute("BEGIN IMMEDIATE")
-    shelf.executemany("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?, ?)", chosen)
-    shelf.execute("COMMIT")
-    writer.execute("BEGIN IMMEDIATE")
-    try:
-        digests = {(number, id_digest(event.id)) for event in chosen if event.id is not None}
-        writer.executemany("INSERT OR IGNORE INTO archived VALUES (?, ?)", sorted(digests))
-        writer.executemany("DELETE FROM event WHERE seq = ?", [(event.seq,) for event in chosen])
-        seqs = [event.seq for event in chosen]
-        writer.execute(
-            "UPDATE archive SET events = events + ?, last = max(last, ?), "
-            "first = CASE first WHEN 0 THEN ? ELSE min(first, ?) END WHERE file = ?",
-            (len(chosen), max(seqs), min(seqs), min(seqs), name),
-        )
-        writer.execute("COMMIT")
-    except BaseException:
-        writer.execute("ROLLBACK")
-        raise

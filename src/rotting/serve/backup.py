@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rotting.serve.connection import touch_private
 from rotting.serve.erasing import list_of, lists_beside, marks_of, read_list, write_list
+from rotting.serve.lease import lease
 from rotting.serve.loading import load
-from rotting.serve.locking import only_one
 from rotting.serve.mark import Mark, set_mark
+from rotting.serve.sqlite import touch_private
 from rotting.serve.store import Group, Store
 
 
@@ -39,9 +39,9 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
                     shelf.replace(copy)
                 finally:
                     shelf.unlink(missing_ok=True)
-        made = Store(partial, create=False)
+        made = Store.open(partial, create=False)
         try:
-            health = made.read("PRAGMA integrity_check")
+            health = made.database.read("PRAGMA integrity_check")
             last = made.last()
         finally:
             made.close()
@@ -81,7 +81,7 @@ def restore(
     _check_target(path, force)
     _check_other(source, path)
     given = [read_list(one) for one in erased]
-    with only_one(path):
+    with lease(path):
         replaced, kept = marks_of(path), marks_of(source) or set()
         beside = set().union(*lists_beside(path, source))
         marks = set().union(*given, replaced or (), kept, beside)
@@ -119,7 +119,7 @@ def restore(
 
 def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) -> None:
     """Copies of the archives of a backup, without what was archived after it."""
-    store = Store(partial, create=False)
+    store = Store.open(partial, create=False)
     try:
         last = store.last()
         held = {name: events for name, _, _, events in store.archives()}
@@ -127,7 +127,7 @@ def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) 
         for name in sorted(taken):
             found = [one for one in (source, path) if one.with_name(name).is_file()]
             if not found and not held[name]:
-                store.writer().execute("DELETE FROM archive WHERE file = ?", (name,))
+                store.rename_archive(name, None)
                 continue
             if not found:
                 raise ValueError(f"archive {name} must lie beside {source}, but does not")
@@ -136,7 +136,7 @@ def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) 
             copies.append(copy)
             _copied(found[0].with_name(name), copy)
             _cut(copy, last)
-            store.writer().execute("UPDATE archive SET file = ? WHERE file = ?", (copy.name, name))
+            store.rename_archive(name, copy.name)
     finally:
         store.close()
 
@@ -197,7 +197,7 @@ def _check_other(path: Path, target: Path) -> None:
 
 def _archives(path: Path, partial: Path) -> list[str]:
     """The archives of a database that its copy names, those without events left out."""
-    store = Store(partial, create=False)
+    store = Store.open(partial, create=False)
     try:
         named = store.archives()
     finally:
@@ -216,7 +216,7 @@ def _erase_again(path: Path, marks: set[int]) -> tuple[int, int, Mark]:
 
     Returns the last event, how many were erased, and what the mark of the database is to be.
     """
-    store = Store(path, create=False)
+    store = Store.open(path, create=False)
     try:
         known = store.marked()
         due = [known[mark] for mark in sorted(marks) if mark in known]
@@ -228,7 +228,7 @@ def _erase_again(path: Path, marks: set[int]) -> tuple[int, int, Mark]:
             group, book.group = book.group, Group()
             store.append(group)
         last, mark = store.last(), Mark(store.seq, store.chain)
-        store.truncate()
+        store.database.truncate()
     finally:
         store.close()
     return last, len(due), mark

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from rotting.serve.connection import real
+from rotting.serve.sqlite import real
 
 PREFIX = "ROTTING_SERVE_"
 MOST_WAITING = 1_000_000  # decisions of an experiment without a reward window

@@ -12,7 +12,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from rotting.serve.connection import touch_private
+from rotting.serve.sqlite import touch_private
 from rotting.serve.store import Store
 
 
@@ -31,7 +31,7 @@ def forget(store: Store, marks: list[tuple[int]]) -> bool:
         file.writelines(f"{mark}\n" for (mark,) in marks)
         file.flush()
         os.fsync(file.fileno())
-    return store.truncate(patient=False)
+    return store.database.truncate(patient=False)
 
 
 def finish(store: Store) -> bool:
@@ -49,7 +49,7 @@ def marks_of(path: Path) -> set[int] | None:
     found = read_list(list_of(path)) if list_of(path).exists() else None
     if path.exists():
         with contextlib.suppress(Exception):  # damaged, perhaps: that is why it is restored
-            store = Store(path, create=False)
+            store = Store.open(path, create=False)
             try:
                 found = (found or set()) | set(store.erasures())
             finally:

@@ -15,11 +15,12 @@ from typing import Any
 
 from rotting.serve import events
 from rotting.serve.archive import all_events, shelves
-from rotting.serve.connection import Connection, connect
+from rotting.serve.database import Connection
 from rotting.serve.errors import Refusal, bad
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Experiment
 from rotting.serve.loading import load_one
+from rotting.serve.sqlite import connect
 from rotting.serve.store import Store
 
 COLUMNS = (
@@ -236,7 +237,7 @@ def write(path: Path, name: str, out: Path, *, force: bool = False) -> int:
         raise ValueError(f"out must be new, or --force given, but {out} exists")
     if not path.exists():
         raise ValueError(f"data must be a database, but {path} is not there")
-    store = Store(path, create=False)
+    store = Store.open(path, create=False)
     partial = out.with_name(out.name + ".partial")
     try:
         numbers = {known: number for number, known in store.experiments()}

@@ -21,13 +21,14 @@ from typing import Any, TypeVar
 from rotting.serve.book import Answer, Book
 from rotting.serve.clock import Clock
 from rotting.serve.config import MOST_WAITING
-from rotting.serve.connection import Connect, Unusable, connect, real, why
+from rotting.serve.database import Unusable
 from rotting.serve.erasing import finish, forget
 from rotting.serve.errors import Refusal
 from rotting.serve.loading import load
 from rotting.serve.mark import WAY_ON, Mark, MarkFile, loss, read_mark
 from rotting.serve.snapshots import encode, packed, picture_of
-from rotting.serve.store import LONG_LOG, SILENT_PULLS, Group, Snapshot, Store
+from rotting.serve.sqlite import LOCK_TIMEOUT, Connect, connect, real, why
+from rotting.serve.store import Group, Snapshot, Store
 
 T = TypeVar("T")
 _LOG = logging.getLogger("rotting.serve")
@@ -50,7 +51,7 @@ class Journal:
         connect: Connect = connect,
         compiled: bool = True,
         clock: Callable[[], float] = time.time,
-        patience: float = SILENT_PULLS,
+        patience: float = LOCK_TIMEOUT,
         waiting: int = MOST_WAITING,
         accept_loss: bool = False,
     ) -> None:
@@ -88,7 +89,7 @@ class Journal:
         loop = asyncio.get_running_loop()
 
         def read() -> Book:
-            store = Store(self.path, self._connect, create=create, patience=self._patience)
+            store = Store.open(self.path, self._connect, create=create, patience=self._patience)
             try:
                 self._check_mark(store)
                 book = load(store, compiled=self._compiled, clock=self.clock.now)
@@ -100,7 +101,7 @@ class Journal:
                 raise
 
         def begin(book: Book) -> None:
-            book.store.pulse()
+            book.store.database.pulse()
             self._clean = finish(book.store)
             self._begin_mark(book.store)
 
@@ -323,7 +324,7 @@ class Journal:
             if self.book is None or self.reason is not None:
                 continue
             if not self._clean:  # somebody was reading
-                work = functools.partial(self.book.store.truncate, patient=False)
+                work = functools.partial(self.book.store.database.truncate, patient=False)
                 with contextlib.suppress(Exception):
                     self._clean = await loop.run_in_executor(self._thread, work)
             with contextlib.suppress(Refusal):
@@ -336,15 +337,15 @@ class Journal:
     async def _shorten(self, store: Store) -> None:
         """Write the write-ahead log into the database, and begin it anew when it is long."""
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._aside, store.checkpoint)
-        if store.log_size() > LONG_LOG:
-            await loop.run_in_executor(self._thread, store.restart_log)
+        await loop.run_in_executor(self._aside, store.database.checkpoint)
+        if store.database.log_size():
+            await loop.run_in_executor(self._thread, store.database.restart_log)
 
     def _is_due(self, count: int) -> bool:
         """Whether to write the log into the file: now and then, and soon if it is long."""
         if count % _CHECKPOINT == 0 or count % _SECOND or self.book is None:
             return count % _CHECKPOINT == 0
-        return self.book.store.log_size() > LONG_LOG
+        return self.book.store.database.log_size() > 0
 
     async def snapshot(self, everything: bool = False) -> None:
         """Snapshots of the experiments that have gone on for long enough."""

@@ -17,7 +17,7 @@ from zlib import crc32
 
 import msgspec
 
-from rotting.serve.connection import touch_private
+from rotting.serve.sqlite import touch_private
 
 if TYPE_CHECKING:
     from rotting.serve.events import Event

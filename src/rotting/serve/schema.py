@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rotting.serve.connection import Connection
+from rotting.serve.database import Connection
 
 APPLICATION = 0x726F7474  # "rott": SQLite's mark for whose file it is
 

@@ -23,8 +23,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from rotting.serve.app import LOOPBACK, App, Limits, Service
 from rotting.serve.config import Config, is_loopback
-from rotting.serve.connection import Unusable
-from rotting.serve.locking import is_held, only_one, served
+from rotting.serve.database import Unusable
+from rotting.serve.lease import is_held, lease, served
 from rotting.serve.mark import WAY_ON, loss, read_mark
 from rotting.serve.store import Store
 
@@ -257,7 +257,7 @@ def check(config: Config) -> list[str]:
     mark = None if config.accept_loss else read_mark(path)
     if path.exists():
         try:
-            store = Store(path, create=False)
+            store = Store.open(path, create=False)
         except Unusable as error:
             raise ValueError(f"data must be usable, got {path}: {error}") from None
         except ValueError:
@@ -321,7 +321,7 @@ def serve(
 ) -> None:
     """Serve until somebody stops it."""
     check(config)
-    with only_one(config.path):
+    with lease(config.path):
         service = Service(
             config.path,
             keys_required=not is_loopback(config.host),

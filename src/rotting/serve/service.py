@@ -11,12 +11,12 @@ import msgspec
 from rotting.serve.access import LOCAL, Gate, Rate, Who
 from rotting.serve.book import Book
 from rotting.serve.config import MOST_WAITING
-from rotting.serve.connection import Connect, connect
 from rotting.serve.errors import Refusal
 from rotting.serve.experiment import Experiment
 from rotting.serve.http import Asked, check_origin
 from rotting.serve.journal import Journal
 from rotting.serve.metrics import Metrics
+from rotting.serve.sqlite import Connect, connect
 from rotting.serve.views import Views
 from rotting.serve.warming import Warming
 

@@ -1,28 +1,24 @@
-"""Where events are kept: a SQLite file with a write-ahead log, synced at every commit.
+"""The store of events: what happened, whose keys they are, snapshots, API keys and the audit trail.
 
-One writer appends groups of events; sequence numbers are dense and in the order of commits, so
-that whoever follows the log never misses one. `Store` names all that the service asks for: another
-database may take its place if it keeps that promise.
+One owner appends groups of events. Sequence numbers are dense and in the order of commits, so a
+reader that asks for what comes after n misses nothing. The SQL stands here, once for all databases;
+what a database has to promise is in `serve.database`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rotting.serve import connection as at
-from rotting.serve import schema
-from rotting.serve.connection import Connect, Connection, Unusable
-from rotting.serve.events import Event
+from rotting.serve.database import Connection, Database
+from rotting.serve.events import Event, Kind
 from rotting.serve.mark import chained, linked
+from rotting.serve.sqlite import SqliteDatabase
 
-LONG_LOG = 64 << 20  # bytes of a write-ahead log that is begun anew
 PAGE = 2000  # events that are read at a time
-SILENT_PULLS = 2.0  # seconds that another one may hold the database before we say that we cannot
 # Rows of one statement. Python's lock is let go once a statement and not once a row: whoever shares
 # the process goes on meanwhile. Few sizes, so that statements are prepared once.
 _ROWS = (128, 32, 8, 1)
@@ -72,90 +68,63 @@ class Group:
 
 
 class Store:
-    """A database file, opened: one connection writes, another one reads."""
+    """Events, keys, snapshots and API keys in a database.
 
-    def __init__(
-        self,
-        path: Path,
-        connect: Connect = at.connect,
-        *,
-        synchronous: str = "FULL",
-        create: bool = True,
-        patience: float = SILENT_PULLS,
-    ) -> None:
-        self.path = path = at.real(path)
-        if not create and not path.exists():
-            raise Unusable(f"{path.name} is gone")
-        if not path.exists():
-            at.touch_private(path)
-        names = path.stat().st_nlink
-        if names > 1:
-            raise Unusable(
-                f"{path.name} has {names} names (hard links), and by another one a second server "
-                "would write beside this one: keep one name, and copy instead"
-            )
-        self._connect, self._synchronous = connect, synchronous
-        self._writer = self._reader = self._keeper = None
-        try:
-            self._writer = self._prepared(connect(path))
-            self._writer.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
-            schema.migrate(self._writer)
-            self._reader = self._prepared(connect(path))
-            self._keeper = self._prepared(connect(path))
-        except BaseException:
-            self.close()
-            raise
-        self._identity = self._identities()
-        ((seq, chain),) = self._writer.execute("SELECT seq, sum FROM chain")
-        self.seq, self.chain = int(seq), int(chain)  # of the last event that is committed
+    Args:
+        database: Where they are kept; `Store.open` makes the usual one.
+
+    Attributes:
+        seq: The last event that is committed.
+        chain: The running checksum there (`serve.mark`).
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        ((seq, chain),) = database.read("SELECT seq, sum FROM chain")
+        self.seq, self.chain = int(seq), int(chain)
+
+    @classmethod
+    def open(cls, path: Path, *args: Any, **options: Any) -> Store:
+        """The store in a SQLite file; the options are those of `SqliteDatabase`."""
+        return cls(SqliteDatabase(path, *args, **options))
+
+    @property
+    def path(self) -> Path:
+        """The database file, beside which its mark and archives lie."""
+        return self.database.path
 
     def aside(self) -> Store:
-        """The same database on a connection of its own, for long reads in another thread."""
-        return Store(self.path, self._connect, synchronous=self._synchronous, create=False)
-
-    def _prepared(self, made: Connection) -> Connection:
-        schema.version_of(made)  # before anything is changed
-        made.execute("PRAGMA journal_mode = WAL")
-        made.execute(f"PRAGMA synchronous = {self._synchronous}")
-        made.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
-        made.execute("PRAGMA cache_size = -32768")
-        # The log is written into the file by `checkpoint`, beside the commits and not within one.
-        # A server that has no time for it does it within, before the log gets too long.
-        made.execute("PRAGMA wal_autocheckpoint = 50000")
-        made.execute(f"PRAGMA journal_size_limit = {LONG_LOG}")
-        return made
+        """The same store on connections of its own, for long reads in another thread."""
+        return Store(self.database.aside())
 
     def close(self) -> None:
-        """Let the file go."""
-        for made in (self._keeper, self._reader, self._writer):
-            if made is not None:
-                with contextlib.suppress(Exception):
-                    made.close()
+        """Close the database."""
+        self.database.close()
 
     # Writing.
 
     def append(self, group: Group) -> None:
-        """Write a group, all of it or nothing, and wait until it is on the disk."""
-        self._check_place()
-        write = self._writer
-        assert write is not None
-        write.execute("BEGIN IMMEDIATE")
-        try:
+        """Store a group durably, all of it or nothing.
+
+        Raises:
+            ValueError: The first event's number is not the next one.
+        """
+        if group.events and group.events[0].seq != self.seq + 1:
+            raise ValueError(
+                f"events must begin at {self.seq + 1}, after the last one, "
+                f"got {group.events[0].seq}"
+            )
+        with self.database.transaction() as write:
             chain = self._insert(write, group)
-            write.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(Exception):  # there may be none any more
-                write.execute("ROLLBACK")
-            raise
         if group.events:
             self.seq, self.chain = group.events[-1].seq, chain
 
     def _insert(self, write: Connection, group: Group) -> int:
-        """Write a group; returns the running checksum after it."""
+        """Insert a group; returns the running checksum after it."""
         if group.experiments:
-            insert(write, "experiment", group.experiments)
+            _insert_rows(write, "experiment", group.experiments)
         rows = chained(self.chain, group.events)
-        insert(write, "event", rows)
+        _insert_rows(write, "event", rows)
         chain = rows[-1][6] if rows else self.chain
         if rows:
             write.execute("UPDATE chain SET seq = ?, sum = ?", (rows[-1][0], chain))
@@ -164,111 +133,76 @@ class Store:
                 "DELETE FROM person WHERE experiment = ? AND surrogate = ?", group.erased
             )
             write.executemany("INSERT OR IGNORE INTO erasure VALUES (?)", group.marks)
-        insert(write, "person", group.persons)
+        _insert_rows(write, "person", group.persons)
         for audit in group.audits:
-            note(write, audit)
+            _note(write, audit)
         for snapshot in group.snapshots:
             write.execute("INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)", snapshot)
             write.execute(_FORGET_SNAPSHOTS, (snapshot.experiment,) * 2)
         return chain
 
-    def writer(self) -> Connection:
-        """The connection that writes, for those who do without the service; patient."""
-        assert self._writer is not None
-        self._writer.execute("PRAGMA busy_timeout = 5000")
-        return self._writer
+    def add_token(self, row: tuple[str, str, str, str, str], audit: Audit) -> None:
+        """Store an API key: id, name, hash, roles, experiments."""
+        with self.database.transaction() as write:
+            write.execute("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, NULL)", (*row, audit.at))
+            _note(write, audit)
 
-    def pulse(self) -> None:
-        """Write something, synced, to see whether that works."""
-        self._check_place()
-        assert self._writer is not None
-        self._writer.execute("UPDATE pulse SET beat = beat + 1")
+    def revoke_token(self, id_: str, audit: Audit) -> None:
+        """Let an API key be valid no longer."""
+        with self.database.transaction() as write:
+            write.execute("UPDATE token SET revoked = ? WHERE id = ?", (audit.at, id_))
+            _note(write, audit)
 
-    def checkpoint(self) -> None:
-        """Write what was committed into the file; commits go on meanwhile."""
-        assert self._keeper is not None
-        self._keeper.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    def note(self, audit: Audit) -> None:
+        """Add a line to the audit trail."""
+        with self.database.transaction() as write:
+            _note(write, audit)
 
-    def log_size(self) -> int:
-        """Bytes of the write-ahead log."""
-        try:
-            return self.path.with_name(self.path.name + "-wal").stat().st_size
-        except OSError:
-            return 0
+    def begin_archive(self, name: str) -> None:
+        """Announce an archive: from now on ids may be found in it."""
+        sql = "INSERT INTO archive (file, first, last, events, at) VALUES (?, 0, 0, 0, ?)"
+        with self.database.transaction() as write:
+            write.execute(sql, (name, time.time()))
 
-    def restart_log(self) -> None:
-        """Let the next commit begin the write-ahead log anew, if nobody reads it now.
+    def move_to_archive(self, experiment: int, events: Sequence[Event], name: str) -> None:
+        """Remove events that an archive has; digests of their ids stay."""
+        digests = {(experiment, id_digest(event.id)) for event in events if event.id is not None}
+        seqs = [event.seq for event in events]
+        with self.database.transaction() as write:
+            write.executemany("INSERT OR IGNORE INTO archived VALUES (?, ?)", sorted(digests))
+            write.executemany("DELETE FROM event WHERE seq = ?", [(seq,) for seq in seqs])
+            write.execute(
+                "UPDATE archive SET events = events + ?, last = max(last, ?), "
+                "first = CASE first WHEN 0 THEN ? ELSE min(first, ?) END WHERE file = ?",
+                (len(events), max(seqs), min(seqs), min(seqs), name),
+            )
 
-        Commits wait meanwhile: `checkpoint` should have written nearly all of it before.
-        """
-        write = self._writer
-        assert write is not None
-        ((before,),) = write.execute("PRAGMA busy_timeout")
-        try:
-            write.execute("PRAGMA busy_timeout = 0")
-            write.execute("PRAGMA wal_checkpoint(RESTART)")
-        finally:
-            write.execute(f"PRAGMA busy_timeout = {before}")
+    def rename_archive(self, name: str, new: str | None) -> None:
+        """Note that an archive lies under another name, or that it does not exist (None)."""
+        with self.database.transaction() as write:
+            if new is None:
+                write.execute("DELETE FROM archive WHERE file = ?", (name,))
+            else:
+                write.execute("UPDATE archive SET file = ? WHERE file = ?", (new, name))
 
-    def truncate(self, patient: bool = True) -> bool:
-        """Write the whole write-ahead log into the file, so that what was erased is nowhere.
-
-        Whether it worked: somebody who reads an older state keeps it from being emptied.
-        """
-        write = self._writer
-        assert write is not None
-        ((before,),) = write.execute("PRAGMA busy_timeout")
-        try:
-            if not patient:
-                write.execute("PRAGMA busy_timeout = 0")
-            return not write.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
-        finally:
-            write.execute(f"PRAGMA busy_timeout = {before}")
-
-    def _identities(self) -> tuple[tuple[int, int], ...]:
-        """Which files these are: a file of the same name may be another one."""
-        found = []
-        for path in (self.path, self.path.with_name(self.path.name + "-wal")):
-            try:
-                about = os.stat(path)  # noqa: PTH116  half the time of Path.stat
-            except OSError:
-                raise Unusable(f"{path.name} is gone") from None
-            found.append((about.st_dev, about.st_ino))
-        return tuple(found)
-
-    def _check_place(self) -> None:
-        """A file that was moved away still takes writes, and nobody would find them again."""
-        if self._identities() != self._identity:
-            raise Unusable(f"{self.path.name} is another file than the one that was opened")
-
-    # Reading. A reader sees what was committed.
-
-    def read(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
-        """Rows of a question, as they were at the last commit, or when it was frozen."""
-        assert self._reader is not None
-        return self._reader.execute(sql, parameters)
-
-    def freeze(self) -> None:
-        """From here on see the database as it is now, whoever writes meanwhile."""
-        self.read("BEGIN")
-        self.read("SELECT 1 FROM event LIMIT 1")  # the moment is that of the first reading
+    # Reading: what is committed, or was when the database was frozen.
 
     def last(self) -> int:
         """The highest sequence number, archived ones included."""
-        ((found,),) = self.read("SELECT max(seq) FROM event")
-        ((moved,),) = self.read("SELECT max(last) FROM archive")
+        ((found,),) = self.database.read("SELECT max(seq) FROM event")
+        ((moved,),) = self.database.read("SELECT max(last) FROM archive")
         return max(int(found or 0), int(moved or 0))
 
     def chain_at(self, seq: int) -> int | None:
         """The running checksum at an event; None if it is not known here."""
         if seq == self.seq:
             return self.chain
-        rows = self.read("SELECT chain FROM event WHERE seq = ?", (seq,))
+        rows = self.database.read("SELECT chain FROM event WHERE seq = ?", (seq,))
         return int(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def broken_link(self, events: int = 5_000) -> int | None:
         """The first of the last events whose checksum is not that of the event; None if none."""
-        rows = self.read(f"{_EVENT} ORDER BY seq DESC LIMIT {events + 1}")
+        rows = self.database.read(f"{_EVENT} ORDER BY seq DESC LIMIT {events + 1}")
         if rows and rows[0][0] == self.seq and rows[0][6] not in (None, self.chain):
             return self.seq
         before: tuple[Any, ...] | None = None
@@ -281,7 +215,8 @@ class Store:
 
     def experiments(self) -> list[tuple[int, str]]:
         """Numbers and names."""
-        return [(n, name) for n, name in self.read("SELECT * FROM experiment ORDER BY number")]
+        rows = self.database.read("SELECT number, name FROM experiment ORDER BY number")
+        return [(int(number), str(name)) for number, name in rows]
 
     def events(
         self, after: int = 0, until: int | None = None, experiment: int | None = None
@@ -291,7 +226,7 @@ class Store:
         which = "" if experiment is None else " AND experiment = ?"
         more = () if experiment is None else (experiment,)
         while True:
-            rows = self.read(
+            rows = self.database.read(
                 f"{_EVENT} WHERE seq > ? AND seq <= ?{which} ORDER BY seq LIMIT {PAGE}",
                 (after, last, *more),
             )
@@ -304,11 +239,12 @@ class Store:
     def count(self, experiment: int, after: int) -> int:
         """How many events of an experiment come after a sequence number."""
         sql = "SELECT count(*) FROM event WHERE seq > ? AND experiment = ?"
-        return int(self.read(sql, (after, experiment))[0][0])
+        return int(self.database.read(sql, (after, experiment))[0][0])
 
     def created(self, experiment: int) -> Event:
         """The event with which an experiment begins."""
-        rows = self.read(f"{_EVENT} WHERE experiment = ? AND kind = 1 AND id = ''", (experiment,))
+        sql = f"{_EVENT} WHERE experiment = ? AND kind = 1 AND id = ''"
+        rows = self.database.read(sql, (experiment,))
         return Event(*rows[0])
 
     def about(self, experiment: int, ids: Iterable[str]) -> dict[str, list[Event]]:
@@ -316,39 +252,50 @@ class Store:
         wanted = list(dict.fromkeys(ids))
         found: dict[str, list[Event]] = {}
         if len(wanted) == 1:
-            rows = self.read(_ABOUT_ONE, (experiment, wanted[0]))
+            rows = self.database.read(_ABOUT_ONE, (experiment, wanted[0]))
             return {wanted[0]: [Event(*row) for row in rows]} if rows else found
         for start in range(0, len(wanted), _SLOTS):
             some = wanted[start : start + _SLOTS]
             slots = ", ".join("?" * len(some))
             sql = f"{_EVENT} WHERE experiment = ? AND id IN ({slots}) ORDER BY +seq"
-            for row in self.read(sql, (experiment, *some)):
+            for row in self.database.read(sql, (experiment, *some)):
                 found.setdefault(row[3], []).append(Event(*row))
         return found
+
+    def decisions(
+        self, experiment: int, after: int, until: int, before: float, limit: int
+    ) -> list[tuple[int, str]]:
+        """Sequence numbers and ids of decisions made before a time."""
+        sql = (
+            "SELECT seq, id FROM event WHERE experiment = ? AND kind = ? AND seq > ? AND seq <= ? "
+            "AND at <= ? ORDER BY seq LIMIT ?"
+        )
+        rows = self.database.read(sql, (experiment, int(Kind.DECIDED), after, until, before, limit))
+        return [(seq, id_) for seq, id_ in rows]
 
     def archived(self, experiment: int, id_: str) -> bool:
         """Whether the events of a decision were moved to an archive."""
         sql = "SELECT 1 FROM archived WHERE experiment = ? AND digest = ?"
-        return bool(self.read(sql, (experiment, id_digest(id_))))
+        return bool(self.database.read(sql, (experiment, id_digest(id_))))
 
     def archives(self) -> list[tuple[str, int, int, int]]:
         """Files with events that were moved there: name, first, last, how many."""
-        rows = self.read("SELECT file, first, last, events FROM archive ORDER BY number")
+        rows = self.database.read("SELECT file, first, last, events FROM archive ORDER BY number")
         return [tuple(row) for row in rows]
 
     def mark(self, experiment: int, surrogate: int) -> int | None:
         """The mark of a key's row."""
         sql = "SELECT mark FROM person WHERE experiment = ? AND surrogate = ?"
-        rows = self.read(sql, (experiment, surrogate))
+        rows = self.database.read(sql, (experiment, surrogate))
         return int(rows[0][0]) if rows else None
 
     def erasures(self) -> list[int]:
         """Marks of all keys that were erased."""
-        return [mark for (mark,) in self.read("SELECT mark FROM erasure")]
+        return [mark for (mark,) in self.database.read("SELECT mark FROM erasure")]
 
     def marked(self) -> dict[int, tuple[int, int]]:
         """Experiment and surrogate of every key, by its mark."""
-        rows = self.read("SELECT mark, experiment, surrogate FROM person")
+        rows = self.database.read("SELECT mark, experiment, surrogate FROM person")
         return {mark: (number, surrogate) for mark, number, surrogate in rows}
 
     def surrogates(self, experiment: int, names: Iterable[str]) -> dict[str, int]:
@@ -359,32 +306,37 @@ class Store:
             some = wanted[start : start + _SLOTS]
             slots = ", ".join("?" * len(some))
             sql = f"SELECT name, surrogate FROM person WHERE experiment = ? AND name IN ({slots})"
-            found.update(self.read(sql, (experiment, *some)))
+            found.update(self.database.read(sql, (experiment, *some)))
         return found
 
     def persons(self, experiment: int) -> dict[int, str]:
         """All keys by their numbers."""
         sql = "SELECT surrogate, name FROM person WHERE experiment = ?"
-        return dict(self.read(sql, (experiment,)))
+        return dict(self.database.read(sql, (experiment,)))
 
     def snapshots(self, experiment: int) -> list[Snapshot]:
         """The snapshots of an experiment, the latest first."""
         sql = "SELECT * FROM snapshot WHERE experiment = ? ORDER BY seq DESC"
-        return [Snapshot(*row) for row in self.read(sql, (experiment,))]
+        return [Snapshot(*row) for row in self.database.read(sql, (experiment,))]
 
     def audits(self, limit: int = 1000) -> list[Audit]:
         """Who changed what, the latest first."""
         sql = "SELECT at, by, what, experiment, details FROM audit ORDER BY number DESC LIMIT ?"
-        return [Audit(*row) for row in self.read(sql, (limit,))]
+        return [Audit(*row) for row in self.database.read(sql, (limit,))]
 
     def tokens(self) -> list[tuple[str, str, str, str, str]]:
         """API keys that are valid: id, name, hash, roles, experiments."""
         sql = "SELECT id, name, hash, roles, experiments FROM token WHERE revoked IS NULL"
-        return [tuple(row) for row in self.read(sql)]
+        return [tuple(row) for row in self.database.read(sql)]
+
+    def all_tokens(self) -> list[tuple[Any, ...]]:
+        """All API keys: id, name, roles, experiments, when made, when revoked."""
+        sql = "SELECT id, name, roles, experiments, created, revoked FROM token ORDER BY created"
+        return [tuple(row) for row in self.database.read(sql)]
 
     def ever_tokens(self) -> bool:
         """Whether there ever was an API key."""
-        return bool(self.read("SELECT 1 FROM token LIMIT 1"))
+        return bool(self.database.read("SELECT 1 FROM token LIMIT 1"))
 
 
 # Two are kept, and those that go with another policy or version: the tail of each can be verified.
@@ -400,13 +352,13 @@ def id_digest(id_: str) -> bytes:
     return hashlib.blake2b(id_.encode(), digest_size=16).digest()
 
 
-def note(write: Connection, audit: Audit) -> None:
-    """Write down who changed what."""
+def _note(write: Connection, audit: Audit) -> None:
+    """Add a line to the audit trail."""
     sql = "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, ?, ?)"
     write.execute(sql, audit)
 
 
-def insert(write: Connection, table: str, rows: Sequence[Sequence[Any]]) -> None:
+def _insert_rows(write: Connection, table: str, rows: Sequence[Sequence[Any]]) -> None:
     """Insert rows, many with each statement."""
     done = 0
     for size in _ROWS:

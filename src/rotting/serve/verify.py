@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from rotting.serve import events
 from rotting.serve.archive import all_events, begun
 from rotting.serve.book import Book
-from rotting.serve.connection import why
 from rotting.serve.events import Event, Kind
 from rotting.serve.experiment import Diverged, Experiment
 from rotting.serve.loading import load_one
 from rotting.serve.mark import linked, loss, read_mark
 from rotting.serve.settings import code_version
 from rotting.serve.snapshots import content_of, restored, unpacked
+from rotting.serve.sqlite import why
 from rotting.serve.store import Snapshot, Store
 
 _MANY = 3000  # events for which it is worth compiling
@@ -36,8 +36,8 @@ def verify(
     """Check a database, archives included: a ValueError if it cannot be opened at all."""
     store: Store | None = None
     try:
-        store = Store(path, create=False)
-        store.freeze()  # a server may be writing meanwhile
+        store = Store.open(path, create=False)
+        store.database.freeze()  # a server may be writing meanwhile
         return _verify(store, compiled, progress or (lambda done, total: None))
     except Exception as error:
         reason = why(error)
@@ -53,7 +53,7 @@ def _verify(store: Store, compiled: bool, progress: Callable[[int, int], None]) 
     found = Verified([], [], {})
     until = store.last()
     compiled = compiled and until > _MANY
-    health = [row[0] for row in store.read("PRAGMA integrity_check")]
+    health = [row[0] for row in store.database.read("PRAGMA integrity_check")]
     if health != ["ok"]:
         found.problems.append(f"SQLite says: {'; '.join(health[:3])}")
     seen = 0

@@ -58,25 +58,25 @@ class Replayer:
     def play(self, sample: Sample, first: int, runs: int) -> Played:
         """Runs first, first + 1, ... on a tape."""
         played = Played.empty(runs, self.arms)
-        image, work = state_block_of(self.fresh, clear_all=not self._compiled)
+        block, work = state_block_of(self.fresh, clear_all=not self._compiled)
         room = Room.empty(self.slots, self.arms)
         tape, arrivals = sample.tape, sample.arrivals
         loop = self._loop(play_tape)
         common = (self.streams, first, played, self.stop)
         with self._first(loop):
-            loop(self.params, image, work, room, tape, arrivals, *common)
+            loop(self.params, block, work, room, tape, arrivals, *common)
         check_stop(int(self.stop[0]), self.arms, self.policy.label)
         return played
 
     def follow(self, rows: Rows, first: int) -> npt.NDArray[np.int32]:
         """What the policy would have chosen in each row; it learns where that was shown."""
         chosen = np.zeros((1, rows.arm.size), dtype=np.int32)
-        image, work = state_block_of(self.fresh, clear_all=not self._compiled)
+        block, work = state_block_of(self.fresh, clear_all=not self._compiled)
         room = Room.empty(self.slots, self.arms)
         loop = self._loop(follow_rows)
         common = (self.streams, first, chosen, self.stop)
         with self._first(loop):
-            loop(self.params, image, work, room, rows, *common)
+            loop(self.params, block, work, room, rows, *common)
         check_stop(int(self.stop[0]), self.arms, self.policy.label)
         found: npt.NDArray[np.int32] = chosen[0]
         return found

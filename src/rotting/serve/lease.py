@@ -1,4 +1,4 @@
-"""One server a database: a lock that the system lets go when its holder ends, however it ends."""
+"""The lease of a database file: a lock that the system frees when its holder ends."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def is_held(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def only_one(path: Path) -> Iterator[None]:
+def lease(path: Path) -> Iterator[None]:
     """Refuse a second server on the same database."""
     file: IO[str] | None = None
     try:
