@@ -96,8 +96,10 @@ def test_mistakes_are_told_before_anything_else(file: str, tmp_path: Path) -> No
     assert all_of_it("run", "nofile.toml") == "file must exist, but there is no nofile.toml"
     assert all_of_it("run", str(tmp_path)) == f"file must be a file, but {tmp_path} is a folder"
     own = tmp_path / "own.toml"
-    own.write_text(Path(file).read_text().replace('policy = "ucb1"', 'policy = "mine"'))
-    told = "unknown policy 'mine'; see `rotting policies` (one of your own must be imported first)"
+    own.write_text(Path(file).read_text().replace('policy = "ucb1"', 'policy = "unheard"'))
+    told = (
+        "unknown policy 'unheard'; see `rotting policies` (one of your own must be imported first)"
+    )
     assert all_of_it("run", str(own)).endswith(told)
 
 

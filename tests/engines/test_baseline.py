@@ -30,7 +30,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         play_audience_baseline(*args)
 
     monkeypatch.setattr(plan, "play_baseline", counting)
-    monkeypatch.setattr(plan, "play_crowd_baseline", counting_keys)
+    monkeypatch.setattr(plan, "play_audience_baseline", counting_keys)
     return found
 
 

@@ -25,7 +25,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
         for policy in examples():
             rotting.simulate(playable(policy, scenario), scenario, runs=1)
             policy.online(range(3), horizon=300).select()
-        stats = [done.loop.stats for done in compiling._DONE.values()]
+        stats = [done.loop.stats for done in compiler._DONE.values()]
         print(json.dumps({"misses": sum(sum(s.cache_misses.values()) for s in stats),
                           "hits": sum(sum(s.cache_hits.values()) for s in stats)}))
     """)
@@ -57,5 +57,5 @@ def test_the_start_of_a_run_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatc
             state_block.restart.table.variants, state_block.StateBlock, lambda fresh, work: None
         )
         assert name() != before
-    monkeypatch.setattr(state_block, "Image", StateBlock)
+    monkeypatch.setattr(state_block, "StateBlock", StateBlock)
     assert name() != before

@@ -28,7 +28,7 @@ from rotting import Arm, NoNoise, Scenario, models
 from rotting.engines.compiled import compiler
 scenario = Scenario([Arm(models.Constant(float(i))) for i in range(3)], NoNoise(), 10)
 result = rotting.simulate(mine.Mine(), scenario, runs=1)
-stats = next(done.loop.stats for (name, kinds, _), done in compiling._DONE.items()
+stats = next(done.loop.stats for (name, kinds, _), done in compiler._DONE.items()
              if name == "play" and mine.Params in kinds)
 print(json.dumps({"reward": result.total_reward[0],
                   "hits": sum(stats.cache_hits.values()),

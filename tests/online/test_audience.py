@@ -87,7 +87,7 @@ def test_the_arm_is_the_best_for_the_key_whoever_was_rewarded_last(
             keys: Any = player.core.keys
             place = keys.numbers[key]
             after = player.core.state.arms.exposure
-            fresh = np.array(after.left if hasattr(after, "left") else after.shown, dtype=float)
+            fresh = np.array(getattr(after, "effective", after.counts), dtype=float)
             # a little more than was added, which was rounded to 32 bits
             fresh[place, player.arms.index(decision.arm)] -= 1.000001
             worth = {
@@ -377,7 +377,7 @@ def test_damaged_audiences_are_refused(policy: Policy, damage: Any) -> None:
 
 def test_counts_that_no_play_led_to_are_refused() -> None:
     """Compiled code would read wherever they point."""
-    for place, value in (("shown", 9), ("present", 10**6)):
+    for place, value in (("counts", 9), ("current", 10**6)):
         player = audience()
         player.select("ann")
         array = getattr(player.core.state.arms.exposure, place)

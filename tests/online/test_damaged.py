@@ -51,7 +51,7 @@ def put(path: str, values: Any) -> Change:
     return lambda content: content["state"].update({path: saving._pack(np.array(values))})
 
 
-def on_desk(name: str, place: int, value: Any) -> Change:
+def on_ledger(name: str, place: int, value: Any) -> Change:
     """A change of a number on the ledger."""
 
     def change(content: dict[str, Any]) -> None:
@@ -78,8 +78,8 @@ PULLS = r"arms\.pulls must be \[\d+, \d+, \d+\]"
     ("words", "change"),
     [
         (
-            r"format 6, written by rotting 9\.9; this reads 5",
-            lambda content: content.update(format=6, rotting="9.9"),
+            r"format 7, written by rotting 9\.9; this reads 6",
+            lambda content: content.update(format=7, rotting="9.9"),
         ),
         ("does not fit this version of CTO", lambda content: content["state"].pop("ranking.tree")),
         ("does not fit this version of CTO", put("more", [1])),
@@ -97,23 +97,23 @@ PULLS = r"arms\.pulls must be \[\d+, \d+, \d+\]"
             r"draw of the state must be uint64 of shape \(3,\), got uint64 of shape \(2,\)",
             lambda content: content.update(draw=saving._pack(np.zeros(2, dtype=np.uint64))),
         ),
-        ("it counts 61 decisions", on_desk("clock", at.DECIDED, 61)),
-        ("it counts 60 decisions, but its arms", on_desk("pulls", 0, 61)),
-        ("it counts 60 decisions, but its arms", on_desk("pulls", 0, 2**61)),
-        ("pulls of the state must lie between 0 and", on_desk("pulls", 0, -1)),
-        ("seen of the state must be counts of at most pulls", on_desk("seen", 0, 61)),
-        ("an arm was chosen after the last decision", on_desk("chosen", 1, 61)),
-        ("2 arms are open", on_desk("open", 1, 0)),
-        ("open of the state must lie between 0 and 1", on_desk("open", 1, 2)),
-        ("nobody can wait for arm 3", on_desk("clock", at.LATE, 3)),
-        ("nobody can wait for arm 1000000000", on_desk("clock", at.LAST_ARM, 10**9)),
-        ("its clock counts below zero", on_desk("clock", at.WINDOW, -1)),
-        ("clock of the state must", on_desk("clock", at.LEARNT, -2)),
-        ("its share, lifetime or default cannot be", on_desk("numbers", at.EXPLORE, 1.0)),
-        ("its share, lifetime or default cannot be", on_desk("numbers", at.EXPLORE, np.nan)),
-        ("its share, lifetime or default cannot be", on_desk("numbers", at.LIFETIME, 0.0)),
-        ("its share, lifetime or default cannot be", on_desk("numbers", at.DEFAULT, 1e200)),
-        ("its time is infinite", on_desk("numbers", at.NOW, np.inf)),
+        ("it counts 61 decisions", on_ledger("clock", at.DECIDED, 61)),
+        ("it counts 60 decisions, but its arms", on_ledger("pulls", 0, 61)),
+        ("it counts 60 decisions, but its arms", on_ledger("pulls", 0, 2**61)),
+        ("pulls of the state must lie between 0 and", on_ledger("pulls", 0, -1)),
+        ("rewarded of the state must be counts of at most pulls", on_ledger("rewarded", 0, 61)),
+        ("an arm was chosen after the last decision", on_ledger("last_chosen", 1, 61)),
+        ("2 arms are open", on_ledger("open", 1, 0)),
+        ("open of the state must lie between 0 and 1", on_ledger("open", 1, 2)),
+        ("nobody can wait for arm 3", on_ledger("clock", at.LATE, 3)),
+        ("nobody can wait for arm 1000000000", on_ledger("clock", at.LAST_ARM, 10**9)),
+        ("its clock counts below zero", on_ledger("clock", at.WINDOW, -1)),
+        ("clock of the state must", on_ledger("clock", at.LEARNT, -2)),
+        ("its share, lifetime or default cannot be", on_ledger("numbers", at.EXPLORE, 1.0)),
+        ("its share, lifetime or default cannot be", on_ledger("numbers", at.EXPLORE, np.nan)),
+        ("its share, lifetime or default cannot be", on_ledger("numbers", at.LIFETIME, 0.0)),
+        ("its share, lifetime or default cannot be", on_ledger("numbers", at.DEFAULT, 1e200)),
+        ("its time is infinite", on_ledger("numbers", at.NOW, np.inf)),
         ("pull 99 of arm 0 was not made", waits([[0, 99, 1, None, 0.0, 0.0]])),
         ("pull 1 of arm 3 was not made", waits([[3, 1, 1, None, 0.0, 0.0]])),
         ("in the order of decisions", waits([[0, 1, 61, None, 0.0, 0.0]])),

@@ -89,13 +89,20 @@ def audience_command(
     if as_json:
         console.print_json(report.as_data(standing, learnt))
         return
-    console.table(*report.share_rows(standing), show.title(chosen, runs, seed))
+    _show(standing, learnt, show.title(chosen, runs, seed))
+    if out is not None:
+        console.say(f"Page: {out / 'audience.html'}")
+
+
+def _show(standing: Standing, learnt: Learnt, title: str) -> None:
+    """Shares, the best cap and curves, in a terminal."""
+    from rotting.reports import audience as report
+
+    console.table(*report.share_rows(standing), title)
     console.say(" ".join([report.about_shares(standing), report.cap_line(standing)]).strip())
     if learnt.kept:
         console.table(*report.curve_rows(learnt), report.curve_title(learnt))
         console.say(report.about_caps())
-    if out is not None:
-        console.say(f"Page: {out / 'audience.html'}")
 
 
 def _with_audience(name: str) -> Scenario:

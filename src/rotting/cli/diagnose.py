@@ -47,20 +47,8 @@ def diagnose_command(
     from rotting.logs.diagnosis.diagnosing import STEPS, check_settings, diagnose_log
     from rotting.logs.pages import page
 
-    asked = logs.Asked(
-        log,
-        example,
-        key,
-        arm,
-        time,
-        reward,
-        exposure,
-        propensity,
-        rows,
-        window,
-        incomplete,
-        complete,
-    )
+    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
+    asked = logs.Asked(log, example, *columns)
     asked.check()
     check_settings(smallest, alpha, seed)
     with contextlib.ExitStack() as stack:

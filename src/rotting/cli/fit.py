@@ -49,20 +49,8 @@ def fit_command(
     """
     from rotting.logs.fits.fitting import fit
 
-    asked = logs.Asked(
-        log,
-        example,
-        key,
-        arm,
-        time,
-        reward,
-        exposure,
-        propensity,
-        rows,
-        window,
-        incomplete,
-        complete,
-    )
+    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
+    asked = logs.Asked(log, example, *columns)
     asked.check()
     checks.number("level", level, above=0, below=1)
     checks.integer("seed", seed, least=0)
@@ -77,9 +65,7 @@ def fit_command(
     if as_json:
         console.print_json({**found.as_data(), "recommended": found.recommended()[1]})
         return
-    _show(found)
-    for line in _played(found, asked):
-        console.say(f"  {line}")
+    _show(found, asked)
     if picture is not None:
         console.say(f"Curves: {picture}")
     if out is not None:
@@ -115,7 +101,7 @@ def _draw(found: Fit, picture: Path) -> None:
     save_figure(found.curves().plot().figure.canvas.figure, picture)
 
 
-def _show(found: Fit) -> None:
+def _show(found: Fit, asked: logs.Asked) -> None:
     """Families with their scores, arms with their curves, and what to play with."""
     data = found.as_data()
     logs.heading(data["best"])
@@ -155,6 +141,8 @@ def _show(found: Fit) -> None:
         logs.paragraph("The family is in the file of --out, and with --json as lines of Python.")
         lines = lines[-1:]
     for line in lines:
+        console.say(f"  {line}")
+    for line in _played(found, asked):
         console.say(f"  {line}")
 
 

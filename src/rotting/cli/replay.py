@@ -69,35 +69,10 @@ def replay_command(
     from rotting.logs.pages import replay_page
     from rotting.logs.tapes.replay import replay
 
-    words = list(policies or [])
-    if (
-        log is not None
-        and not log.exists()
-        and catalogue.policy_name(log.name.split(":")[0]) in (RECOMMENDED, *POLICIES)
-    ):
-        files = [word for word in words if Path(word).is_file()]
-        if files:
-            raise ValueError(f"log must come first, got {str(log)!r} before {files[0]!r}")
-    if example and log is not None:  # there is no file, so the first word is a policy
-        words.insert(0, str(log))
-    asked = logs.Asked(
-        None if example else log,
-        *(
-            example,
-            key,
-            arm,
-            time,
-            reward,
-            exposure,
-            propensity,
-            rows,
-            window,
-            incomplete,
-            complete,
-        ),
-    )
+    words = _words(log, policies or [], example)
+    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
+    asked = logs.Asked(None if example else log, example, *columns)
     asked.check()
-    words = words or list(_USUAL)
     _check(words, runs, resamples, seed)
     with contextlib.ExitStack() as stack:
         work = None if out is None else stack.enter_context(output_folder(out, force))
@@ -137,6 +112,19 @@ def replay_command(
     if out is not None:
         console.say("")
         console.say(f"Page: {out / 'replay.html'}")
+
+
+def _words(log: Path | None, policies: Sequence[str], example: bool) -> list[str]:
+    """The policies that were named; with `--example` the first word is one, and no file."""
+    words = list(policies)
+    if example and log is not None:
+        return [str(log), *words]
+    if log is not None and not log.exists():
+        name = catalogue.policy_name(log.name.split(":")[0])
+        files = [word for word in words if Path(word).is_file()]
+        if files and name in (RECOMMENDED, *POLICIES):
+            raise ValueError(f"log must come first, got {str(log)!r} before {files[0]!r}")
+    return words or list(_USUAL)
 
 
 def _check(words: Sequence[str], runs: int, resamples: int, seed: int) -> None:

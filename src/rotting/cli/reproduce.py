@@ -57,10 +57,7 @@ def reproduce_command(
     chosen = papers.find(paper)
     runs = chosen.runs if runs is None else checks.integer("runs", runs, least=2)
     settings = {} if swucb_b is None else {"swucb_b": checks.number("swucb-b", swucb_b, above=0)}
-    for name in settings.keys() - chosen.settings.keys():
-        takers = [each for each in papers.names() if name in papers.find(each).settings]
-        option = name.replace("_", "-")
-        raise ValueError(f"{option} is a setting of {', '.join(takers)}, got it with {paper}")
+    _check_settings(paper, settings)
     folder = out or Path("out") / paper
     words = f"rotting reproduce {paper} --runs {runs} --seed {seed}"
     words += "".join(f" --{name.replace('_', '-')} {value:g}" for name, value in settings.items())
@@ -92,3 +89,11 @@ def reproduce_command(
         console.say(line)
     took = duration(found.seconds, found.gpu_seconds)
     console.say(f"Played in {took}. Report: {folder / 'report.html'}")
+
+
+def _check_settings(paper: str, settings: dict[str, float]) -> None:
+    """Refuse settings of other papers."""
+    for name in settings.keys() - papers.find(paper).settings.keys():
+        takers = [each for each in papers.names() if name in papers.find(each).settings]
+        option = name.replace("_", "-")
+        raise ValueError(f"{option} is a setting of {', '.join(takers)}, got it with {paper}")

@@ -61,7 +61,6 @@ def theory_command(
     """
     from rotting.reports.bounds import draw_bounds
     from rotting.theory import advise
-    from rotting.theory.advice import HEADER
 
     if out is not None:
         plots.picture_file("out", out)
@@ -69,29 +68,16 @@ def theory_command(
     checks.number("constants", constants, least=0, most=1e100)
     if constants > 0 and (model is None or scenario is not None):
         raise ValueError("constants must come with --model and --thetas, and without --scenario")
-    asked: dict[str, Any] = {"delta": delta, "alpha": alpha, "constants": False}
     played = None if scenario is None else catalogue.parse_scenario(scenario)
-    if played is not None:
-        asked |= _of_scenario(played)
-    given = {"arms": arms, "sigma": sigma, "horizon": horizon, "max_mean": max_mean}
-    asked |= {name: value for name, value in given.items() if value is not None}
+    family = None
     if model is not None or thetas is not None or amplitudes is not None:
-        asked["family"] = _family(model, thetas, amplitudes)
-        if played is None:
-            asked["constants"] = constants > 0
-            asked.setdefault("max_mean", float(asked["family"].table(1).max()) + constants)
-    for name in ("arms", "sigma", "horizon"):
-        if name not in asked:
-            raise ValueError(f"{name} must be given, or a --scenario that has it")
+        family = _family(model, thetas, amplitudes)
+    given = {"arms": arms, "sigma": sigma, "horizon": horizon, "max_mean": max_mean}
+    asked = {"delta": delta, "alpha": alpha, **_asked(played, family, constants, given)}
     advice = advise(**asked)
     measured: dict[str, Result] = {}
     if out is not None:
-        if played is None and "family" in asked:
-            ends = (0.0, constants) if constants > 0 else None
-            drawn = RandomArms(asked["family"], advice.arms, *([ends] if ends else []))
-            played = Scenario(drawn, Gaussian(advice.sigma), advice.horizon)
-        elif played is not None:
-            played = _with_changes(played, advice)
+        played = _played(played, family, constants, advice)
         out.parent.mkdir(parents=True, exist_ok=True)
         if played is not None:
             measured = _measure(played, advice, asked, runs, seed, as_json)
@@ -99,6 +85,50 @@ def theory_command(
     if as_json:
         console.print_json(advice.data())
         return
+    _show(advice, measured, runs)
+    if out is not None:
+        console.say(f"Picture: {out}")
+
+
+def _asked(
+    scenario: Scenario | None,
+    family: models.Family | None,
+    constants: float,
+    given: dict[str, Any],
+) -> dict[str, Any]:
+    """What `advise` is called with: the scenario's values, and over them those that were given."""
+    asked: dict[str, Any] = {"constants": False}
+    if scenario is not None:
+        asked |= _of_scenario(scenario)
+    asked |= {name: value for name, value in given.items() if value is not None}
+    if family is not None:
+        asked["family"] = family
+        if scenario is None:
+            asked["constants"] = constants > 0
+            asked.setdefault("max_mean", float(family.table(1).max()) + constants)
+    for name in ("arms", "sigma", "horizon"):
+        if name not in asked:
+            raise ValueError(f"{name} must be given, or a --scenario that has it")
+    return asked
+
+
+def _played(
+    scenario: Scenario | None, family: models.Family | None, constants: float, advice: Any
+) -> Scenario | None:
+    """The scenario to simulate beside the bounds, if there is one."""
+    if scenario is not None:
+        return _with_changes(scenario, advice)
+    if family is None:
+        return None
+    ends = (0.0, constants) if constants > 0 else None
+    drawn = RandomArms(family, advice.arms, *([ends] if ends else []))
+    return Scenario(drawn, Gaussian(advice.sigma), advice.horizon)
+
+
+def _show(advice: Any, measured: dict[str, Result], runs: int) -> None:
+    """Guarantees, assumptions and what to use, in a terminal."""
+    from rotting.theory.advice import HEADER
+
     title = f"K = {advice.arms}, sigma = {advice.sigma:.4g}, T = {advice.horizon:,}, "
     title += f"delta = {advice.delta:g}, trivial bound {advice.trivial:,.0f}"
     console.table(HEADER[:-1], [row[:-1] for row in advice.rows()], title)
@@ -113,8 +143,6 @@ def theory_command(
             f"Measured: mean regret of {name} {result.mean_regret[-1]:.1f}{error} "
             f"({show.counted(runs)})"
         )
-    if out is not None:
-        console.say(f"Picture: {out}")
 
 
 def _of_scenario(scenario: Scenario) -> dict[str, Any]:

@@ -33,9 +33,9 @@ def state_block_of(fresh: Any, clear_all: bool = False) -> tuple[StateBlock, Any
 
     >>> class State(NamedTuple):
     ...     time: Any
-    >>> image, state = image_of(State(np.full(2, 7)))
-    >>> image.now[:image.start.size] = image.start
-    >>> state.time, image.start.size
+    >>> block, state = state_block_of(State(np.full(2, 7)))
+    >>> block.now[:block.start.size] = block.start
+    >>> state.time, block.start.size
     (array([7, 7]), 2)
     """
     found = list(leaves(fresh))

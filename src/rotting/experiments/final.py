@@ -97,7 +97,7 @@ def final_state(
 def showings_of(final: Final) -> int:
     """For how many showings curves are worth looking at: as many as some user had of some arm."""
     arms = getattr(final.state, "arms", None)
-    shown = getattr(getattr(arms, "exposure", None), "shown", None)  # where it counts by user
+    shown = getattr(getattr(arms, "exposure", None), "counts", None)  # where it counts by user
     least, most = _SHOWINGS
     return most if shown is None else int(np.clip(shown.max(), least, most))
 

@@ -126,18 +126,14 @@ def advise(
             verdicts = (arms_own, *verdicts[1:])
         if constants is False:
             failed = _failed(verdicts, "4.1", "4.2")
-            found = (
-                no_guarantee("CTO_SIM", "Theorem 4.1", failed)
-                if failed
-                else of_cto(arms, sigma, horizon, family, thetas, top)
-            )
+            found = no_guarantee("CTO_SIM", "Theorem 4.1", failed)
+            if not failed:
+                found = of_cto(arms, sigma, horizon, family, thetas, top)
         else:
             failed = _failed(verdicts, "4.1", "4.3")
-            found = (
-                no_guarantee("D-CTO_UCB", "Theorem 4.2", failed)
-                if failed
-                else of_dcto_ucb(arms, sigma, horizon, family, constants, thetas, delta, top)
-            )
+            found = no_guarantee("D-CTO_UCB", "Theorem 4.2", failed)
+            if not failed:
+                found = of_dcto_ucb(arms, sigma, horizon, family, constants, thetas, delta, top)
         guarantees.append(found)
     order = lower_bound_order(arms, horizon, sigma)
     trivial = trivial_regret_bound(horizon, top)

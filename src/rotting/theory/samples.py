@@ -66,31 +66,21 @@ def m_star(
     def wrong(n: Any) -> FloatArray:
         return misdetection(family, n, sigma, rule, method, constant)
 
-    if start is None or math.isinf(start):
+    if start is None or math.isinf(start):  # nothing is proved: every n is searched
         top = limit - limit % step
         never = _never_separated(family, rule) if p < 0.5 else set()
         last = _last_above(wrong, p, top, step, [k not in never for k in places])
-        return np.array(
-            [math.inf if n == top or k in never else float(n + step) for k, n in enumerate(last)]
-        )
+        ends = [math.inf if n == top or k in never else n + step for k, n in enumerate(last)]
+        return np.array(ends, dtype=np.float64)
     # from the start on every chain (even n; odd n) is decided by bisection; before it, by search
     chains = [int(start) + int(start) % 2] if even else [int(start), int(start) + 1]
-    late = [
-        max(
-            _last_of_chain(_far_wrong(family, k, p, sigma, rule, method, constant), n)
-            for n in chains
-        )
-        for k in places
-    ]
+    far = [_far_wrong(family, k, p, sigma, rule, method, constant) for k in places]
+    late = [max(_last_of_chain(each, n) for n in chains) for each in far]
     searched = min(chains[0] - 1, max(limit, _FARTHEST_SEARCH))
     early = _last_above(wrong, p, searched, step, [n == 0 for n in late])
     hidden = float(start) if start - 1 > searched else 0.0  # not searched: the proved start
-    return np.array(
-        [
-            float(a + step) if a else max(float(b + step), hidden)
-            for a, b in zip(late, early, strict=True)
-        ]
-    )
+    pairs = zip(late, early, strict=True)
+    return np.array([float(a + step) if a else max(float(b + step), hidden) for a, b in pairs])
 
 
 def _never_separated(family: Family, rule: str) -> set[int]:

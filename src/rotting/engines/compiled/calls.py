@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rotting.engines.compiled.compiler import LOCK, compiled, first_call
-from rotting.engines.compiled.numba_hooks import forget, make_known
+from rotting.engines.compiled.compiler import compiled, first_call
+from rotting.engines.compiled.numba_hooks import LOCK, forget, make_known
 from rotting.kernel.arrays import IntArray
 from rotting.kernel.compilable import Table, dispatched
 from rotting.kernel.state import kinds, leaves, values

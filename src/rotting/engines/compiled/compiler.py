@@ -7,10 +7,8 @@ import functools
 import hashlib
 import importlib
 import logging
-import os
 import re
 import sys
-import threading
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,14 +30,11 @@ from rotting.policies.base import POLICIES
 from rotting.provenance import VERSION
 
 _LOG = logging.getLogger("rotting")
-LOCK = threading.RLock()  # of the compiler: one thread at a time
-if hasattr(os, "register_at_fork"):  # the thread that held it does not come along into a child
-    os.register_at_fork(after_in_child=LOCK._at_fork_reinit)  # type: ignore[attr-defined]
 _PURPOSE = {
     "play": "simulation",
     "play_baseline": "the baseline",
-    "play_crowd": "simulation of an audience",
-    "play_crowd_baseline": "the baseline of an audience",
+    "play_audience": "simulation of an audience",
+    "play_audience_baseline": "the baseline of an audience",
     "play_tape": "replay",
     "follow_rows": "replay by time",
     "decide": "decisions online",
@@ -70,7 +65,7 @@ def compiled(loop: Callable[..., Any], params: Any, state: Any, layout: str = ""
     stays as it is, whatever changes.
     """
     key = (loop.__qualname__, kinds(params) + kinds(state), layout)
-    with LOCK:
+    with numba_hooks.LOCK:
         done = _DONE.get(key)
         if done is None or not done.made_from.unchanged():
             seen = _view(loop, params, state, layout)

@@ -1,4 +1,4 @@
-"""What the compiler is told: the one place that knows numba's extensions.
+"""The package's functions made known to numba: the one place that uses its extensions.
 
 Functions with variants (`compilable.by_type`, and the verbs of policies) are found by the types of
 NamedTuples when a loop is compiled, through `numba.extending.overload`; functions marked `shared`
@@ -26,9 +26,9 @@ from rotting.policies.parts import per_key_state
 
 _CALLED = {"no_cfunc_wrapper": True}  # nobody calls them from C
 _INLINED = {**_CALLED, "forceinline": True}
-_LOCK = threading.Lock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_LOCK._at_fork_reinit)  # type: ignore[attr-defined]
+LOCK = threading.RLock()  # of the compiler: one thread at a time
+if hasattr(os, "register_at_fork"):  # the thread that held it does not come along into a child
+    os.register_at_fork(after_in_child=LOCK._at_fork_reinit)  # type: ignore[attr-defined]
 _KNOWN: list[Callable[..., Any]] = []  # functions that the compiler knows from here
 
 
@@ -135,7 +135,7 @@ per_key_state.fetch.table.generate = lambda state, rows, key: fetching(state)
 
 def register() -> None:
     """Make all functions with variants, or marked `shared`, so far known to the compiler."""
-    with _LOCK:
+    with LOCK:
         while DECLARED:
             function = DECLARED.pop()
             make_known(function, function.table.compiled_body, jit_options=_INLINED)

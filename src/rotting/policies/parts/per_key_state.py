@@ -167,7 +167,7 @@ def _with_arms(current: KeyState, larger: KeyState) -> KeyState:
     """What a key has, for more arms, of which its policy has not been told that they are open."""
     made = grown(current, _copy(larger))
     for leaf in leaves(made):
-        if leaf.path == "told" or leaf.path.endswith("opening.flags"):
+        if leaf.path == "open" or leaf.path.endswith("opening.flags"):
             leaf.value[current.open.size :] = 0
     return made
 
