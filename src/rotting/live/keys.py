@@ -31,20 +31,19 @@ from rotting.policies.parts.exposures import (
 
 
 def is_keyed(state: Any) -> bool:
-    """Whether a state counts by key."""
+    """Whether a policy's state counts by key."""
     arms = getattr(state, "arms", None)
     return isinstance(arms, Arms) and not isinstance(arms.exposure, NoKeys)
 
 
 @by_type("state.arms.exposure")
 def set_key(params: Any, state: Any, key: Any, time: Any) -> Any:
-    """The next decision is this key's, in that round."""
+    """Set the key and the round of the next decision."""
 
 
 @set_key.of(Exposures, Fading)
 def _(params: Any, state: Any, key: Any, time: Any) -> Any:
-    # What a policy keeps of each arm's next pull is that of the key which was present before,
-    # unless that was the same one.
+    # cached scores of each arm's next pull are those of the key before
     exposure = state.arms.exposure
     turn_to(exposure, key, time)
     if fades(exposure) or exposure.current[SCORED] != key:
@@ -55,12 +54,12 @@ def _(params: Any, state: Any, key: Any, time: Any) -> Any:
 
 @by_type("state.arms.exposure")
 def set_key_for_reward(state: Any, key: Any) -> Any:
-    """The next reward is that of a decision for this key, perhaps long ago."""
+    """Set the key of the next reward, whose decision may be long ago."""
 
 
 @set_key_for_reward.of(Exposures, Fading)
 def _(state: Any, key: Any) -> Any:
-    # nothing fades, for nothing is shown
+    # counts do not fade: nothing is shown
     current = state.arms.exposure.current
     if current[KEY] != key:
         current[KEY] = key
@@ -69,7 +68,7 @@ def _(state: Any, key: Any) -> Any:
 
 @by_type("state.arms.exposure")
 def pull_for_policy(state: Any, pulls: Any, arm: Any) -> Any:
-    """Which pull of the arm the next one is to the policy; `pulls` are those of everybody."""
+    """The policy's number of the arm's next pull; `pulls` are the arms' totals."""
     return pulls[arm] + 1
 
 
@@ -82,21 +81,21 @@ ROW_KEY = 3  # the column of a batch's rows that has the key
 
 
 def has_keys(state: Any, ledger: Any) -> bool:
-    """Whether a player is one of an audience."""
+    """Whether a player plays an audience."""
     return is_keyed(state) or has_key_counts(ledger.exposure)
 
 
 def exposure_of(state: Any, ledger: Any) -> Any:
-    """What each key of an audience was shown, wherever that is counted."""
+    """The counts by key, from the state or else the ledger."""
     return state.arms.exposure if is_keyed(state) else ledger.exposure
 
 
-# Where a policy plays pooled, its player counts for it, in the ledger: the second of each pair.
+# Of each pair the second is for a policy that plays pooled: its counts by key are in the ledger.
 
 
 @by_type("state.arms.exposure")
 def row_key(state: Any, ledger: Any, rows: Any, k: Any) -> Any:
-    """Whose row of a batch this is."""
+    """The key of a row of a batch."""
     return _whose_pooled(ledger.exposure, rows, k)
 
 
@@ -117,7 +116,7 @@ def _(exposure: Any, rows: Any, k: Any) -> Any:
 
 @by_type("state.arms.exposure")
 def showings(state: Any, ledger: Any, key: Any, arm: Any) -> Any:
-    """How often the arm was shown to the key, or pulled where there is no audience."""
+    """How often the arm was shown to the key, or pulled without an audience."""
     return _showings_pooled(ledger.exposure, ledger.pulls, key, arm)
 
 
@@ -166,7 +165,7 @@ def _write_down_key(clock: Any, key: Any, pull: Any) -> None:
 
 @by_type("state.arms.exposure")
 def show_unchosen(state: Any, ledger: Any, key: Any, time: Any) -> Any:
-    """This key is shown something that nobody chooses: `attend` without judging all arms."""
+    """Set the key for a showing that the policy does not choose: no score is refreshed."""
     turn_to(ledger.exposure, key, time)
 
 

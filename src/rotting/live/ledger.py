@@ -1,34 +1,30 @@
-"""What a player keeps beside its policy's state: its ledger, all of it arrays.
+"""A player's ledger: all its records beside the policy's state, as arrays.
 
-Pulls and rewards of each arm as the user sees them, whatever the policy forgets; the decisions that
-wait; who may be chosen; the control group. It is made of arrays only, so that compiled code works
-on it (`live.steps`) and a decision needs no bookkeeping in Python.
+Pulls and rewards of each arm as the user sees them, the decisions that wait for rewards, which arms
+are open, and the control group. All of it is arrays, so that compiled code updates it
+(`live.steps`).
 
-A reward window may be set, in decisions or in the user's own time, and a default reward, which is
-what a decision gets that has waited longer.
+**Windows.** A reward is waited for during a number of decisions, or a span of the user's own time.
+A decision that waited longer gets the default reward, if there is one.
 
-A share `explore` of the decisions is the control group: the arm is drawn uniformly from those
-allowed, whatever the policy would do. The policy is asked all the same, so the probability of
-every arm is known: explore / K, and 1 - explore more for the arm that the policy chose. A reward r
-then enters the comparison of policy and equal shares (`online.lift`) as (r - centre) weight, with
-weight = (1{the policy's arm} - 1 / K) / probability: its mean is the policy's reward less that of
-equal shares. `centre` is the mean reward at the time of the decision, which only calms the sums;
-decisions made before the first reward have none and are left out, as are those with one arm
-allowed. Where there is a default reward, a decision counts with it until another reward comes:
-clicks come sooner than silence ends, and a mean of what has come would be one of clicks.
+**Control group.** For a share `explore` of the decisions the arm is drawn uniformly from those
+allowed. The policy decides as well, so the propensity of every arm is known: explore / K, and
+1 - explore more for the policy's arm. The lift (`online.lift`) compares the policy with equal
+shares: a reward r enters as (r - centre) weight, with weight = (1{the policy's arm} - 1 / K) /
+propensity, whose mean is the policy's reward less that of equal shares. `centre` is the mean reward
+at the time of the decision; it reduces the variance. Decisions before the first reward have no
+centre and are left out, and so are those with a single arm. Where there is a default reward, a
+decision counts with it until its own reward comes: clicks arrive before time-outs, so averaging
+only arrivals overstates the rate.
 
-A player of an audience counts what each key was shown. A policy that counts by key does that in its
-state; for one that plays pooled the ledger does.
+**Audiences.** The exposures of each key are counted here if the policy does not count by key.
 
-The decisions whose rewards have not come are found by key, arm and pull, and kept in order.
-Entries form a doubly linked list, the oldest decision first, so that those which have waited too
-long are at its head. A hash table (open addressing, linear probing) finds an entry by its key, arm
-and pull; free entries are linked as well. All of it is O(1) a decision and needs memory only for
-what waits. The table is at most half full; it is grown from outside, when `is_full` says so.
-
-In an audience `pull` is the key's own number, while the policy may have been told another: all keys
-are one to a policy that plays pooled, and exposures may fade. A player without an audience has
-`NoKeys`, and the compiler leaves out what is about them; its key is always zero.
+**Waiting decisions** form a doubly linked list, the oldest first, so those whose window has ended
+are at its head. A hash table (open addressing, linear probing) finds an entry by key, arm and pull;
+free entries are linked as well. Each operation is O(1), and memory is needed only for what waits.
+The table is at most half full; it is grown from outside when `is_full`. In an audience `pull` is
+the key's own number; the policy's number may be another, if it plays pooled or exposures fade, and
+is kept beside it (`WaitingKeys`). Without an audience that is `NoKeys` and compiles to nothing.
 """
 
 from __future__ import annotations
@@ -56,7 +52,7 @@ FIRST, LAST, FREE, COUNT = 0, 1, 2, 3
 _SPREAD, _APART, _ASIDE = 40_503, 30_011, 48_271
 
 
-# arm, pull, decision, time, weight, centre, key and the pull that the policy was told
+# arm, pull, decision, time, weight, centre, key and the policy's number of the pull
 Row = tuple[int, int, int, float, float, float, int, int]
 
 
@@ -67,7 +63,7 @@ class WaitingKeys(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Entries, and how to find them."""
+    """Decisions without a reward, and how to find them."""
 
     table: IntArray  # a hash's entry plus one, or zero
     entries: IntArray  # [entry, column]: arm, pull, number of the decision, links
@@ -77,13 +73,13 @@ class Waiting(NamedTuple):
 
     @property
     def keyed(self) -> bool:
-        """Whether they are those of an audience."""
+        """Whether entries have keys."""
         return isinstance(self.keys, WaitingKeys)
 
 
 @by_type("keys")
 def note(keys: Any, entry: Any, key: Any, policy_pull: Any) -> Any:
-    """Write down whose entry this is, and which pull the policy was told."""
+    """Set the key of an entry, and the policy's number of the pull."""
 
 
 @note.of(WaitingKeys)
@@ -94,7 +90,7 @@ def _(keys: Any, entry: Any, key: Any, policy_pull: Any) -> Any:
 
 @by_type("keys")
 def key_at(keys: Any, entry: Any) -> Any:
-    """Whose entry this is."""
+    """The key of an entry."""
     return 0
 
 
@@ -105,7 +101,7 @@ def _(keys: Any, entry: Any) -> Any:
 
 @by_type("keys")
 def policy_pull_at(keys: Any, entry: Any, pull: Any) -> Any:
-    """Which pull the policy was told; `pull` is that of the decision."""
+    """The policy's number of the pull; `pull` is the decision's."""
     return pull
 
 
@@ -116,7 +112,7 @@ def _(keys: Any, entry: Any, pull: Any) -> Any:
 
 @by_type("keys")
 def is_key_of(keys: Any, entry: Any, key: Any) -> Any:
-    """Whether it is this key's entry."""
+    """Whether the entry has this key."""
     return True
 
 
@@ -126,7 +122,7 @@ def _(keys: Any, entry: Any, key: Any) -> Any:
 
 
 def no_waiting(size: int = SMALLEST, *, keyed: bool = False) -> Waiting:
-    """Space for so many decisions (a power of two), of keys or not; none waits."""
+    """An empty table with space for `size` decisions, a power of two."""
     entries = np.zeros((size, 5), dtype=np.int64)
     entries[:, AFTER] = np.arange(1, size + 1)
     entries[-1, AFTER] = NONE
@@ -141,13 +137,13 @@ def no_waiting(size: int = SMALLEST, *, keyed: bool = False) -> Waiting:
 
 @shared
 def is_full(waiting: Waiting) -> Any:
-    """Whether one more would not fit."""
+    """Whether there is no space for another decision."""
     return waiting.ends[FREE] == NONE
 
 
 @shared
 def _home(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
-    """Where the search for an arm's pull begins."""
+    """Where the search for an entry begins."""
     return (pull * _SPREAD + arm * _APART + key * _ASIDE) & (waiting.table.size - 1)
 
 
@@ -170,7 +166,7 @@ def wait(
     key: Any,
     policy_pull: Any,
 ) -> None:
-    """A decision waits from now on; there is space for it."""
+    """Add a decision at the end; there must be space for it."""
     ends, entries = waiting.ends, waiting.entries
     entry = ends[FREE]
     ends[FREE] = entries[entry, AFTER]
@@ -195,7 +191,7 @@ def wait(
 
 @shared
 def _enter(waiting: Waiting, entry: Any) -> None:
-    """Let an entry be found."""
+    """Enter an entry into the hash table."""
     place = _home_of(waiting, entry)
     while waiting.table[place] != 0:
         place = (place + 1) & (waiting.table.size - 1)
@@ -205,7 +201,7 @@ def _enter(waiting: Waiting, entry: Any) -> None:
 @shared
 @seldom
 def find(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
-    """The place in the table of an arm's pull by a key, or NONE if that does not wait."""
+    """The place of a decision in the hash table; NONE if it does not wait."""
     place = _home(waiting, arm, pull, key)
     entries = waiting.entries
     while waiting.table[place] != 0:
@@ -223,7 +219,7 @@ def find(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
 @shared
 @seldom
 def forget(waiting: Waiting, place: Any) -> None:
-    """The entry at a place of the table waits no longer."""
+    """Remove the entry at a place of the hash table."""
     ends, entries, table = waiting.ends, waiting.entries, waiting.table
     entry = table[place] - 1
     before, after = entries[entry, BEFORE], entries[entry, AFTER]
@@ -256,7 +252,7 @@ def forget(waiting: Waiting, place: Any) -> None:
 @shared
 @seldom
 def rehash(waiting: Waiting) -> None:
-    """Make the table from the entries; Ctrl-C may have left it full of them."""
+    """Fill the hash table from the entries, whatever an interrupt has left in it."""
     for place in range(waiting.table.size):
         waiting.table[place] = 0
     entry = waiting.ends[FIRST]
@@ -266,7 +262,7 @@ def rehash(waiting: Waiting) -> None:
 
 
 def with_space(waiting: Waiting) -> Waiting:
-    """The same with twice the space; the table is left to `hash_again`, which compiled is fast."""
+    """The same with twice the space; `rehash` must follow, which is fast when compiled."""
     size = waiting.entries.shape[0]
     larger = no_waiting(2 * size, keyed=waiting.keyed)
     larger.entries[:size] = waiting.entries
@@ -279,7 +275,7 @@ def with_space(waiting: Waiting) -> Waiting:
 
 
 def listed(waiting: Waiting) -> list[Row]:
-    """All that wait, the oldest first."""
+    """The decisions that wait, the oldest first."""
     found = []
     entry = int(waiting.ends[FIRST])
     while entry != NONE:
@@ -308,34 +304,34 @@ def waiting_of(rows: list[Row], size: int = 0, *, keyed: bool = False) -> Waitin
 # places on the clock
 DECIDED = 0  # decisions made, and pulls of history
 LATE = 1  # the arm that was pulled last if its reward has not come yet, else NOBODY
-GROW_AT = 2  # so many decisions are all that there is space for
+GROW_AT = 2  # the number of decisions that there is space for
 GROW_AT_PULL = 3  # the same for the pulls of an arm
-BOUND = 4  # what the next decision is bound to: zero, or AMONG, ASKED and TAKEN added up
-WINDOW = 5  # decisions after which a reward is not waited for, or zero
-EXPIRED = 6  # decisions that were given up for lack of a reward
+BOUND = 4  # what binds the next decision: zero, or the sum of AMONG, UNCOUNTED and TAKEN
+WINDOW = 5  # decisions after which a decision without a reward expires, or zero
+EXPIRED = 6  # decisions that expired
 LAST_ARM, LAST_PULL = 7, 8  # the latest decision, or NOBODY
 LAST_CONTROL = 9  # whether it was one of the control group
-LAST_ALLOWED = 10  # among how many arms it was made; zero for a pull of history
+LAST_ALLOWED = 10  # the number of arms it was made among; zero for a pull of history
 LAST_SEEN = 11  # rewards of its arm that had come by then
 LEARNT = 12  # rewards that have come since
-OPEN = 13  # how many arms are not retired
-UNHASHED = 14  # whether the table of those that wait has to be made anew
+OPEN = 13  # arms that are not retired
+UNHASHED = 14  # whether the hash table needs `rehash`
 SILENT = 15  # arms without a reward, open or not
 # and of an audience
-FURTHEST = 16  # the highest pull that the policy was told of: its tables must reach that far
-LAST_KEY = 17  # whose decision the latest was, or NOBODY if that was forgotten
+FURTHEST = 16  # the highest number of a pull that the policy has seen: tables must reach that far
+LAST_KEY = 17  # the key of the latest decision, or NOBODY if it was forgotten
 CLOCK = 18
 NOBODY = -1
 
-# what a decision may be bound to
-AMONG = 1  # the arms `allowed`
-UNCOUNTED = 2  # nothing: the policy is only asked, and no pull is counted
-TAKEN = 4  # (arm + 1) times this: that arm is taken, and the policy is not asked
+# what may bind a decision
+AMONG = 1  # only the arms `allowed`
+UNCOUNTED = 2  # decide, but count no pull
+TAKEN = 4  # (arm + 1) times this: that arm is taken, whatever the policy would choose
 
 # places among the numbers
-NOW = 0  # the user's time, the latest said
+NOW = 0  # the user's time, as given last
 LIFETIME = 1  # of a decision without a reward, in that time; infinite if there is no limit
-DEFAULT = 2  # the reward of those, NaN if they are just given up
+DEFAULT = 2  # the reward of an expired decision; NaN for none
 EXPLORE = 3  # share of the control group
 LEAST, MOST = 4, 5  # rewards that have come
 TOTAL = 6  # of those rewards, less the first of them
@@ -344,13 +340,13 @@ CHANCE = 8  # the probability of the latest decision's arm; NaN without a contro
 NEXT_WEIGHT = 9  # of the decision that is being made
 LIFT_COUNT, LIFT_SUM, LIFT_SQUARES = 10, 11, 12  # of (r - centre) weight
 LIFT_REWARDS = 13  # the rewards that were compared, less OFFSET
-LIFT_OTHERS = 14  # how many of them are of arms that the policy did not choose
+LIFT_OTHERS = 14  # those of arms that the policy did not choose
 LIFT_CONTROL = 15  # decisions of the control group whose rewards are compared, or will be
 NUMBERS = 16
 
 
 class Ledger(NamedTuple):
-    """Arrays for so many arms."""
+    """A player's records, of each arm and of the latest decision."""
 
     pulls: Counts  # of each arm
     rewarded: Annotated[Any, AtMost("pulls")]  # rewards of each arm that have come
@@ -358,7 +354,7 @@ class Ledger(NamedTuple):
     last_chosen: Counts  # the decision in which each arm was chosen last, from 1; 0 for never
     open: Flags  # whether each arm may be chosen, or is retired
     allowed: Flags  # the arms of a restricted decision
-    offered: Flags  # the arms that the policy is shown where silent ones are hidden
+    offered: Flags  # the arms that the policy may choose where silent ones are hidden
     clock: Annotated[Any, Within(-1)]  # whole numbers that belong to no arm
     numbers: Annotated[FloatArray, Finite((math.nan, math.inf, -math.inf))]  # floats likewise
     draw: random.Draw  # where the control group's random numbers stand
@@ -367,12 +363,12 @@ class Ledger(NamedTuple):
 
 
 def furthest(ledger: Ledger) -> int:
-    """The highest pull that the policy was told of."""
+    """The highest number of a pull that the policy has seen."""
     return int(ledger.clock[FURTHEST] if ledger.waiting.keyed else ledger.pulls.max())
 
 
 def new_ledger(arms: int, seed: int) -> Ledger:
-    """Nothing decided, no window, no control group."""
+    """An empty ledger, without a window and a control group."""
     clock = np.zeros(CLOCK, dtype=np.int64)
     clock[[LATE, LAST_ARM]] = NOBODY
     clock[OPEN] = clock[SILENT] = arms
@@ -395,7 +391,7 @@ def new_ledger(arms: int, seed: int) -> Ledger:
 
 
 def with_arms(ledger: Ledger, arms: int) -> Ledger:
-    """The same with more arms, which are not open yet."""
+    """The same with more arms, not open yet."""
 
     def longer(array: Any) -> Any:
         made = np.zeros(arms, dtype=array.dtype)

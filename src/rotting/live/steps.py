@@ -1,19 +1,17 @@
 """Decisions and rewards of online play: written once, run as they are or compiled.
 
-All bookkeeping is done here, on the `Ledger`. A decision says first whether there is space for it;
-if not, nothing has happened yet, and the player makes some.
+A decision first checks that there is space for it. If not, nothing has happened yet: the player
+makes space and decides again.
 
-A policy that keeps judgements has judged the last pull of the arm that was pulled last, not its
-next one. It is asked to judge again only if no reward of the arm comes before the next decision,
-since the reward would make it judge anyway.
+After a pull without a reward a cached score refers to that pull. It is refreshed lazily, at the
+next decision, because a reward that comes before would refresh it anyway.
 
-An arm without any reward is what ramp-ups look for. Where rewards are late, a new arm would get one
-decision after the other until its first reward comes; so once others have answered, an arm that
-has not is hidden from the policy after 32 + sqrt(t) pulls. That grows: no arm is hidden for ever.
+A ramp-up pulls the arms without a reward. Where rewards are late, a new arm would get every
+decision until its first reward comes. So once other arms have rewards, an arm without any is hidden
+from the policy after 32 + sqrt(t) pulls; this bound grows, so no arm is hidden for ever.
 
-The control group comes first, then single decisions and rewards, then batches of them by rows. A
-row is an arm's number, a pull, one more number that says something about it, and in an audience the
-key's number.
+First the control group, then single decisions and rewards, then batches of rows. A row is an arm's
+number, a pull, one more number about it, and in an audience the key's number.
 """
 
 from __future__ import annotations
@@ -100,7 +98,7 @@ uniform = random.uniform
 @shared
 @seldom
 def controlled(ledger: Any, open_now: Any, wanted: Any) -> Any:
-    """The arm that is taken where there is a control group: the policy's, or any."""
+    """The arm of a decision where there is a control group: the policy's, or a random one."""
     clock, numbers = ledger.clock, ledger.numbers
     arms = clock[LAST_ALLOWED]
     share = numbers[EXPLORE]
@@ -122,10 +120,7 @@ def controlled(ledger: Any, open_now: Any, wanted: Any) -> Any:
 @shared
 @seldom
 def mean(ledger: Any) -> Any:
-    """The mean of all rewards that have come, or zero.
-
-    Where there is a default, those that wait count with it: clicks come sooner than silence ends.
-    """
+    """The mean of all rewards so far, or zero; with a default, waiting decisions count with it."""
     seen = 0
     for i in range(ledger.rewarded.size):
         seen += ledger.rewarded[i]
@@ -140,21 +135,21 @@ def mean(ledger: Any) -> Any:
 @shared
 @seldom
 def compare(ledger: Any, entry: Any, reward: Any) -> None:
-    """Let a reward enter the comparison with equal shares."""
+    """Enter a reward into the comparison with equal shares."""
     numbers, notes = ledger.numbers, ledger.waiting.notes
     weight = notes[entry, WEIGHT]
-    if weight == 0.0:  # history, one allowed arm, or no centre
+    if weight == 0.0:  # learnt from history, only one arm allowed, or before the first reward
         return
     centre, default = notes[entry, CENTRE], numbers[DEFAULT]
     if reward == default:
-        return  # counted as that when it was decided
+        return  # counted when it was decided
     if default == default:
         tally(ledger, weight, centre, default, -1.0)
     tally(ledger, weight, centre, reward, 1.0)
 
 
 def leave_out(ledger: Any, entry: Any) -> None:
-    """A decision is dropped: the default that it has counted with is taken out again."""
+    """Drop a decision from the comparison, with the default reward that it counted with."""
     notes, default = ledger.waiting.notes, ledger.numbers[DEFAULT]
     if notes[entry, WEIGHT] != 0.0 and default == default:
         tally(ledger, notes[entry, WEIGHT], notes[entry, CENTRE], default, -1.0)
@@ -163,7 +158,7 @@ def leave_out(ledger: Any, entry: Any) -> None:
 @shared
 @seldom
 def tally(ledger: Any, weight: Any, centre: Any, reward: Any, times: Any) -> None:
-    """Put a reward into the sums of the comparison, or, with times = -1, take it out."""
+    """Add a reward to the sums of the comparison; `times` is 1, or -1 to subtract it."""
     numbers = ledger.numbers
     off = weight * (reward - centre)
     numbers[LIFT_COUNT] += times
@@ -177,14 +172,14 @@ def tally(ledger: Any, weight: Any, centre: Any, reward: Any, times: Any) -> Non
 # ------------------------------------------------------------------------------------ one by one
 
 
-# What comes instead of an arm; where an arm is meant, that comes in the pull's place.
+# Reasons in place of an arm; the arm that a reason is about comes in place of the pull.
 NO_SPACE, NO_SUCH_ARM, CLOSED, NONE_OPEN = -1, -2, -3, -4
 SILENT_PULLS = 32  # pulls of an arm without any reward that are always allowed
 
 
 @shared
 def decide(params: Any, state: Any, draw: Any, ledger: Any, key: Any = 0) -> Any:
-    """Choose an arm, for a key, and count its pull; returns both, or why not."""
+    """Choose an arm for a key and count the pull; returns both, or a reason in place of the arm."""
     clock, numbers = ledger.clock, ledger.numbers
     allowed = clock[OPEN]
     open_now = ledger.open
@@ -192,7 +187,7 @@ def decide(params: Any, state: Any, draw: Any, ledger: Any, key: Any = 0) -> Any
     if bound & AMONG != 0:
         allowed = _restrict(ledger)
         open_now = ledger.allowed
-    if allowed == 0 and bound < TAKEN:  # before space is asked for: a refusal changes nothing
+    if allowed == 0 and bound < TAKEN:  # before space is made: a refusal changes nothing
         return NONE_OPEN, 0
     if clock[DECIDED] >= clock[GROW_AT] or is_full(ledger.waiting):
         return NO_SPACE, 0
@@ -210,7 +205,7 @@ def decide(params: Any, state: Any, draw: Any, ledger: Any, key: Any = 0) -> Any
     set_key(params, state, key, clock[DECIDED] + 1)
     turn_to(ledger.exposure, key, clock[DECIDED] + 1)
     arm = bound // TAKEN - 1
-    if arm < 0:  # nobody has said which arm is taken: the policy is asked
+    if arm < 0:  # no arm is given: the policy chooses
         if offered < clock[OPEN]:
             set_open(params, state, seen_by_policy)
         arm = choose(params, state, draw)
@@ -231,7 +226,7 @@ def decide(params: Any, state: Any, draw: Any, ledger: Any, key: Any = 0) -> Any
 @shared
 @seldom
 def find_again(ledger: Any) -> None:
-    """Let the decisions that wait be found, after the player has made space for more."""
+    """Fill the hash table of waiting decisions, after the player has made space."""
     rehash(ledger.waiting)
     ledger.clock[UNHASHED] = 0
 
@@ -239,7 +234,7 @@ def find_again(ledger: Any) -> None:
 @shared
 @seldom
 def _restrict(ledger: Any) -> Any:
-    """Take retired arms out of those allowed; returns how many are left."""
+    """Remove retired arms from those allowed; returns how many are left."""
     left = 0
     for i in range(ledger.open.size):
         ledger.allowed[i] *= ledger.open[i]
@@ -250,7 +245,7 @@ def _restrict(ledger: Any) -> Any:
 @shared
 @seldom
 def _hide_silent(ledger: Any, open_now: Any, allowed: Any) -> Any:
-    """Hide arms that have been pulled a good deal and never answered; returns how many are left."""
+    """Hide arms with many pulls and no reward; returns how many are left."""
     left = allowed
     answered = False
     for i in range(open_now.size):
@@ -268,9 +263,9 @@ def _hide_silent(ledger: Any, open_now: Any, allowed: Any) -> Any:
 
 @shared
 def count(params: Any, state: Any, ledger: Any, arm: Any, key: Any = 0) -> Any:
-    """Count the pull of an arm, whose reward is waited for from now on; returns its number.
+    """Count the pull of an arm, which then waits for its reward; returns the pull's number.
 
-    In an audience that is the key's own; the key is present.
+    In an audience that is the key's own number; `set_key` has been called.
     """
     clock, numbers = ledger.clock, ledger.numbers
     pull_told = pull_for_policy(state, ledger.pulls, arm)
@@ -307,7 +302,7 @@ def count(params: Any, state: Any, ledger: Any, arm: Any, key: Any = 0) -> Any:
 def learn(
     params: Any, state: Any, ledger: Any, arm: Any, pull: Any, reward: Any, key: Any = 0
 ) -> Any:
-    """Take in the reward of a key's pull; False if that does not wait for one."""
+    """Learn the reward of a key's pull; False if the pull does not wait for one."""
     place = find(ledger.waiting, arm, pull, key)
     if place == NONE:
         return False
@@ -319,7 +314,7 @@ def learn(
 def _learn(
     params: Any, state: Any, ledger: Any, place: Any, arm: Any, pull: Any, reward: Any, key: Any
 ) -> None:
-    """Take in the reward of the decision at a place of the table of those that wait."""
+    """Learn the reward of the decision at a place of the hash table."""
     numbers, clock = ledger.numbers, ledger.clock
     waiting = ledger.waiting
     pull_told = policy_pull_at(waiting.keys, waiting.table[place] - 1, pull)
@@ -347,7 +342,7 @@ def _learn(
 @shared
 @seldom
 def expire(params: Any, state: Any, ledger: Any) -> None:
-    """Give up the decisions that have waited too long: the default is their reward, if any."""
+    """Expire the decisions whose window has ended: the default is their reward, if any."""
     clock, numbers, waiting = ledger.clock, ledger.numbers, ledger.waiting
     while True:
         entry = waiting.ends[FIRST]
@@ -364,7 +359,7 @@ def expire(params: Any, state: Any, ledger: Any) -> None:
 @shared
 @seldom
 def give_up(params: Any, state: Any, ledger: Any, entry: Any) -> None:
-    """Wait no longer for the reward of one decision."""
+    """Expire one decision."""
     entries = ledger.waiting.entries
     arm, pull = entries[entry, ARM], entries[entry, PULL]
     key = key_at(ledger.waiting.keys, entry)
@@ -389,11 +384,11 @@ DRAWS = 4  # the first of four columns with keys and steps, of the policy's numb
 @shared
 @seldom
 def decide_rows(params: Any, state: Any, draw: Any, ledger: Any, rows: Any, chances: Any) -> Any:
-    """Decisions in a row, as many as there is space for; returns how many, or why not.
+    """Make decisions while there is space; returns how many, or a reason below zero.
 
-    `rows` gets arm, pull, and whether it is one of the control group; the first of them gets the
-    arm that cannot be chosen, if that is why not. Rows with more columns say where the random
-    numbers of each decision begin.
+    `rows` gets arm, pull, and whether it is one of the control group. If the reason is an arm that
+    cannot be chosen, the first row gets it. Rows with more columns have the position of the random
+    streams of each decision.
     """
     for k in range(rows.shape[0]):
         if rows.shape[1] > DRAWS:
@@ -416,9 +411,9 @@ def decide_rows(params: Any, state: Any, draw: Any, ledger: Any, rows: Any, chan
 @shared
 @seldom
 def wrong_row(state: Any, ledger: Any, rows: Any) -> Any:
-    """The first row whose decision does not wait, or comes twice; its place, or -1.
+    """The place of the first row whose decision does not wait, or comes twice; -1 if there is none.
 
-    `rows` has arm and pull, and gets in its third column why. Rows seen are marked by a sign.
+    `rows` has arm and pull; the third column gets the reason. A minus marks rows already visited.
     """
     waiting = ledger.waiting
     found = -1
@@ -446,7 +441,7 @@ def wrong_row(state: Any, ledger: Any, rows: Any) -> Any:
 @shared
 @seldom
 def learn_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any) -> Any:
-    """Rewards in a row: all of them, or none if a decision does not wait; see `wrong_row`."""
+    """Learn rewards: all of them, or none if a decision does not wait; see `wrong_row`."""
     wrong = wrong_row(state, ledger, rows)
     if wrong < 0:
         for k in range(rows.shape[0]):
@@ -458,15 +453,14 @@ def learn_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any) ->
 @shared
 @seldom
 def record_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any, chances: Any) -> Any:
-    """History: each row's arm was pulled, and this was its reward; NaN where it is not known.
+    """Learn history: each row's arm was pulled, with this reward; NaN if it is unknown.
 
-    A row has the number of the pull, or zero for the arm's next one; pulls that are left out
-    were made, too, and wait for rewards that may stand further down. Returns how many rows there
-    was space for.
+    A row has the number of the pull, or zero for the arm's next one. Pulls that are left out were
+    made, too, and wait: their rewards may come in a later row. Returns how many rows fitted.
     """
     clock, numbers = ledger.clock, ledger.numbers
     share = numbers[EXPLORE]
-    numbers[EXPLORE] = 0.0  # nothing here was the control group's
+    numbers[EXPLORE] = 0.0  # history has no control group
     done = 0
     while done < rows.shape[0]:
         arm = rows[done, 0]
@@ -496,7 +490,7 @@ def record_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any, c
 @shared
 @seldom
 def give_up_since(ledger: Any, made: Any) -> None:
-    """Wait no longer for the rewards of decisions after this one; they are not known."""
+    """Remove the decisions after this one from those that wait; their rewards are unknown."""
     waiting = ledger.waiting
     while waiting.ends[LAST] != NONE:
         entry = waiting.ends[LAST]
@@ -510,7 +504,7 @@ def give_up_since(ledger: Any, made: Any) -> None:
 @shared
 @seldom
 def give_up_key(params: Any, state: Any, ledger: Any, key: Any) -> None:
-    """Wait no longer for the rewards of a key's decisions: the default is their reward, if any."""
+    """Expire a key's decisions: the default is their reward, if any."""
     waiting = ledger.waiting
     entry = waiting.ends[FIRST]
     while entry != NONE:
@@ -531,7 +525,7 @@ def work(
     rewards: Any,
     chances: Any,
 ) -> Any:
-    """A batch of decisions, rewards or history, or the giving up of what is waited for."""
+    """A batch of decisions, rewards or history, or the expiry of what waits."""
     if ledger.clock[UNHASHED] != 0:
         find_again(ledger)
     if what == DECIDE:

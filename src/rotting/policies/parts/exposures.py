@@ -1,14 +1,13 @@
-"""How often each key of an audience was shown each arm.
+"""Exposure counts: how often each key of an audience was shown each arm.
 
-In the paper's bandit an arm is used up for everybody. In an audience it is used up for each key (a
-user, say) on its own, while what is learnt is learnt from all of them. A policy that counts by key
-asks `next_pull(arms, arm)` (`parts.arms`) for the number of an arm's next pull. Where there is one
-count for all, `NoKeys` is a type of its own, for which the compiler answers by the arm's pulls;
-for an audience the answer is that of the key which is present, whose decision it is.
+In the paper's bandit an arm wears out for everybody. In an audience it wears out for each key (a
+user, say) on its own, while learning is shared. A policy that counts by key reads the number of an
+arm's next pull from `next_pull(arms, arm)` (`parts.arms`): the current key's, or without an
+audience (`NoKeys`) the arm's own, which costs nothing then.
 
-Exposures may fade. With a half-life each count halves in that time, so that it is no whole number;
-with a window it starts anew whenever a window begins ("3 a day"). Time is counted in rounds, or in
-the key's own decisions. Counts fade when their key is met again, not before (lazy).
+Counts may fade. With a half-life each count halves in that time, and is no whole number; with a
+window it starts at zero whenever a window begins ("3 a day"). Time is counted in rounds, or in the
+key's own decisions. A key's counts fade lazily, when its next decision comes.
 """
 
 from __future__ import annotations
@@ -28,11 +27,10 @@ S = TypeVar("S")
 E = TypeVar("E")
 Shown = npt.NDArray[np.int32]
 
-# places in `present`
-KEY = 0  # whose decision it is, or whose reward
-SCORED = 1  # for whom the arms were judged last, or NOBODY
-ROUND = 2  # the round, as it was last said
-PRESENT = 3
+# places in `current`
+KEY = 0  # the key of the present decision or reward
+SCORED = 1  # the key that the arms were scored for last, or NOBODY
+ROUND = 2  # the round
 NOBODY = -1
 # places in `rest`
 KIND, UNIT, LENGTH = 0, 1, 2
@@ -40,7 +38,7 @@ _LN2 = math.log(2.0)
 
 
 class NoKeys(NamedTuple):
-    """One count for all."""
+    """No audience: one count for all."""
 
 
 class Exposures(NamedTuple):
@@ -64,12 +62,12 @@ class Exposures(NamedTuple):
 
 
 class Fading(NamedTuple):
-    """Counts by key, and how much of them is left."""
+    """Counts by key that fade."""
 
-    counts: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm]: of all time
+    counts: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm]: all showings
     current: Annotated[IntArray, Within(-1)]  # as above
-    effective: Annotated[Any, Finite()]  # [key, arm]: what has not faded
-    last_met: Counts  # when each key was met last: the round, or the number of its decision
+    effective: Annotated[Any, Finite()]  # [key, arm]: counts after fading
+    last_met: Counts  # the round of each key's last decision, or its number
     rest: Annotated[FloatArray, Unchanged()]  # KIND, UNIT and LENGTH
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
@@ -115,9 +113,9 @@ def for_keys(part: S, keys: int) -> S:
 
 
 def forget_key(part: Any, key: int, keys: int) -> None:
-    """Let go, in place, of all that is kept for one of so many keys: it is as a new one then.
+    """Reset all that is kept for a key, in place: the key is like a new one.
 
-    A part may have a method `forget_key(key)`; else what it would have for one key more is taken.
+    A part may have a method `forget_key(key)`; otherwise the key gets the values of a new key.
     """
     if hasattr(part, "forget_key"):
         part.forget_key(key)
@@ -139,7 +137,7 @@ def _longer(array: Any, keys: int) -> Any:
 
 
 def no_exposures(keys: int, arms: int, rest: Rest | None = None) -> Exposures | Fading:
-    """Nobody was shown anything."""
+    """Counts of zero."""
     counts = np.zeros((keys, arms), dtype=np.int32)
     current = np.array([0, NOBODY, 0], dtype=np.int64)
     if rest is None:
@@ -151,7 +149,7 @@ def no_exposures(keys: int, arms: int, rest: Rest | None = None) -> Exposures | 
 
 
 def with_key_counts(state: S, keys: int, rest: Rest | None = None) -> S:
-    """The same state, of a policy that counts by key, for so many keys."""
+    """The same state with space for counts by key."""
     tree: Any = state
     exposure = no_exposures(keys, tree.arms.pulls.size, rest)
     made = tree._replace(arms=tree.arms._replace(exposure=exposure))
@@ -165,7 +163,7 @@ def with_key_counts(state: S, keys: int, rest: Rest | None = None) -> S:
 
 
 def take_back(exposure: NoKeys | Exposures | Fading, arm: int) -> None:
-    """Undo the latest showing of an arm to the key that is present; plain Python only."""
+    """Undo the latest showing of an arm to the current key; plain Python only."""
     if isinstance(exposure, (Exposures, Fading)):
         key = exposure.current[KEY]
         exposure.counts[key, arm] -= 1
@@ -174,14 +172,14 @@ def take_back(exposure: NoKeys | Exposures | Fading, arm: int) -> None:
 
 
 def most_fresh(exposure: Exposures | Fading) -> int:
-    """How often any key was shown any arm, less what has faded, in whole pulls."""
+    """The highest effective count of any key and arm, in whole pulls."""
     if isinstance(exposure, Fading):
         return int(np.float64(exposure.effective.max(initial=0.0)) + 0.5)
     return int(exposure.counts.max(initial=0))
 
 
 def _wrong_counts(exposure: Any, holder: Any) -> str | None:
-    """What no play could have led to; `holder` has the pulls of everybody."""
+    """Why no play can lead to these counts, or None; `holder` has the arms' pulls."""
     if not 0 <= exposure.current[KEY] < exposure.counts.shape[0]:
         return f"current must name one of {exposure.counts.shape[0]} keys"
     if exposure.current[SCORED] >= exposure.counts.shape[0]:
@@ -189,8 +187,8 @@ def _wrong_counts(exposure: Any, holder: Any) -> str | None:
     if np.any(exposure.counts.sum(axis=0, dtype=np.int64) > holder.pulls):
         return "counts must be no more than the pulls of everybody"
     if isinstance(exposure, Fading):
-        # A key may be present for a decision that is proposed, and not taken yet. A key's own
-        # decisions have no bound here: those that are proposed count, too.
+        # A decision may be proposed and not taken yet. A key's own decisions have no bound here:
+        # proposed ones count, too.
         most = holder.pulls.sum() + 1
         if exposure.rest[UNIT] != DECISIONS and exposure.last_met.max(initial=0) > most:
             return "last_met must not be after the next decision"
@@ -201,7 +199,7 @@ def _wrong_counts(exposure: Any, holder: Any) -> str | None:
 
 @by_type("exposure")
 def present_key(exposure: Any) -> Any:
-    """Whose decision it is, or whose reward; key 0 is all there is where counts are not by key."""
+    """The current key; always 0 without counts by key."""
     return 0
 
 
@@ -212,7 +210,7 @@ def _(exposure: Any) -> Any:
 
 @by_type("exposure")
 def turn_to(exposure: Any, key: Any, time: Any) -> Any:
-    """It is this key's turn, in that round: its counts fade, if they do."""
+    """Make this key the current one, in that round; its counts fade, if they do."""
 
 
 @turn_to.of(Exposures)
@@ -242,7 +240,7 @@ def _(exposure: Any, key: Any, time: Any) -> Any:
 
 @by_type("exposure")
 def clear(exposure: Any) -> Any:
-    """Nobody was shown anything."""
+    """Set all counts to zero."""
 
 
 @clear.of(Exposures)
@@ -268,7 +266,7 @@ def _(exposure: Any) -> Any:
 
 @by_type("exposure")
 def expose(exposure: Any, arm: Any) -> Any:
-    """Show the arm once more to the key that is present."""
+    """Count a showing of the arm to the current key."""
 
 
 @expose.of(Exposures)
@@ -285,7 +283,7 @@ def _(exposure: Any, arm: Any) -> Any:
 
 @by_type("exposure")
 def effective_count(exposure: Any, arm: Any) -> Any:
-    """How often the arm was shown to the key that is present, less what has faded: any number."""
+    """How often the arm was shown to the current key, after fading; not always whole."""
     return 0.0
 
 
@@ -301,7 +299,7 @@ def _(exposure: Any, arm: Any) -> Any:
 
 @shared
 def interpolated_mean(means: Any, model: Any, n: Any) -> Any:
-    """The mean of the showing after n others, from a table [model, n]; between two if n is."""
+    """The mean after n showings, from a table [model, n]; interpolated if n is not whole."""
     whole = min(int(n), means.shape[1] - 1)
     mean = means[model, whole]
     if n > whole and whole + 1 < means.shape[1]:
@@ -311,7 +309,7 @@ def interpolated_mean(means: Any, model: Any, n: Any) -> Any:
 
 @by_type("exposure")
 def has_key_counts(exposure: Any) -> Any:
-    """Whether there is a count for each key."""
+    """Whether counts are kept by key."""
     return False
 
 

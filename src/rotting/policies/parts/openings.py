@@ -1,12 +1,11 @@
-"""Which arms may be chosen now: all of them, always, or those that are open.
+"""Open arms: the arms that may be chosen now.
 
-A simulation in which no arm ever closes pays nothing for the question: `AllOpen` is a type of its
-own, for which the compiler answers it once and for all. A player, and a scenario whose arms come
-and go, have `OpenArms` instead (`closable`), and tell the policy about changes by its verb
-`set_open`.
+A simulation in which no arm closes has `AllOpen`, a type of its own: these calls then compile to
+constants. A player has `OpenArms` (`closable`), and so has a scenario whose arms come and go; the
+policy's verb `set_open` is called at every change.
 
-A closed arm keeps its statistics and takes late rewards, but is invisible to whatever compares or
-counts arms: minima, round robins, sums over weights, K.
+A closed arm keeps its statistics and its late rewards count, but nothing that compares or counts
+arms sees it: minima, round robins, sums over weights, K.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def _(opening: Any) -> Any:
 
 @by_type("opening")
 def open_arms(opening: Any, arms: Any) -> Any:
-    """How many arms may be chosen, of so many that there are."""
+    """How many of the `arms` may be chosen."""
     return arms
 
 
@@ -85,7 +84,7 @@ def nth_open(opening: Any, arms: Any, n: Any) -> Any:
 
 @shared
 def next_open(opening: Any, arms: Any, before: Any) -> Any:
-    """The open arm whose turn it is after arm `before`, round and round; -1 is before the first."""
+    """The next open arm after arm `before`, cyclically; -1 stands before the first."""
     arm = (before + 1) % arms
     while not is_open(opening, arm):
         arm = (arm + 1) % arms
@@ -94,7 +93,7 @@ def next_open(opening: Any, arms: Any, before: Any) -> Any:
 
 @by_type("opening")
 def set_open_flags(opening: Any, flags: Any) -> Any:
-    """From now on the arms with a flag are open, and no others."""
+    """Open the arms with a flag, and no others."""
 
 
 @set_open_flags.of(OpenArms)
