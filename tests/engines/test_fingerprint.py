@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rotting import Arm, NoNoise, Scenario, models, policies, simulate
-from rotting.engines.compiled.fingerprint import _globals_of, _nested, fingerprint, view
+from rotting.engines.compiled.fingerprint import _globals_of, _nested, fingerprint_of
 from rotting.engines.loop import play
 from rotting.policies.parts import openings
 
@@ -20,18 +20,18 @@ from rotting.policies.parts import openings
 def test_fingerprint_sees_constants_and_functions() -> None:
     scope: dict[str, object] = {"C": 1.0, "__name__": "somewhere"}
     exec("def g(x):\n    return x + C\ndef f(x):\n    return g(x)", scope)
-    before = fingerprint([scope["f"]])  # type: ignore[list-item]
+    before = fingerprint_of([scope["f"]]).digest  # type: ignore[list-item]
     scope["C"] = 2.0
-    after = fingerprint([scope["f"]])  # type: ignore[list-item]
+    after = fingerprint_of([scope["f"]]).digest  # type: ignore[list-item]
     assert before != after
     scope["C"] = 1.0
-    assert fingerprint([scope["f"]]) == before  # type: ignore[list-item]
+    assert fingerprint_of([scope["f"]]).digest == before  # type: ignore[list-item]
 
 
 def digest_of(text: str, scope: dict[str, Any]) -> str | None:
     """The fingerprint of f, made from a text in a module's scope."""
     exec(text, scope)
-    return fingerprint([scope["f"]])
+    return fingerprint_of([scope["f"]]).digest
 
 
 def test_fingerprint_follows_every_path() -> None:
@@ -169,23 +169,23 @@ def test_a_look_that_is_kept_notices_a_change(change: Callable[[dict[str, Any]],
         "def f(x):\n    return min(g(x), h(x)) + A[1] + m.D",
         scope,
     )
-    before = view([scope["f"]])
+    before = fingerprint_of([scope["f"]])
     scope["unrelated"] = module.unrelated = 1  # type: ignore[attr-defined]
     assert before.whole.unchanged()
     change(scope)
     assert not before.whole.unchanged()
-    assert fingerprint([scope["f"]]) != before.digest
+    assert fingerprint_of([scope["f"]]).digest != before.digest
 
 
 def test_arrays_in_tuples_keyword_defaults_and_variables_not_given_yet() -> None:
     table = np.array([1.0])
     scope: dict[str, Any] = {"T": (table, (table.copy(),)), "__name__": "somewhere"}
     exec("def f(x, *, k=1):\n    return x + T[0][0] + k", scope)
-    seen = view([scope["f"]]).whole
+    seen = fingerprint_of([scope["f"]]).whole
     assert seen.unchanged()
     table[0] = 2.0
     assert not seen.unchanged()
-    seen = view([scope["f"]]).whole
+    seen = fingerprint_of([scope["f"]]).whole
     scope["f"].__kwdefaults__ = {"k": 2}
     assert not seen.unchanged()
 
@@ -197,7 +197,7 @@ def test_arrays_in_tuples_keyword_defaults_and_variables_not_given_yet() -> None
             later = 1
         return inner
 
-    assert fingerprint([outer()]) is None
+    assert fingerprint_of([outer()]).digest is None
 
 
 def test_an_edited_variant_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,6 +228,6 @@ def test_what_packs_arguments_is_part_of_the_digest(monkeypatch: pytest.MonkeyPa
     policy = policies.UCB1()
     params = policy.prepare(3, 10, 10)
     state = policy.verbs.init(params, 3, 10)
-    before = compiler._view(play, params, state, "").digest
+    before = compiler._fingerprint(play, params, state, "").digest
     monkeypatch.setattr(compiler, "_machinery", lambda: "another version")
-    assert compiler._view(play, params, state, "").digest != before
+    assert compiler._fingerprint(play, params, state, "").digest != before

@@ -20,7 +20,7 @@ from rotting.engines.audience_loop import AudienceScratch
 from rotting.engines.baseline import Baseline
 from rotting.engines.compiled import numba_hooks
 from rotting.engines.compiled.cache import Store
-from rotting.engines.compiled.fingerprint import Sight, View, view
+from rotting.engines.compiled.fingerprint import Fingerprint, Snapshot, fingerprint_of
 from rotting.engines.compiled.interrupt import interruptible
 from rotting.engines.loop import Events, Keys, Outcome, Scratch
 from rotting.kernel import compilable
@@ -48,12 +48,12 @@ class Done(NamedTuple):
 
     loop: Any
     digest: str | None
-    made_from: Sight
+    made_from: Snapshot
 
 
 _DONE: dict[tuple[str, tuple[type, ...], str], Done] = {}
 # what the compiler remembers: functions, as they were when compiled, and params with their verbs
-_FUNCTIONS: dict[int, Sight] = {}
+_FUNCTIONS: dict[int, Snapshot] = {}
 _VERBS: dict[type, Verbs] = {}
 
 
@@ -68,7 +68,7 @@ def compiled(loop: Callable[..., Any], params: Any, state: Any, layout: str = ""
     with numba_hooks.LOCK:
         done = _DONE.get(key)
         if done is None or not done.made_from.unchanged():
-            seen = _view(loop, params, state, layout)
+            seen = _fingerprint(loop, params, state, layout)
             # defined anew just as it was, by running a cell again: the old one will do
             same = done is not None and seen.digest is not None and seen.digest == done.digest
             made = done.loop if done is not None and same else _make(loop, params, seen)
@@ -76,7 +76,7 @@ def compiled(loop: Callable[..., Any], params: Any, state: Any, layout: str = ""
         return done.loop
 
 
-def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
+def _fingerprint(loop: Any, params: Any, state: Any, layout: str) -> Fingerprint:
     """What the loop is made from: code, constants, and the fields of all that it is handed."""
     # a policy may hold others, whose verbs it calls
     held = [kind for kind in kinds(params) if kind in KINDS]
@@ -95,7 +95,7 @@ def _view(loop: Any, params: Any, state: Any, layout: str) -> View:
     handed = (*kinds(params), *kinds(state), *others)
     fields = [f"{kind}{getattr(kind, '_fields', '')}" for kind in handed]
     places = [(KINDS, kind, KINDS[kind]) for kind in held]
-    return view([loop, *verbs], [*fields, layout, _machinery()], places)
+    return fingerprint_of([loop, *verbs], [*fields, layout, _machinery()], places)
 
 
 @functools.cache
@@ -116,10 +116,10 @@ def _machinery() -> str:
 
 
 def _compile(loop: Any, params: Any, state: Any, layout: str) -> Any:
-    return _make(loop, params, _view(loop, params, state, layout))
+    return _make(loop, params, _fingerprint(loop, params, state, layout))
 
 
-def _make(loop: Any, params: Any, seen: View) -> Any:
+def _make(loop: Any, params: Any, seen: Fingerprint) -> Any:
     """Numba's dispatcher for a loop: it compiles, or loads what was compiled, when called."""
     import numba
 
@@ -148,15 +148,15 @@ def _make(loop: Any, params: Any, seen: View) -> Any:
     return made
 
 
-def _forget_what_changed(seen: View) -> None:
+def _forget_what_changed(seen: Fingerprint) -> None:
     """Let the compiler forget what it has compiled, if any of these functions has changed since.
 
     It keeps the compiled form of every verb and helper, by the function and the types it is given,
     and freezes the constants in it. A helper that the user has compiled is compiled again by
     numba's own means.
     """
-    before = {place: _FUNCTIONS[place] for place in seen.sights if place in _FUNCTIONS}
-    stale = {place for place, sight in before.items() if not sight.unchanged()}
+    before = {place: _FUNCTIONS[place] for place in seen.snapshots if place in _FUNCTIONS}
+    stale = {place for place, snapshot in before.items() if not snapshot.unchanged()}
     if stale or any(_VERBS.get(kind, verbs) is not verbs for _, kind, verbs in seen.kinds):
         numba_hooks.forget()
         _FUNCTIONS.clear()
@@ -164,7 +164,7 @@ def _forget_what_changed(seen: View) -> None:
     for place, dispatcher in seen.dispatchers.items():
         if dispatcher.signatures and (place in stale or place not in before):
             dispatcher.recompile()
-    _FUNCTIONS.update(seen.sights)
+    _FUNCTIONS.update(seen.snapshots)
     _VERBS.update({kind: verbs for _, kind, verbs in seen.kinds})
 
 

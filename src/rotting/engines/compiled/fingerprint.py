@@ -34,7 +34,7 @@ _LOAD_GLOBAL, _LOAD_NAME = dis.opmap["LOAD_GLOBAL"], dis.opmap["LOAD_NAME"]
 Name = tuple[dict[Any, Any], Any, Any]  # a namespace, a name in it, and what it stands for
 
 
-class Sight:
+class Snapshot:
     """Functions as they were when they were looked at."""
 
     def __init__(self, functions: list[Any], names: list[Name], arrays: list[Any]) -> None:
@@ -67,26 +67,21 @@ class Sight:
         )
 
 
-class View(NamedTuple):
+class Fingerprint(NamedTuple):
     """All functions that a loop leads to."""
 
     digest: str | None  # None if they refer to something unknown: it must not be cached
-    whole: Sight
-    sights: dict[int, Sight]  # of each function, and each table of variants, alone, by its id
+    whole: Snapshot
+    snapshots: dict[int, Snapshot]  # of each function, and each table of variants, alone, by its id
     dispatchers: dict[int, Any]  # numba's, of those that the user has compiled
     kinds: list[Name]  # where the first of the functions were found
 
 
-def fingerprint(functions: Iterable[Callable[..., Any]], extra: Iterable[str] = ()) -> str | None:
-    """A digest of the functions and all they refer to; None if they refer to something unknown."""
-    return view(functions, extra).digest
-
-
-def view(
+def fingerprint_of(
     functions: Iterable[Callable[..., Any]],
     extra: Iterable[str] = (),
     kinds: Iterable[Name] = (),
-) -> View:
+) -> Fingerprint:
     """Look at the functions and all they refer to; `kinds` says where the functions come from."""
     digest = hashlib.blake2b(digest_size=8)
     known, places = True, list(kinds)
@@ -128,7 +123,7 @@ def view(
             digest.update(f"{name}={module}.{value.__name__}\n".encode())
         else:
             known = False
-    whole = Sight(
+    whole = Snapshot(
         [function for function, _, _ in found.values()],
         [
             *places,
@@ -137,9 +132,9 @@ def view(
         ],
         [array for _, _, arrays in found.values() for array in arrays],
     )
-    sights = {place: Sight([function], *seen) for place, (function, *seen) in found.items()}
-    sights |= {place: Sight([], names, []) for place, names in tables.items()}
-    return View(digest.hexdigest() if known else None, whole, sights, dispatchers, places)
+    snapshots = {place: Snapshot([function], *seen) for place, (function, *seen) in found.items()}
+    snapshots |= {place: Snapshot([], names, []) for place, names in tables.items()}
+    return Fingerprint(digest.hexdigest() if known else None, whole, snapshots, dispatchers, places)
 
 
 def _members(kind: type) -> Any:
