@@ -18,6 +18,7 @@ from typing import NamedTuple
 GROUND = {
     "cache",
     "checks",
+    "display",
     "parameters",
     "plain",
     "printable",
@@ -54,22 +55,6 @@ FLOORS = (
 ENTRANCES = {
     ("rotting.policies.base", "online", "rotting.online.player"),
     ("rotting.policies.base", "audience", "rotting.online.audience"),
-    ("rotting.online.curves", "plot", "rotting.reports.curves"),
-    *(
-        (f"rotting.{module}", function, f"rotting.reports.{target}")
-        for module, drawing, showing in (
-            ("models.base", "means", "notebook_bandits"),
-            ("models.families", "means", "notebook_bandits"),
-            ("models.interval", "means", "notebook_bandits"),
-            ("bandits.scenario", "means", "notebook_bandits"),
-            ("experiments.results", "plots", "notebook_results"),
-            ("experiments.comparison", "plots", "notebook_results"),
-            ("experiments.tuning", "plots", "notebook_results"),
-        )
-        for function, target in (("plot", drawing), ("_repr_html_", showing))
-    ),
-    ("rotting.online.curves", "_repr_html_", "rotting.reports.notebook_players"),
-    ("rotting.online.player", "_repr_html_", "rotting.reports.notebook_players"),
 }
 
 BESIDE_POLICIES = {"__init__", "base", "recommend"}  # the rest of policies/ defines policies

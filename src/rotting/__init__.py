@@ -32,6 +32,7 @@ from rotting.online.decisions import (
 )
 from rotting.online.lift import Lift
 from rotting.online.player import Player
+from rotting.reports import drawers as _drawers  # noqa: F401  # registers what draws what
 
 __version__ = provenance.VERSION
 

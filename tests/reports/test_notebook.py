@@ -33,7 +33,7 @@ from rotting import (
     tune,
 )
 from rotting.models import Family
-from rotting.online.inspect import ARMS
+from rotting.online.inspect import ARMS, curves_of_player
 from rotting.online.table import figure
 from rotting.reports import means, notebook, plots
 
@@ -83,6 +83,10 @@ class Reader(HTMLParser):
     def column(self, heading: str) -> list[str]:
         place = self.rows[0].index(heading)
         return [row[place] for row in self.rows[1:]]
+
+
+def believed_of(made: Any) -> Any:
+    return curves_of_player(made.core.snapshot())
 
 
 def read(shown: Any) -> Reader:
@@ -375,7 +379,7 @@ def test_a_player_that_believes_in_curves_shows_them() -> None:
         *"bc",
     ]
     assert seen.pictures == 1
-    believed = made._believed()
+    believed = believed_of(made)
     assert believed.arms == (EVIL, "b", "c")
     np.testing.assert_allclose(believed.estimate[0], believed.numbers**-0.5)
     np.testing.assert_allclose(believed.estimate[1], believed.numbers**-0.1)
@@ -408,8 +412,8 @@ def audience(policy: policies.Policy, arms: int = 3) -> Any:
 def test_a_player_of_an_audience() -> None:
     made = audience(policies.Fatigue())
     assert read(made).pictures == 1
-    assert made._believed().upcoming is None
-    assert np.isfinite(made._believed().low).all()
+    assert believed_of(made).upcoming is None
+    assert np.isfinite(believed_of(made).low).all()
     assert read(made.curves()).pictures == 1
     assert read(audience(policies.UCB1())).pictures == 0
     many = audience(policies.CellUCB(0.5), arms=60)
@@ -422,7 +426,7 @@ def test_a_player_of_an_audience() -> None:
 def test_the_arms_drawn_are_those_pulled_most() -> None:
     made: Any = policies.CTO(FAMILY).online(range(20), compiled=False)
     made.learn([*range(20), *range(5, 13)], [0.5] * 28)
-    assert made._believed().arms == tuple(range(5, 13))
+    assert believed_of(made).arms == tuple(range(5, 13))
 
 
 # ---------------------------------------------------------------------------- pictures, notebooks

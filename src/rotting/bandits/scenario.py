@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rotting import checks
+from rotting import checks, display
 from rotting.bandits.arms import Arm
 from rotting.bandits.audience import Audience, HalfLife
 from rotting.bandits.noise import Bernoulli, Gaussian, Noise, NoNoise
@@ -86,15 +86,12 @@ class Scenario(Checked):
 
         `pulls` is how far, by default until half of the fall is seen, or more.
         """
-        from rotting.reports.means import mean_curves
-
-        return mean_curves(self, pulls=pulls, axes=axes)
+        drawn: Axes = display.plot(self, axes, pulls=pulls)
+        return drawn
 
     def _repr_html_(self) -> str:
         """For notebooks: the scenario in words, the arms and their curves."""
-        from rotting.reports.notebook_bandits import scenario_html
-
-        return scenario_html(self)
+        return display.html(self)
 
     def check(self) -> None:
         """At least one arm, a known noise, and probabilities where rewards are zeros and ones.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rotting import checks
+from rotting import checks, display
 from rotting.bandits import Scenario
 from rotting.engines import memory
 from rotting.experiments import stats
@@ -197,15 +197,12 @@ class Comparison:
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the regret curves, into these axes or a new figure's; returns the axes."""
-        from rotting.reports.plots import regret_curves
-
-        return regret_curves(self, axes=axes)
+        drawn: Axes = display.plot(self, axes)
+        return drawn
 
     def _repr_html_(self) -> str:
         """For notebooks: a table, the least regret first, and the curves."""
-        from rotting.reports.notebook_results import comparison_html
-
-        return comparison_html(self)
+        return display.html(self)
 
     def _curves(self) -> Any:
         frames = {name: result.to_frame() for name, result in self.results.items()}

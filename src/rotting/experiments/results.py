@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rotting import display
 from rotting.bandits import IntArray
 from rotting.experiments import stats
 from rotting.experiments.archive import FORMS, read_archive
@@ -149,15 +150,12 @@ class Result:
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the regret curve, into these axes or a new figure's; returns the axes."""
-        from rotting.reports.plots import regret_curves
-
-        return regret_curves(self, axes=axes)
+        drawn: Axes = display.plot(self, axes)
+        return drawn
 
     def _repr_html_(self) -> str:
         """For notebooks: the figures and the curve."""
-        from rotting.reports.notebook_results import result_html
-
-        return result_html(self)
+        return display.html(self)
 
     def __repr__(self) -> str:
         runs, error = "1 run", ""

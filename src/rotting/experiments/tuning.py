@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rotting import checks
+from rotting import checks, display
 from rotting.bandits import Scenario
 from rotting.engines import memory
 from rotting.experiments.frames import data_frame
@@ -79,15 +79,12 @@ class Tuning:
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw a grid over one parameter, into these axes or a new figure's; returns the axes."""
-        from rotting.reports.plots import grid_curve
-
-        return grid_curve(self, axes=axes)
+        drawn: Axes = display.plot(self, axes)
+        return drawn
 
     def _repr_html_(self) -> str:
         """For notebooks: the grid as a table, and as a curve where it has one parameter."""
-        from rotting.reports.notebook_results import tuning_html
-
-        return tuning_html(self)
+        return display.html(self)
 
 
 def tune(

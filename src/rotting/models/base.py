@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from rotting import checks, plain
+from rotting import checks, display, plain
 from rotting.kernel.arrays import FloatArray
 from rotting.models.families import CACHED, Family, as_numbers
 from rotting.models.grid import Grid
@@ -120,15 +120,12 @@ class Model(Checked):
 
         `pulls` is how far, by default until half of the fall is seen, or more.
         """
-        from rotting.reports.means import mean_curves
-
-        return mean_curves(self, pulls=pulls, axes=axes)
+        drawn: Axes = display.plot(self, axes, pulls=pulls)
+        return drawn
 
     def _repr_html_(self) -> str:
         """For notebooks: a few means and the curve."""
-        from rotting.reports.notebook_bandits import model_html
-
-        return model_html(self)
+        return display.html(self)
 
     @property
     def has_theta(self) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rotting import checks, plain
+from rotting import checks, display, plain
 from rotting.kernel.arrays import FloatArray
 from rotting.models.tables import CACHED, check_positive, ordered_rows, rows_by_pull
 from rotting.parameters import Checked
@@ -132,15 +132,12 @@ class Family(Checked):
 
         `pulls` is how far, by default until half of the fall is seen, or more.
         """
-        from rotting.reports.means import mean_curves
-
-        return mean_curves(self, pulls=pulls, axes=axes)
+        drawn: Axes = display.plot(self, axes, pulls=pulls)
+        return drawn
 
     def _repr_html_(self) -> str:
         """For notebooks: the members, a few of their means and their curves."""
-        from rotting.reports.notebook_bandits import family_html
-
-        return family_html(self)
+        return display.html(self)
 
     def table(self, length: int) -> FloatArray:
         """mu(n; theta) for n = 1..length, of shape [theta, n]."""

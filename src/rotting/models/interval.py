@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from rotting import checks, plain
+from rotting import checks, display, plain
 from rotting.kernel.arrays import FloatArray
 from rotting.models.families import Family
 from rotting.parameters import Checked, Real, Whole
@@ -65,12 +65,9 @@ class Interval(Checked):
 
         `pulls` is how far, by default until half of the fall is seen, or more.
         """
-        from rotting.reports.means import mean_curves
-
-        return mean_curves(self, pulls=pulls, axes=axes)
+        drawn: Axes = display.plot(self, axes, pulls=pulls)
+        return drawn
 
     def _repr_html_(self) -> str:
         """For notebooks: a few thetas with their means and curves."""
-        from rotting.reports.notebook_bandits import interval_html
-
-        return interval_html(self)
+        return display.html(self)

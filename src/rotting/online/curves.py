@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rotting import checks
+from rotting import checks, display
 from rotting.kernel.arrays import FloatArray
 from rotting.kernel.verbs import CurvePoint
 from rotting.online.table import figure, frame_of, name_of
@@ -133,9 +133,8 @@ class Curves:
 
         `ax` is an older name of `axes`.
         """
-        from rotting.reports.curves import draw_curves
-
-        return draw_curves(self, ax if axes is None else axes)
+        drawn: Axes = display.plot(self, ax if axes is None else axes)
+        return drawn
 
     def cells(self) -> list[list[str]]:
         """The table as texts: headings, and a row an arm."""
@@ -167,9 +166,7 @@ class Curves:
 
     def _repr_html_(self) -> str:
         """For notebooks: the table, and the curves."""
-        from rotting.reports.notebook_players import curves_html
-
-        return curves_html(self)
+        return display.html(self)
 
 
 def curves_of(

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from rotting import checks
+from rotting import checks, display
 from rotting.checks import HUGE
 from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.live import ledger as at_
@@ -249,14 +249,9 @@ class AnyPlayer:
             raise ValueError(f"hook must be a function of one event, or None, got {hook!r}")
         self.core.watch(hook)
 
-    def _believed(self) -> inspect.Believed | None:
-        return inspect.curves_of_player(self.core.snapshot())
-
     def _repr_html_(self) -> str:
         """For notebooks: the table, and curves where the policy has some."""
-        from rotting.reports.notebook_players import player_html
-
-        return player_html(self.table(), self._believed())
+        return display.html(self)
 
     # ---------------------------------------------------------------- saving and copying
 
