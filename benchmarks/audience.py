@@ -106,7 +106,7 @@ class PlayerPerKey:
 
 def filled(policy: policies.Policy, keys: int, arms: int = ARMS) -> Any:
     """A player to which every key has come once."""
-    player = policy.audience(range(arms))
+    player = policy.audience(range(arms), compiled=True)
     for first in range(0, keys, BATCH):
         some = range(first, min(first + BATCH, keys))
         player.update_many(player.select_many(some), np.zeros(len(some)))

@@ -49,7 +49,7 @@ def shares() -> dict[str, float]:
 def learnt(seed: int) -> Any:
     """The curves of a player after all showings."""
     player = policies.recommended(audience=True, rewards="bernoulli").audience(
-        list(CREATIVES), seed=seed
+        list(CREATIVES), seed=seed, compiled=True
     )
     rng = np.random.default_rng(seed)
     means = np.stack([arm.mean(np.arange(1, SHOWINGS + 1)) for arm in CREATIVES.values()])

@@ -68,7 +68,7 @@ def regret(policy: Policy, arms: list[Arm], sigma: float | None, size: int, run:
     else:
         rewards = means + sigma * rng.normal(size=means.shape)
     best = np.sort(means, axis=None)[::-1][:HORIZON].sum()  # means never rise: pi_max takes these
-    player = policy.online(range(len(arms)), seed=run)
+    player = policy.online(range(len(arms)), seed=run, compiled=True)
     earned = 0.0
     for _ in range(0, HORIZON, size):
         batch = player.select_many(size)

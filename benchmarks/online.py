@@ -74,7 +74,7 @@ def players() -> dict[str, Callable[[int], Any]]:
 
 
 def _player(policy: policies.Policy, arms: int) -> Any:
-    return policy.online(range(arms))
+    return policy.online(range(arms), compiled=True)
 
 
 def play(player: Any, count: int) -> None:

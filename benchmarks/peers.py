@@ -172,7 +172,7 @@ def one_by_one() -> dict[str, Any]:
     found: dict[str, Any] = {}
     for setup, arms in (("NP", 2), ("AV", 10)):
         for kind, policy in made.items():
-            player = policy.online(range(arms))
+            player = policy.online(range(arms), compiled=True)
             player.update(player.select(), 0.5)
             begin = time.perf_counter()
             for _ in range(50_000):

@@ -92,7 +92,7 @@ def player_of(ask: dict[str, Any]) -> Any:
     if isinstance(policy, policies.Oracle):
         policy = policies.Oracle([Arm(models.Plateau(length=100, theta=0.3))] * ask["arms"])
     make = policy.audience if ask["what"] == "audience" else policy.online
-    return make(range(ask["arms"]), horizon=ask["pairs"] + 2 * BATCH)
+    return make(range(ask["arms"]), horizon=ask["pairs"] + 2 * BATCH, compiled=True)
 
 
 def online(ask: dict[str, Any], clock: Callable[[], float]) -> float:

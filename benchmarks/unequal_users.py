@@ -162,7 +162,7 @@ def diagnosed(cell: Cell) -> dict[str, Any]:
 
 def earned(world: World, frame: pl.DataFrame, policy: Any, seed: int) -> float:
     """What a policy truly earns a decision, for the same visits."""
-    player = policy.audience([str(arm) for arm in range(CREATIVES)], seed=seed)
+    player = policy.audience([str(arm) for arm in range(CREATIVES)], seed=seed, compiled=True)
     generator = np.random.default_rng([seed, 7])
     seen = np.zeros((world.level.size, CREATIVES))
     total: float = 0.0

@@ -18,6 +18,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
+import logging
 import math
 import sys
 import warnings
@@ -48,6 +49,8 @@ from rotting.live.ledger import (
     with_space,
 )
 from rotting.live.steps import leave_out
+from rotting.online import background
+from rotting.online.background import Job
 from rotting.online.decisions import Proposal
 from rotting.online.hooks import Hook
 from rotting.online.keys import FEWEST, Keys, counted, places_for
@@ -66,8 +69,10 @@ from rotting.online.times import duration, moment
 from rotting.policies.base import Policy
 from rotting.policies.parts.exposures import for_keys, forget_key, no_exposures
 from rotting.policies.parts.openings import closable
+from rotting.signals import undivided
 
 NOTHING: FloatArray = np.zeros(0)
+_LOG = logging.getLogger("rotting")
 _MOST_PULLS = 10**7  # pulls of history at once: those left out take some hundred bytes each
 _MANY_SILENT = 1000  # decisions after which rewards that are all alike look like clicks only
 _POSITIVE = 2**63 - 1  # words as they fit into columns of whole numbers
@@ -78,7 +83,7 @@ class Settings(NamedTuple):
 
     seed: int = 0
     horizon: int | None = None
-    compiled: bool = True
+    compiled: bool | None = None
     reward_window: int | None = None
     reward_time: Any = None
     default_reward: float | None = None
@@ -92,7 +97,7 @@ class Snapshot(NamedTuple):
     arms: tuple[Any, ...]  # labels
     horizon: int | None
     seed: int
-    compiled: bool
+    compiled: bool | None  # None: as soon as another process has compiled them
     dated: bool | None  # whether times are dates, once that is known
     start: int  # how many arms were open when it started
     capacity: int  # decisions that the state has space for
@@ -121,15 +126,15 @@ class Core:
 
     __slots__ = (
         *Snapshot._fields,
-        *("assigned", "block", "decide", "decisions", "hook", "learn", "lock", "numbers", "plain"),
-        *("timed", "_calls", "_next"),
+        *("assigned", "block", "decide", "decisions", "fast", "hook", "job", "learn", "lock"),
+        *("numbers", "plain", "timed", "_calls", "_next"),
     )
 
     policy: Policy
     arms: tuple[Any, ...]
     horizon: int | None
     seed: int
-    compiled: bool
+    compiled: bool | None
     dated: bool | None
     start: int
     capacity: int
@@ -143,6 +148,8 @@ class Core:
     learn: Callable[..., bool]  # of the block, arm, pull, reward and a key's number
     decisions: Any  # an iterator that decides, where there are no keys
     block: Any  # addresses of all arrays, for compiled code
+    fast: bool  # whether the calls are compiled now
+    job: Job | None  # that compiles them meanwhile
     numbers: dict[Any, int]  # of the arms, by label
     timed: bool  # whether the time must be given
     assigned: bool  # whether there is a control group
@@ -157,6 +164,10 @@ class Core:
         self.lock, self.hook = Lock(), None
         self._calls, self.block = None, None
         self.numbers = _numbers_of(self.arms)
+        self.fast, self.job = self.compiled is True, None
+        if self.compiled is None:
+            job = background.job_for(self)
+            self.fast, self.job = job.ready, None if job.ready else job
         self.begin(self.params, self.state, self.ledger)
 
     @classmethod
@@ -206,15 +217,42 @@ class Core:
         """Go on with compiled verbs, from the same state: for a player that began without."""
 
         def change() -> None:
-            if not self.compiled:
-                self.compiled = True
-                try:
-                    self.begin(self.params, self.state, self.ledger)
-                except BaseException:
-                    self.compiled = False
-                    raise
+            self.compiled = True
+            self._go_fast()
 
         self.lock.alone(change)
+
+    def _go_fast(self) -> None:
+        """Change to compiled calls; ValueError if the policy cannot be compiled."""
+        if not self.fast:
+            job, self.fast, self.job = self.job, True, None
+            try:
+                self.begin(self.params, self.state, self.ledger)
+            except BaseException:
+                self.fast, self.job = False, job
+                raise
+
+    def look_at_job(self, coming: int = 0) -> None:
+        """Change to compiled calls if they are ready, or it is time to wait no longer.
+
+        `coming` is the number of rows of a batch that comes now.
+        """
+        job = self.job
+        if job is None:
+            return
+        if coming > background.PATIENCE:
+            job.wait()
+        late = int(self.ledger.clock[at_.DECIDED]) + coming >= background.PATIENCE
+        if not job.settled or not (job.ready or late):
+            return
+        if not job.ready:
+            _LOG.info("compiling %s within a call: %s", self.policy.title, job.reason)
+        try:
+            self._go_fast()
+        except ValueError as error:
+            self.job = None
+            self.begin(self.params, self.state, self.ledger)
+            _LOG.warning("%s plays in plain Python: %s", self.policy.title, error)
 
     def watch(self, hook: Hook | None) -> None:
         """Call `hook` after every call of the player, or no more."""
@@ -630,11 +668,13 @@ class Core:
 
     def work(self, what: int, rows: Any, rewards: Any, chances: Any) -> int:
         """A batch (`live.steps.work`), compiled or not."""
-        if self.compiled:
+        self.look_at_job(len(rows))
+        if self.fast:
             from rotting.engines.compiled.calls import ready
 
             return int(ready(self._calls, self.params)(self.block, what, rows, rewards, chances))
-        return int(steps.work(*self._parts(), what, rows, rewards, chances))
+        plain = functools.partial(steps.work, *self._parts(), what, rows, rewards, chances)
+        return int(plain() if self.job is None else undivided(plain))
 
     def _parts(self) -> tuple[Any, Any, random.Draw, Ledger]:
         return self.params, self.state, self.draw, self.ledger
@@ -658,7 +698,7 @@ class Core:
         parts, calls, block = (params, state, self.draw, ledger), self._calls, self.block
         learn: Any
         decide: Any
-        if self.compiled:
+        if self.fast:
             from rotting.engines.compiled.calls import calls_for, pack
 
             calls = calls or calls_for(params, state, ledger)
@@ -666,6 +706,8 @@ class Core:
             decide, learn = calls.decide, calls.learn
         else:
             decide, learn = _plain_calls(*parts)
+            if self.job is not None:
+                decide, learn = _until_compiled(self, self.job, decide, learn)
         decisions = map(decide, itertools.repeat(block))
         set_limits(ledger, capacity, reach if self.policy.tables else 0)
         self.params, self.state, self.ledger = params, state, ledger
@@ -734,7 +776,7 @@ class Core:
         _, params, larger, block = self._next
         if self.policy.grows and larger is None:
             larger = self.fresh(params, len(self.arms), sizes[0])
-        elif not self.policy.grows and block is None and self.compiled:
+        elif not self.policy.grows and block is None and self.fast:
             from rotting.engines.compiled.calls import pack
 
             block = pack((params, *self._parts()[1:]), self._parts(), self.block)
@@ -782,6 +824,28 @@ def _plain_calls(
         return bool(steps.learn(params, state, ledger, arm, pull, reward, key))
 
     return decide, learn
+
+
+def _until_compiled(
+    core: Core, job: Job, decide: Callable[..., Any], learn: Callable[..., Any]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The same calls, which first look whether compiled ones can take their place."""
+
+    def decide_or_change(block: None, *key: int) -> Any:
+        if job.settled:
+            core.look_at_job()
+            if core.fast:
+                return core.decide(core.block, *key)
+        return undivided(decide, block, *key)
+
+    def learn_or_change(block: None, *given: Any) -> Any:
+        if job.settled:
+            core.look_at_job()
+            if core.fast:
+                return core.learn(core.block, *given)
+        return undivided(learn, block, *given)
+
+    return decide_or_change, learn_or_change
 
 
 def _copied(state: Any) -> Any:

@@ -62,8 +62,8 @@ class AnyPlayer:
 
     @property
     def compiled(self) -> bool:
-        """Whether the policy's verbs are compiled."""
-        return self.core.compiled
+        """Whether the policy's verbs are compiled now; see `Policy.online`."""
+        return self.core.fast
 
     def _alone(self, work: Callable[[], Any]) -> Any:
         return self.core.lock.alone(work)

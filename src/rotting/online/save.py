@@ -58,7 +58,7 @@ class Saved(NamedTuple):
     start: int  # how many were open when it started
     seed: int  # as a 64-bit word
     horizon: int | None  # None if not given
-    compiled: bool  # whether its verbs were
+    compiled: bool | None  # as it was asked for
     dated: bool | None  # whether times are dates
     capacity: int  # decisions that the state has space for
     reach: int  # pulls that the tables of the params reach
@@ -159,7 +159,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "arm_count": (int,),
     "start": (int,),
     "horizon": (int, type(None)),
-    "compiled": (bool,),
+    "compiled": (bool, type(None)),
     "dated": (bool, type(None)),
     "capacity": (int,),
     "reach": (int,),

@@ -126,7 +126,7 @@ class Policy(Checked):
         *,
         seed: int = 0,
         horizon: int | None = None,
-        compiled: bool = True,
+        compiled: bool | None = None,
         reward_window: int | None = None,
         reward_time: Any = None,
         default_reward: float | None = None,
@@ -135,8 +135,10 @@ class Policy(Checked):
         """An online object that plays this policy one decision at a time.
 
         `arms` are labels: words, numbers, dates, anything hashable. `horizon` is needed by few
-        policies. `compiled` chooses between compiled verbs (fast; the first use of a policy on a
-        machine compiles it) and plain Python (starts at once).
+        policies. `compiled` chooses between compiled verbs (True: fast; the first use of a policy
+        on a machine compiles it, which takes seconds) and plain Python (False). Unless it is given,
+        the player decides in plain Python at once and goes on with compiled verbs as soon as
+        another process has compiled them; decisions are the same to the bit.
 
         A reward is waited for during the next `reward_window` decisions, or during `reward_time`
         (a number in your own unit, or a timedelta; then `select(at=...)` says the time). What has
@@ -165,7 +167,7 @@ class Policy(Checked):
         *,
         seed: int = 0,
         horizon: int | None = None,
-        compiled: bool = True,
+        compiled: bool | None = None,
         reward_window: int | None = None,
         reward_time: Any = None,
         default_reward: float | None = None,
