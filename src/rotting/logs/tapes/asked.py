@@ -58,6 +58,34 @@ def check_asked(
     simulator: Any,
 ) -> Asked:
     """Refuse what cannot be, before any work."""
+    rows = _checked_rows(log)
+    for name, value in (("pooled", pooled), ("calendar", calendar)):
+        if value is not None:
+            checks.flag(name, value)
+    if calendar and not checks.flag("by_time", by_time):
+        raise ValueError(
+            "calendar must not be True for a replay by exposure, got True: rewards move with the "
+            "calendar, so the n-th reward of an arm depends on when it was logged; "
+            "by_time=True goes by time, and needs a log that chose at random"
+        )
+    keyed = log.has_keys and log.keys > 1
+    if pooled and not keyed:
+        raise ValueError("pooled must be False or None for a log without keys, got True")
+    return Asked(
+        keyed=keyed,
+        pooled=keyed and (short_tapes(log) if pooled is None else bool(pooled)),
+        horizon=rows if horizon is None else checks.integer("horizon", horizon, 1, rows),
+        seed=int(random.seed_word(seed)),
+        runs=checks.integer("runs", runs, 1, checks.EXACT),
+        resamples=checks.integer("resamples", resamples, 0, checks.EXACT),
+        level=checks.number("level", level, above=0.0, below=1.0),
+        threads=cores() if threads is None else checks.integer("threads", threads, least=1),
+        simulator=_curves(simulator, len(log.arms)),
+    )
+
+
+def _checked_rows(log: Any) -> int:
+    """The number of rows of a log that can be replayed; ValueError for any other."""
     if not isinstance(log, Log):
         raise ValueError(f"log must be a Log, as rotting.logs.read gives it, got {type(log)!r}")
     rows = int(log.key.size)
@@ -82,29 +110,7 @@ def check_asked(
                 "propensity must be a number > 0 and <= 1 in every row, got "
                 f"{log.propensity[wrong][0]} and others in {int(wrong.sum())} of {rows} rows"
             )
-    for name, value in (("pooled", pooled), ("calendar", calendar)):
-        if value is not None:
-            checks.flag(name, value)
-    if calendar and not checks.flag("by_time", by_time):
-        raise ValueError(
-            "calendar must not be True for a replay by exposure, got True: rewards move with the "
-            "calendar, so the n-th reward of an arm depends on when it was logged; "
-            "by_time=True goes by time, and needs a log that chose at random"
-        )
-    keyed = log.has_keys and log.keys > 1
-    if pooled and not keyed:
-        raise ValueError("pooled must be False or None for a log without keys, got True")
-    return Asked(
-        keyed=keyed,
-        pooled=keyed and (short_tapes(log) if pooled is None else bool(pooled)),
-        horizon=rows if horizon is None else checks.integer("horizon", horizon, 1, rows),
-        seed=int(random.seed_word(seed)),
-        runs=checks.integer("runs", runs, 1, checks.EXACT),
-        resamples=checks.integer("resamples", resamples, 0, checks.EXACT),
-        level=checks.number("level", level, above=0.0, below=1.0),
-        threads=cores() if threads is None else checks.integer("threads", threads, least=1),
-        simulator=_curves(simulator, len(log.arms)),
-    )
+    return rows
 
 
 def _places(log: Log) -> int:
