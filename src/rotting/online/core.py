@@ -127,7 +127,7 @@ class Core:
     __slots__ = (
         *Snapshot._fields,
         *("assigned", "block", "decide", "decisions", "fast", "hook", "job", "learn", "lock"),
-        *("numbers", "plain", "timed", "_calls", "_next"),
+        *("numbers", "plain", "timed", "_batch", "_calls", "_next"),
     )
 
     policy: Policy
@@ -155,6 +155,7 @@ class Core:
     assigned: bool  # whether there is a control group
     plain: bool  # neither timed nor watched: a decision is a call of `decide` and no more
     hook: Hook | None  # the user's function that is called after every call
+    _batch: Any  # of these calls the one for batches, once it was needed
     _calls: Any  # compiled, of a compiled player
     _next: Any  # larger params and an empty state, with their sizes, made ahead
 
@@ -162,7 +163,7 @@ class Core:
         for name, value in zip(Snapshot._fields, parts, strict=True):
             setattr(self, name, value)
         self.lock, self.hook = Lock(), None
-        self._calls, self.block = None, None
+        self._calls, self._batch, self.block = None, None, None
         self.numbers = _numbers_of(self.arms)
         self.fast, self.job = self.compiled is True, None
         if self.compiled is None:
@@ -668,13 +669,20 @@ class Core:
 
     def work(self, what: int, rows: Any, rewards: Any, chances: Any) -> int:
         """A batch (`live.steps.work`), compiled or not."""
-        self.look_at_job(len(rows))
+        if self._batch is None:
+            self._find_batch(len(rows))
+        if self._batch is not None:
+            return int(self._batch(self.block, what, rows, rewards, chances))
+        plain = functools.partial(steps.work, *self._parts(), what, rows, rewards, chances)
+        return int(plain() if self.job is None else undivided(plain))
+
+    def _find_batch(self, coming: int) -> None:
+        """The compiled call for batches, if calls are compiled by now."""
+        self.look_at_job(coming)
         if self.fast:
             from rotting.engines.compiled.calls import ready
 
-            return int(ready(self._calls, self.params)(self.block, what, rows, rewards, chances))
-        plain = functools.partial(steps.work, *self._parts(), what, rows, rewards, chances)
-        return int(plain() if self.job is None else undivided(plain))
+            self._batch = ready(self._calls, self.params)
 
     def _parts(self) -> tuple[Any, Any, random.Draw, Ledger]:
         return self.params, self.state, self.draw, self.ledger
@@ -713,7 +721,9 @@ class Core:
         self.params, self.state, self.ledger = params, state, ledger
         self.capacity, self.reach, self._next = capacity, reach, None
         self.timed, self.assigned, self.plain = timed, assigned, plain
-        self._calls, self.block = calls, block
+        if calls is not self._calls:
+            self._calls, self._batch = calls, None
+        self.block = block
         self.decide, self.decisions, self.learn = decide, decisions, learn
 
     def make_space(self) -> None:
