@@ -1,4 +1,4 @@
-"""The core of a player: all that it is made of, and all that decides, learns and grows.
+"""The core of a player: its parts, and how it decides, learns and grows.
 
 A player (`online.player`, `online.audience`) owns one `Core` and gives it signatures, results and
 documentation. The core works with numbers of arms and keys; saving, loading, tables and the service
@@ -79,7 +79,7 @@ _POSITIVE = 2**63 - 1  # words as they fit into columns of whole numbers
 
 
 class Settings(NamedTuple):
-    """What `Policy.online` and `Policy.audience` are given beside arms."""
+    """The settings of `Policy.online` and `Policy.audience`, arms aside."""
 
     seed: int = 0
     horizon: int | None = None
@@ -91,16 +91,16 @@ class Settings(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """All that a player is at one moment: what is saved, copied, pickled and looked at."""
+    """A player at one moment: what is saved, copied, pickled and inspected."""
 
     policy: Policy
     arms: tuple[Any, ...]  # labels
     horizon: int | None
     seed: int
-    compiled: bool | None  # None: as soon as another process has compiled them
-    dated: bool | None  # whether times are dates, once that is known
-    start: int  # how many arms were open when it started
-    capacity: int  # decisions that the state has space for
+    compiled: bool | None  # None: once another process has compiled the calls
+    dated: bool | None  # whether times are dates; None before the first
+    start: int  # arms that were open when it started
+    capacity: int  # decisions that there is space for in the state
     reach: int  # pulls that the tables of the params reach
     params: Any
     state: Any
@@ -109,7 +109,7 @@ class Snapshot(NamedTuple):
     keys: Keys | None  # of an audience
 
     def with_key(self, key: Any = None) -> Snapshot:
-        """The same with a key present, by its number: None is one that was not seen."""
+        """The same with this key as the current one, by its number; None is a new key."""
         state = self.state
         if self.keys is None or not is_keyed(state):
             return self
@@ -149,15 +149,15 @@ class Core:
     decisions: Any  # an iterator that decides, where there are no keys
     block: Any  # addresses of all arrays, for compiled code
     fast: bool  # whether the calls are compiled now
-    job: Job | None  # that compiles them meanwhile
-    numbers: dict[Any, int]  # of the arms, by label
-    timed: bool  # whether the time must be given
+    job: Job | None  # the compiling in the background
+    numbers: dict[Any, int]  # arms' numbers by label
+    timed: bool  # whether calls must give the time
     assigned: bool  # whether there is a control group
-    plain: bool  # neither timed nor watched: a decision is a call of `decide` and no more
-    hook: Hook | None  # the user's function that is called after every call
-    _batch: Any  # of these calls the one for batches, once it was needed
-    _calls: Any  # compiled, of a compiled player
-    _next: Any  # larger params and an empty state, with their sizes, made ahead
+    plain: bool  # neither timed nor watched: a decision is just a call of `decide`
+    hook: Hook | None  # a function of the user's, called after every call
+    _batch: Any  # the compiled call for batches, from its first use on
+    _calls: Any  # the compiled calls
+    _next: Any  # larger params and an empty state, made ahead, with their sizes
 
     def __init__(self, parts: Snapshot) -> None:
         for name, value in zip(Snapshot._fields, parts, strict=True):
@@ -175,7 +175,7 @@ class Core:
     def new(
         cls, policy: Policy, arms: Iterable[Any], settings: Settings, keys: Keys | None = None
     ) -> Core:
-        """A core at its start, for an audience if `keys` are given; ValueError for bad settings."""
+        """A new core, for an audience if `keys` are given; ValueError for bad settings."""
         labels = checks.labels("arms", arms)
         horizon = settings.horizon
         if horizon is not None:
@@ -201,7 +201,7 @@ class Core:
         return cls(Snapshot(policy, labels, horizon, seed, settings.compiled, dated, *start))
 
     def snapshot(self) -> Snapshot:
-        """The player at this moment, copied: no other thread changes these arrays."""
+        """A copy of the player at this moment, which no other thread changes."""
 
         def copied() -> Snapshot:
             kept = Snapshot(*(getattr(self, name) for name in Snapshot._fields))
@@ -215,7 +215,7 @@ class Core:
         return self.lock.alone(copied)
 
     def go_compiled(self) -> None:
-        """Go on with compiled verbs, from the same state: for a player that began without."""
+        """Continue with compiled calls, from the same state."""
 
         def change() -> None:
             self.compiled = True
@@ -234,7 +234,7 @@ class Core:
                 raise
 
     def look_at_job(self, coming: int = 0) -> None:
-        """Change to compiled calls if they are ready, or it is time to wait no longer.
+        """Change to compiled calls if they are ready, or compile them if waiting is over.
 
         `coming` is the number of rows of a batch that comes now.
         """
@@ -256,14 +256,14 @@ class Core:
             _LOG.warning("%s plays in plain Python: %s", self.policy.title, error)
 
     def watch(self, hook: Hook | None) -> None:
-        """Call `hook` after every call of the player, or no more."""
+        """Call `hook` after every call of the player; None removes it."""
         self.hook = hook
         self.plain = hook is None and not self.timed
 
     # ------------------------------------------------------------------- decisions
 
     def select(self, allowed: list[int] | None, *key: int) -> tuple[int, int]:
-        """Decide: an arm and its pull number, or a refusal. The time has been set."""
+        """Choose an arm; returns its number and the pull's. `set_time` has been called."""
         try:
             if allowed is not None:
                 self._restrict(allowed)
@@ -276,7 +276,7 @@ class Core:
         return number, pull
 
     def decide_again(self, number: int, pull: int, *key: int) -> tuple[int, int]:
-        """Space was needed, or the policy chose what it must not."""
+        """Decide after making space, or refuse what the policy chose."""
         while number == steps.NO_SPACE:
             self.make_space()
             number, pull = self.decide(self.block, *key)
@@ -289,7 +289,7 @@ class Core:
         return float(self.ledger.numbers[at_.CHANCE]), bool(self.ledger.clock[at_.LAST_CONTROL])
 
     def select_rows(self, rows: IntArray, allowed: list[int] | None) -> FloatArray:
-        """Decide for each row (`live.steps`); returns the propensities. The time has been set."""
+        """Decide for each row (`live.steps`); returns propensities. `set_time` has been called."""
         chances, done = np.zeros(len(rows)), 0
         try:
             if allowed is not None:
@@ -319,11 +319,11 @@ class Core:
         control[0], control[1], control[2] = words[2], words[3], 0
 
     def redraw(self, draw: random.Draw) -> None:
-        """Go on with other random numbers, in place: compiled code knows the array's address."""
+        """Replace the random numbers, in place: compiled code has the array's address."""
         self.draw[:] = draw
 
     def propose(self, allowed: list[int] | None, key: Any, *place: int) -> Proposal:
-        """Decide for a key, and count nothing; `place` is the key's number, if there are keys."""
+        """Decide for a key without counting; `place` is the key's number, if there are keys."""
         try:
             if allowed is not None:
                 self._restrict(allowed)
@@ -339,7 +339,7 @@ class Core:
         return Proposal(key, self.arms[number], *self.assignment(), weight)
 
     def take(self, number: int, proposal: Proposal, *place: int) -> int:
-        """Count the pull of what was proposed; returns its number."""
+        """Count the pull of a proposal; returns its number."""
         while True:
             ledger = self.ledger
             try:
@@ -356,7 +356,7 @@ class Core:
             self.make_space()
 
     def flags(self, among: Iterable[Any] | None) -> list[int] | None:
-        """The arms that a decision is restricted to, if it is."""
+        """A flag for each arm of a restricted decision; None if it is not restricted."""
         if among is None:
             return None
         self.check_closable()
@@ -378,11 +378,11 @@ class Core:
     def _restrict(self, flags: list[int]) -> None:
         allowed = self.ledger.allowed
         allowed[: len(flags)] = flags
-        allowed[len(flags) :] = 0  # arms that another thread has added since
+        allowed[len(flags) :] = 0  # arms added by another thread
         self.ledger.clock[at_.BOUND] = at_.AMONG
 
     def set_time(self, at: Any, allowed: list[int] | None = None, *, deciding: bool = True) -> None:
-        """Set the user's time, if the player has one; refused where no arm could be chosen then."""
+        """Set the user's time, if the player has one; ValueError if no arm could be chosen."""
         if at is None and not self.timed:
             return
         if at is None:
@@ -397,7 +397,7 @@ class Core:
         numbers[at_.NOW] = now
 
     def check_open(self, allowed: list[int] | None) -> None:
-        """Refuse a decision for which there is no arm."""
+        """Refuse a decision without an arm to choose."""
         ledger = self.ledger
         if allowed is None:
             found = bool(ledger.clock[at_.OPEN])
@@ -407,7 +407,7 @@ class Core:
             self._refuse(steps.NONE_OPEN, 0)
 
     def _refuse(self, why: int, arm: int) -> None:
-        """Say why there is no decision."""
+        """Raise the ValueError of a decision that cannot be made."""
         arms = len(self.arms)
         if why == steps.NONE_OPEN:
             if self.ledger.clock[at_.OPEN] == 0:
@@ -452,7 +452,7 @@ class Core:
         raise ValueError(self._why_not(number, pull, *key))
 
     def drop(self, number: int, pull: Any, key: int) -> bool:
-        """Wait no longer for the reward of a decision; False if it does not wait."""
+        """Remove a decision from those that wait; False if it does not wait."""
         self._find_again()
         waiting = self.ledger.waiting
         place = find(waiting, number, checks.whole(pull), key)
@@ -463,7 +463,7 @@ class Core:
         return True
 
     def expire(self) -> int:
-        """Give up the decisions whose time is over; returns how many."""
+        """Expire the decisions whose window has ended; returns how many."""
         before = int(self.ledger.clock[at_.EXPIRED])
         self.work(steps.EXPIRE, self.row(), NOTHING, NOTHING)
         return int(self.ledger.clock[at_.EXPIRED]) - before
@@ -490,7 +490,7 @@ class Core:
     # ------------------------------------------------------------------------ arms
 
     def check_closable(self) -> None:
-        """Refuse a policy that has one set of arms for ever."""
+        """Refuse a policy whose arms cannot change."""
         if self.policy.verbs.set_open is None:
             raise ValueError(
                 f"policy must have the verb set_open, or a part `arms` of type Arms in its state, "
@@ -505,7 +505,7 @@ class Core:
             raise ValueError(f"{name} must be an arm of {some(self.arms)}, got {label!r}") from None
 
     def add(self, label: Any) -> None:
-        """A new arm, which was never pulled."""
+        """Add an arm without pulls."""
         arms = one_label("label", label, self.arms)
         ledger = with_arms(self.ledger, len(arms))
         flags = ledger.open.copy()
@@ -523,7 +523,7 @@ class Core:
         self._reopen(self.arms, self.ledger, flags)
 
     def _reopen(self, arms: tuple[Any, ...], ledger: Ledger, flags: IntArray) -> None:
-        """Other arms, or other arms open, than before.
+        """Change the arms, or which of them are open.
 
         Before the first pull K is free: what depends on it is prepared anew.
         """
@@ -534,7 +534,7 @@ class Core:
             params = prepared(self.policy, start, self.horizon, self.reach)
             state = self.fresh(params, len(arms), capacity)
         else:
-            state = _copied(state)  # which is changed in place: an interrupt must not find half
+            state = _copied(state)  # changed in place: an interrupt must not find it half done
             if len(arms) > len(self.arms):
                 state = grown(state, self.fresh(params, len(arms), capacity))
         clock = ledger.clock.copy()
@@ -553,17 +553,17 @@ class Core:
 
     @property
     def places(self) -> int:
-        """How many keys there is space for."""
+        """The number of keys that there is space for."""
         return int(exposure_of(self.state, self.ledger).counts.shape[0])
 
     def key_number(self, key: Any) -> int:
-        """The number of a key, which may be new."""
+        """The number of a key; a new key gets one."""
         assert self.keys is not None
         place = self.keys.numbers.get(key)
         return self._admit([key])[0] if place is None else place
 
     def key_numbers(self, keys: list[Any]) -> IntArray:
-        """The numbers of keys, some of which may be new; `check_key` passed all of them."""
+        """The numbers of keys; new ones get one. `check_key` has passed all of them."""
         assert self.keys is not None
         numbers = self.keys.numbers
         found = [numbers.get(key) for key in keys]
@@ -574,7 +574,7 @@ class Core:
         return np.array(found, dtype=np.int64)
 
     def _admit(self, keys: list[Any]) -> list[int]:
-        """Numbers for keys that are new, and space for them."""
+        """Give new keys numbers, and make space for them."""
         assert self.keys is not None
         needed = self.keys.space_for(len(keys))
         if needed > self.places:
@@ -598,7 +598,7 @@ class Core:
     # --------------------------------------------------------------------- history
 
     def record(self, rows: IntArray, rewards: FloatArray, chances: FloatArray, pulls: Any) -> int:
-        """Learn history by rows; their pulls are put in here. Returns how many pulls it counted."""
+        """Learn history by rows, whose pulls are filled in; returns the number of pulls counted."""
         before, space = int(self.ledger.clock[at_.DECIDED]), len(self.ledger.waiting.entries)
         if pulls is not None:
             rows[:, 1] = self.checked_pulls(rows, pulls)
@@ -609,19 +609,19 @@ class Core:
                 if done == len(rewards):
                     break
                 self._grow()
-        finally:  # after Ctrl-C, too: the first rows are learnt then, and nothing waits
+        finally:  # also after Ctrl-C: the first rows are learnt then, and nothing waits
             self.work(steps.GIVE_UP_SINCE, self.row(before), NOTHING, NOTHING)
-        if len(self.ledger.waiting.entries) > space:  # for pulls left out, which wait no longer
+        if len(self.ledger.waiting.entries) > space:  # it grew for pulls that were left out
             waiting = self.ledger.waiting
             fewer = waiting_of(listed(waiting), space, keyed=waiting.keyed)
             self.begin(self.params, self.state, self.ledger._replace(waiting=fewer))
         counted = int(self.ledger.clock[at_.DECIDED]) - before
-        if counted:  # the player did not choose the last arm, from however many
+        if counted:  # the player did not choose the last arm
             self.ledger.clock[[at_.LAST_ALLOWED, at_.LAST_CONTROL]] = 0
         return counted
 
     def checked_pulls(self, rows: IntArray, pulls: Any) -> IntArray:
-        """Pull numbers that are new, and each of them once; keys are the rows' fourth column."""
+        """Pull numbers that are new and distinct; the rows' fourth column has the keys."""
         found = np.asarray(pulls)
         if found.ndim != 1 or len(found) != len(rows) or found.dtype.kind not in "iuf":
             raise ValueError(f"pulls must be {len(rows)} whole numbers, got {str(pulls)[:80]}")
@@ -652,7 +652,7 @@ class Core:
         return whole
 
     def _made(self, rows: IntArray) -> IntArray:
-        """How many pulls of each row's arm were made, for its key if there are keys."""
+        """The number of pulls made of each row's arm, for its key if there are keys."""
         if self.keys is None:
             return self.ledger.pulls[rows[:, 0]]
         shown = exposure_of(self.state, self.ledger).counts
@@ -664,7 +664,7 @@ class Core:
     # --------------------------------------------------------------- calls and space
 
     def row(self, value: int = 0) -> IntArray:
-        """One row that says a number, for the work that needs no more."""
+        """A single row with a number, for work that needs nothing else."""
         return np.full((1, 4), value, dtype=np.int64)
 
     def work(self, what: int, rows: Any, rewards: Any, chances: Any) -> int:
@@ -688,12 +688,12 @@ class Core:
         return self.params, self.state, self.draw, self.ledger
 
     def fresh(self, params: Any, arms: int, capacity: int) -> Any:
-        """A state at its start, of these sizes."""
+        """A fresh state of these sizes."""
         places = None if self.keys is None else (self.places, self.keys.rest)
         return _fresh_state(self.policy, params, arms, capacity, places)
 
     def begin(self, params: Any, state: Any, ledger: Ledger, *space: int) -> None:
-        """Put params, state and ledger in place and find the fastest way to call the verbs on them.
+        """Put params, state and ledger in place and bind the calls to them.
 
         `space` is capacity and reach, where they change.
         """
@@ -727,7 +727,7 @@ class Core:
         self.decide, self.decisions, self.learn = decide, decisions, learn
 
     def make_space(self) -> None:
-        """More space, and now and then a word of warning."""
+        """Make space for the next decision; warn if only clicks seem to be sent."""
         self._grow()
         numbers, clock = self.ledger.numbers, self.ledger.clock
         seen = int(self.ledger.rewarded.sum())
@@ -741,7 +741,7 @@ class Core:
             )
 
     def _grow(self) -> None:
-        """Twice the space where it is needed, or something towards it."""
+        """Double the space where it is needed, or do a part of that work."""
         ledger, tables = self.ledger, self.policy.tables
         limit = functools.partial(set_limits, ledger, self.capacity, self.reach if tables else 0)
         if is_full(ledger.waiting):
@@ -795,7 +795,7 @@ class Core:
 
 
 def _set_waiting(ledger: Ledger, settings: Settings) -> bool | None:
-    """Write into a new ledger how long rewards are waited for; whether times are dates."""
+    """Set the reward window of a new ledger; returns whether times are dates."""
     dated = None
     window, lifetime, default = settings[3:6]
     if window is not None:
@@ -816,7 +816,7 @@ def _set_waiting(ledger: Ledger, settings: Settings) -> bool | None:
 def _fresh_state(
     policy: Policy, params: Any, arms: int, capacity: int, places: tuple[int, Any] | None
 ) -> Any:
-    """A state at its start, whose arms can close; `places` are an audience's, and their rest."""
+    """A fresh state whose arms can close; `places` are an audience's keys and their rest."""
     state = policy.verbs.init(params, arms, capacity)
     return closable(state if places is None else counted(policy, state, *places))
 
@@ -824,7 +824,7 @@ def _fresh_state(
 def _plain_calls(
     params: Any, state: Any, draw: random.Draw, ledger: Ledger
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """`decide` and `learn` as plain Python, called as their compiled forms are."""
+    """`decide` and `learn` in plain Python, with the signatures of the compiled calls."""
 
     def decide(block: None, key: int = 0) -> tuple[int, int]:
         arm, pull = steps.decide(params, state, draw, ledger, key)
@@ -864,12 +864,12 @@ def _copied(state: Any) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _numbers_of(arms: tuple[Any, ...]) -> dict[Any, int]:
-    """The numbers of the arms by their labels: the same for all players that have the same."""
+    """Arms' numbers by label; players with equal labels share the dictionary."""
     return {label: number for number, label in enumerate(arms)}
 
 
 def words_of(seed: int, names: Sequence[str]) -> IntArray:
-    """Where the random numbers of names begin, [name, key and odd step of two streams].
+    """The start of each name's random numbers: [name, key and odd step of two streams].
 
     Whatever was decided before, the same seed and name give the same numbers.
     """
@@ -882,7 +882,7 @@ def words_of(seed: int, names: Sequence[str]) -> IntArray:
 
 
 def _first_level_outside() -> int:
-    """For a warning: the level of the first caller that is not this package's."""
+    """The stack level of the first caller outside this package, for a warning."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("rotting."):
         level, frame = level + 1, frame.f_back

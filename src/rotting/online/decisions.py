@@ -12,7 +12,7 @@ from rotting.kernel.arrays import FloatArray, IntArray
 
 
 class Decision(NamedTuple):
-    """What was decided: an arm, and which pull of it this is (1, 2, ...)."""
+    """A decision: an arm, and which pull of it this is (1, 2, ...)."""
 
     arm: Any  # its label
     pull: int  # from 1
@@ -23,16 +23,16 @@ class Assigned(NamedTuple):
 
     arm: Any  # its label
     pull: int  # from 1
-    propensity: float  # with which probability this arm was to be chosen
+    propensity: float  # the probability with which this arm was chosen
     control: bool  # whether it is one of the control group: drawn from the arms allowed
 
 
 class Showing(NamedTuple):
-    """What was decided for a key of an audience."""
+    """A decision for a key of an audience."""
 
     key: Any  # its label
     arm: Any  # the arm's label
-    pull: int  # from 1: the arm's how-manieth showing to this key, of all time
+    pull: int  # from 1: which showing of the arm to this key it is
 
 
 class AssignedShowing(NamedTuple):
@@ -46,7 +46,7 @@ class AssignedShowing(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What a policy would do, and what is to be remembered of it until it is done.
+    """A decision that is not counted yet, and what counting it needs.
 
     A page may be left before the option that was chosen for it comes into view. Then nothing wore
     out, and nothing is to be learnt: `propose` decides, `take` counts the pull, later or never.
@@ -95,14 +95,14 @@ class Decisions(Sequence[Any]):
         return Assigned(arm, pull, *chance) if chance else Decision(arm, pull)
 
     def _columns(self, place: slice) -> tuple[Any, ...]:
-        """What a part of these is made of."""
+        """The columns of a part of these."""
         numbers, pulls = self.numbers[place], self.pulls[place]
         if self.propensities is None or self.control is None:
             return self.arms, numbers, pulls, None, None
         return self.arms, numbers, pulls, self.propensities[place], self.control[place]
 
     def _row(self, place: Any) -> tuple[Any, ...]:
-        """Arm and pull of one of these, and its propensity and group if there are any."""
+        """One of these: arm and pull, with propensity and group if there are any."""
         arm, pull = self.arms[self.numbers[place]], int(self.pulls[place])
         if self.propensities is None or self.control is None:
             return arm, pull

@@ -30,7 +30,7 @@ _DECIDING = ("select", "select_many")
 
 
 def reported(method: F) -> F:
-    """Makes a player's method report each call to the hook of its core, if there is one."""
+    """Make a player's method report each call to the hook of its core, if there is one."""
     call = method.__name__.removeprefix("_")
     names = tuple(inspect.signature(method).parameters)
 
@@ -58,7 +58,7 @@ def reported(method: F) -> F:
 def _event(
     call: str, given: dict[str, Any], found: Any, seconds: float, error: Exception | None
 ) -> Event:
-    """The event of a call; what it is about are its arguments of these names."""
+    """The event of a call, from its arguments of these names."""
     decision = given.get("decision", given.get("decisions"))
     reward = given.get("reward", given.get("rewards"))
     size = 0 if error is not None else _size(call, found, reward)

@@ -27,7 +27,7 @@ class Keys:
     rest: Rest | None = None  # how a policy's counts fade
     numbers: dict[Any, int] = dataclasses.field(default_factory=dict)  # by label
     spare: list[int] = dataclasses.field(default_factory=list)  # of keys that were forgotten
-    # another one whenever a number may mean another key than before
+    # replaced whenever a number may stand for another key than before
     stamp: object = dataclasses.field(default_factory=object, compare=False)
 
     def number(self, must: str, key: Any) -> int:
@@ -38,7 +38,7 @@ class Keys:
             raise ValueError(f"{must} that was seen, got {key!r}") from None
 
     def space_for(self, more: int) -> int:
-        """How many places it takes to have so many new keys as well."""
+        """The space needed with this many new keys."""
         known = len(self.numbers) + len(self.spare)
         needed = known + max(0, more - len(self.spare))
         checks.integer("the number of keys", needed, 0, MOST)
@@ -58,17 +58,17 @@ class Keys:
         return place
 
     def remove(self, key: Any) -> None:
-        """Make the number of a key a spare one."""
+        """Free the number of a key for a later one."""
         freed = [self.numbers[key]]
         del self.numbers[key]
         self.spare += freed  # no call since: Ctrl-C finds the number in one of the two
 
     def unused(self) -> int:
-        """A number that no key has, perhaps one more than there is space for."""
+        """A number without a key, perhaps beyond the space."""
         return self.spare[-1] if self.spare else len(self.numbers)
 
     def labels(self) -> dict[int, Any]:
-        """Keys by their numbers."""
+        """Labels of keys by number."""
         return {place: key for key, place in self.numbers.items()}
 
     def copy(self) -> Keys:
@@ -94,7 +94,7 @@ class Audience(NamedTuple):
 
 
 def check_key(key: Any) -> None:
-    """Refuse what cannot be a key."""
+    """Refuse a value that cannot be a key."""
     try:
         hash(key)
         fine = bool(key == key)
@@ -105,7 +105,7 @@ def check_key(key: Any) -> None:
 
 
 def places_for(keys: int, places: int = FEWEST) -> int:
-    """Space for so many keys, doubled from what there is.
+    """Space for this many keys, by doubling.
 
     >>> places_for(16), places_for(17), places_for(100, 64)
     (16, 32, 128)

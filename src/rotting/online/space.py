@@ -26,7 +26,7 @@ _BEFORE = 16  # decisions before the space is used up at which more is made
 
 
 def capacity_of(arms: int, decided: int) -> int:
-    """The decisions for which a player has space after so many: more than twice those before.
+    """The capacity after a number of decisions: more than twice as many.
 
     >>> capacity_of(3, 0), capacity_of(3, 128), capacity_of(3, 129)
     (256, 256, 512)
@@ -35,7 +35,7 @@ def capacity_of(arms: int, decided: int) -> int:
 
 
 def capacities_of(arms: int, decided: int) -> set[int]:
-    """The same with what it is if space was made for a decision that Ctrl-C prevented.
+    """That capacity, and the next one if Ctrl-C prevented the decision that needed it.
 
     >>> sorted(capacities_of(3, 127)), sorted(capacities_of(3, 128))
     ([256], [256, 512])
@@ -44,7 +44,7 @@ def capacities_of(arms: int, decided: int) -> set[int]:
 
 
 def reaches_of(pulls: int) -> set[int]:
-    """How far the tables of a player may reach whose most pulled arm has so many pulls.
+    """The reach that tables may have when the most pulled arm has this many pulls.
 
     They become longer at the decision after the one that makes it necessary, which may not have
     been taken yet.
@@ -63,7 +63,7 @@ def _doubled(size: int, beyond: int) -> int:
 
 
 def next_sizes(ledger: Ledger, capacity: int, reach: int, tables: bool) -> tuple[int, int]:
-    """Capacity and reach as they must be for the next decision."""
+    """Capacity and reach that the next decision needs."""
     if 2 * ledger.clock[at_.DECIDED] >= capacity:
         capacity *= 2
     if tables and 2 * furthest(ledger) >= reach:
@@ -72,7 +72,7 @@ def next_sizes(ledger: Ledger, capacity: int, reach: int, tables: bool) -> tuple
 
 
 def expected_sizes(ledger: Ledger, capacity: int, reach: int, tables: bool) -> tuple[int, int]:
-    """Capacity and reach as they will soon have to be."""
+    """Capacity and reach that will be needed soon."""
     if capacity < UNLIMITED and 2 * (ledger.clock[at_.DECIDED] + _BEFORE) >= capacity:
         return 2 * capacity, reach
     return (capacity, 2 * reach) if tables else (2 * capacity, reach)
@@ -81,7 +81,7 @@ def expected_sizes(ledger: Ledger, capacity: int, reach: int, tables: bool) -> t
 def set_limits(
     ledger: Ledger, capacity: int, reach: int, *, soon: bool = False, made: int = 0
 ) -> None:
-    """Write up to where compiled code may decide before it stops; `reach` is zero without tables.
+    """Set the decision before which compiled code stops for space; `reach` is zero without tables.
 
     `soon`: there is more to do ahead. `made`: the capacity of what was made ahead, if anything was;
     if that is no larger, only its tables are, and the larger arrays are still to be made.
@@ -105,7 +105,7 @@ def set_limits(
 
 
 def prepared(policy: Policy, arms: int, horizon: int | None, reach: int) -> Any:
-    """The params of a policy: the same for all players that are alike."""
+    """The params of a policy; equal players share them."""
     try:
         return _prepared(policy, arms, horizon, reach)
     except TypeError:  # holds something that has no hash

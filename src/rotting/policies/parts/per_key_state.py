@@ -1,7 +1,7 @@
-"""A state for each key: nothing is shared.
+"""A policy state for each key of an audience, with nothing shared between keys.
 
-One state is worked on, that of the key which is present. The others lie on the shelf, each as a row
-of numbers: every array of the state in turn, whole numbers as floats, which is exact up to 2^53.
+The current key's state is loaded. The others are stored as rows of numbers: every array of the
+state in turn, whole numbers as floats, which is exact up to 2^53.
 """
 
 from __future__ import annotations
@@ -32,19 +32,21 @@ _LARGEST = 2.0**62  # counts and places are smaller
 
 
 class KeyState(NamedTuple):
-    """What each key has of its own."""
+    """What is kept for one key."""
 
     inner: Any  # the state of its policy
-    open: Flags  # of each arm: 1 if it is open, as that policy was told last
+    open: Flags  # of each arm: 1 if it was open at the policy's last `set_open`
 
 
 class PerKeyState(NamedTuple):
-    """What the present key has, and the rows of all keys."""
+    """The loaded state of one key, and rows with the states of all."""
 
-    current: KeyState  # of the key in `whose`
+    current: KeyState  # of the key in `loaded`
     rows: Annotated[FloatArray, Finite((-math.inf, math.inf))]  # [key, number]
-    fresh: Annotated[FloatArray, Unchanged()]  # the row of a key that was never met
-    loaded: Annotated[IntArray, Place("rows")]  # whose state is worked on; its row is old
+    fresh: Annotated[FloatArray, Unchanged()]  # the row of a new key
+    loaded: Annotated[
+        IntArray, Place("rows")
+    ]  # the key whose state is loaded; its row is out of date
     flags: Flags  # of each arm: 1 if it is open now
 
     def for_keys(self, keys: int) -> PerKeyState:
@@ -53,11 +55,11 @@ class PerKeyState(NamedTuple):
         return self._replace(rows=np.vstack([self.rows[:keys], new]))
 
     def forget_key(self, key: int) -> None:
-        """This one was never met."""
+        """Make a key a new one."""
         self.rows[key] = self.fresh
         if self.loaded[0] == key:
             fetch(self.current, self.rows, key)
-            # It is told which arms are open when it is its turn: only then are params at hand.
+            # stale: `set_open` is called at the key's next turn, when params are at hand
             self.current.open[0] = 1 - self.flags[0]
 
     def grown(self, larger: PerKeyState, state: Any) -> PerKeyState:
@@ -69,7 +71,7 @@ class PerKeyState(NamedTuple):
         return made._replace(current=_with_arms(self.current, larger.current), loaded=self.loaded)
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """A row that is no state which any play could have led to."""
+        """Why a row is no state that play can lead to, or None."""
         fresh = _read(self.current, self.fresh)
         whole = np.concatenate([_is_whole(value) for value in values(self.current)])
         for key, row in enumerate(self.rows):
@@ -84,13 +86,13 @@ class PerKeyState(NamedTuple):
 
 
 def no_key_states(inner: Any, arms: int) -> PerKeyState:
-    """A shelf for one key, from a state at its start."""
+    """States for one key, from a fresh state of the policy."""
     # closable before it is written as a row: its arrays must stay the same ones
     current = KeyState(closable(inner), np.ones(arms, dtype=np.int64))
     for leaf in leaves(current.inner):
         if leaf.value.dtype.kind == "u":
             raise ValueError(
-                "a state on a shelf must hold numbers that floats can, but "
+                "inner of PerKey must have a state of numbers that floats can hold, but "
                 f"{leaf.path} holds {leaf.value.dtype.name}"
             )
     rows = np.zeros((1, sum(value.size for value in values(current))))
@@ -119,7 +121,7 @@ def fetch(state: Any, rows: Any, key: Any) -> Any:
 
 @by_type("exposure")
 def load_key(params: Any, per_key: PerKeyState, exposure: Any) -> Any:
-    """Work on the state of the key that is present; `params` are those of its policy."""
+    """Load the state of the current key; `params` are those of its policy."""
 
 
 @load_key.of(Exposures, Fading)
@@ -133,9 +135,9 @@ def _(params: Any, per_key: PerKeyState, exposure: Any) -> Any:
 @shared
 @seldom
 def _swap(params: Any, per_key: PerKeyState, key: Any) -> None:
-    """Put the present state back and take that of another key.
+    """Store the loaded state and load that of another key.
 
-    What has opened or closed since the key was met last, its policy is told then (lazy).
+    Arms that opened or closed since the key's last turn are set now (lazily).
     """
     store(per_key.current, per_key.rows, per_key.loaded[0])
     fetch(per_key.current, per_key.rows, key)
@@ -149,7 +151,7 @@ def _swap(params: Any, per_key: PerKeyState, key: Any) -> None:
 
 @shared
 def _set_open(params: Any, per_key: PerKeyState) -> None:
-    """The policy that is worked on is told which arms are open."""
+    """Call `set_open` of the loaded policy."""
     for i in range(per_key.flags.size):
         per_key.current.open[i] = per_key.flags[i]
     set_open(params, per_key.current.inner, per_key.flags)
@@ -157,14 +159,14 @@ def _set_open(params: Any, per_key: PerKeyState) -> None:
 
 @shared
 def set_open_per_key(params: Any, per_key: PerKeyState, flags: Any) -> None:
-    """The arms with a flag are open from now on, for all keys."""
+    """Open the arms with a flag, and no others, for all keys."""
     for i in range(flags.size):
         per_key.flags[i] = flags[i]
     _set_open(params, per_key)
 
 
 def _with_arms(current: KeyState, larger: KeyState) -> KeyState:
-    """What a key has, for more arms, of which its policy has not been told that they are open."""
+    """What is kept for a key, for more arms; the new ones are closed until `set_open`."""
     made = grown(current, _copy(larger))
     for leaf in leaves(made):
         if leaf.path == "open" or leaf.path.endswith("opening.flags"):
