@@ -114,7 +114,14 @@ class AudiencePlayer(AnyPlayer):
         return list(self._alone(lambda: list(self._keys.numbers)))
 
     def shown(self, key: Hashable) -> dict[Any, int]:
-        """How often each arm was shown to a key, of all time; never, to one that was not seen."""
+        """How often each arm was shown to a key.
+
+        Args:
+            key: A key; all counts are zero for one that was never seen.
+
+        Returns:
+            The numbers of all showings, by arm, whether or not the policy's counts fade.
+        """
         check_key(key)
         core = self.core
 

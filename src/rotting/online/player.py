@@ -30,9 +30,10 @@ _new = tuple.__new__  # half the time of a NamedTuple's own
 
 
 class AnyPlayer:
-    """What players of one bandit and of an audience have in common.
+    """The part of a player that is the same with and without an audience.
 
-    `core` is all that a player is made of; saving, tables and the service work on it.
+    Attributes:
+        core: Everything that the player owns; saving, tables and the service use it.
     """
 
     __slots__ = ("__weakref__", "core")
@@ -52,7 +53,7 @@ class AnyPlayer:
 
     @property
     def horizon(self) -> int | None:
-        """How many decisions there will be, if that was said."""
+        """The number of decisions there will be, if it was given."""
         return self.core.horizon
 
     @property
@@ -73,17 +74,35 @@ class AnyPlayer:
         raise NotImplementedError
 
     def go_compiled(self) -> None:
-        """Go on with compiled verbs, from the same state: for a player that began without."""
+        """Continue with compiled verbs, from the same state.
+
+        Compiling takes seconds the first time on a machine. Does nothing if the verbs are compiled.
+
+        Raises:
+            ValueError: The policy cannot be compiled; the message says why.
+        """
         self.core.go_compiled()
 
     # ------------------------------------------------------------ rewards that do not come
 
     @reported
     def drop(self, decision: Any) -> None:
-        """Stop waiting for the reward of a decision; it will be refused if it comes.
+        """Stop waiting for the reward of a decision.
 
-        A click that did not come is no such case: its reward is zero. ValueError if the decision
-        does not wait for a reward.
+        Use it for a decision that was never shown. A click that did not come is not such a case:
+        its reward is zero.
+
+        Args:
+            decision: What `select` returned, or the same as a tuple.
+
+        Raises:
+            ValueError: The decision does not wait for a reward.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> player.drop(player.select())
+        >>> player.outstanding
+        []
         """
 
         def let_go() -> bool:
@@ -98,10 +117,16 @@ class AnyPlayer:
 
     @reported
     def expire(self, at: Any = None) -> int:
-        """Give up the decisions whose time is over; returns how many.
+        """Expire the decisions whose reward window has ended; returns how many.
 
-        With a default reward, that is what they get. `at` is the time now. `select` does the same
-        before it decides, so this is for quiet hours, and for the end.
+        An expired decision gets the default reward, if there is one. `select` does the same before
+        it decides, so this is for quiet hours and for the end.
+
+        Args:
+            at: The time now, for a player with a `reward_time`.
+
+        Returns:
+            The number of decisions that expired.
         """
 
         def give_up() -> int:
@@ -112,9 +137,20 @@ class AnyPlayer:
 
     @reported
     def update_many(self, decisions: Any, rewards: Any) -> None:
-        """Learn the rewards of decisions made earlier, in this order: all of them or none.
+        """Learn the rewards of several decisions, in this order: all of them or none.
 
-        `decisions` are what `select_many` returned, or any number of decisions or pairs.
+        Args:
+            decisions: What `select_many` returned, or a list of decisions.
+            rewards: A number for each of them.
+
+        Raises:
+            ValueError: A decision does not wait for a reward, or comes twice; a reward is not
+                finite; the numbers of decisions and rewards differ. Nothing is learnt then.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> batch = player.select_many(3)
+        >>> player.update_many(batch, [1.0, 0.0, 1.0])
         """
         values = checks.rewards(rewards)
         given = decisions
@@ -146,10 +182,13 @@ class AnyPlayer:
         return True
 
     def draw_by(self, name: str) -> None:
-        """Take the random numbers of the next decision from the player's seed and this name.
+        """Take the random numbers of the next decision from the player's seed and a name.
 
-        Whatever was decided before, the same name gives the same numbers: for whoever plays
-        decisions again, from a log.
+        The same name gives the same numbers, whatever was decided before. So a decision in a log
+        can be made again on its own.
+
+        Args:
+            name: A text, such as the id of a request.
         """
         self._alone(lambda: self.core.draw_by(name))
 
@@ -164,7 +203,7 @@ class AnyPlayer:
 
     @property
     def pulls(self) -> dict[Any, int]:
-        """How often each arm was chosen."""
+        """The number of pulls of each arm, by label."""
         core = self.core
         counts = self._alone(lambda: zip(core.arms, core.ledger.pulls.tolist(), strict=True))
         return dict(counts)
@@ -178,21 +217,45 @@ class AnyPlayer:
 
     @reported
     def add(self, label: Any) -> None:
-        """Add a new arm, which was never pulled: the policy's ramp-up finds it.
+        """Add an arm. It has no pulls, so the policy's ramp-up finds it.
 
-        ValueError for a label that there is already, and for a policy whose arms cannot change.
+        Args:
+            label: A new label, anything hashable.
+
+        Raises:
+            ValueError: The label exists, or the arms of this policy cannot change.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> player.add("green")
+        >>> player.arms
+        ('red', 'blue', 'green')
         """
         self.core.check_closable()
         self._alone(lambda: self.core.add(label))
 
     @reported
     def retire(self, label: Any) -> None:
-        """Do not choose this arm any more; it keeps its statistics and takes late rewards."""
+        """Stop choosing an arm. It keeps its statistics, and its late rewards count.
+
+        Args:
+            label: An arm that is not retired.
+
+        Raises:
+            ValueError: There is no such arm, or it is retired already.
+        """
         self._set_open(label, 0)
 
     @reported
     def restore(self, label: Any) -> None:
-        """A retired arm may be chosen again, with all that was known of it."""
+        """Choose a retired arm again, with its statistics.
+
+        Args:
+            label: A retired arm.
+
+        Raises:
+            ValueError: There is no such arm, or it is not retired.
+        """
         self._set_open(label, 1)
 
     def _set_open(self, label: Any, value: int) -> None:
@@ -203,7 +266,18 @@ class AnyPlayer:
     # --------------------------------------------------------------------- looking at it
 
     def table(self) -> Table:
-        """What the player makes of its arms, a row an arm; see `Row` for the columns."""
+        """The player's view of its arms, one row an arm.
+
+        Returns:
+            A `Table`, which prints itself, shows itself in a notebook, and has `to_frame()`. Its
+            columns are explained at `rotting.online.table.Row`.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> player.update(player.select(), 1.0)
+        >>> [(row.arm, row.pulls, row.mean) for row in player.table()]
+        [('red', 1, 1.0), ('blue', 0, None)]
+        """
         return inspect.table_of(self.core.snapshot())
 
     def explain(self) -> str:
@@ -238,12 +312,24 @@ class AnyPlayer:
         return lift_of(numbers, arms, level, between)
 
     def watch(self, hook: Hook | None) -> None:
-        """Call `hook(event)` after every call that decides, learns or changes arms; None: no more.
+        """Call a function after every call that decides, learns or changes arms.
 
-        An `Event` says which call it was, what it was about and how long it took. The hook is
-        called by the thread that made the call, after its work is done and other threads may use
-        the player again; an exception of the hook comes out of the call, which has been made all
-        the same. Copies, pickles and saved players have no hook.
+        The hook gets an `Event`: which call it was, its arguments and result, and how long it took.
+        It runs in the thread that made the call, after the player is free again. An exception of
+        the hook is raised from the call, whose work is done. Copies, pickles and saved players have
+        no hook.
+
+        Args:
+            hook: A function of one event; None removes it.
+
+        Raises:
+            ValueError: `hook` is neither a function nor None.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> player.watch(lambda event: print(event.call, event.decision))
+        >>> decision = player.select()
+        select Decision(arm='red', pull=1)
         """
         if hook is not None and not callable(hook):
             raise ValueError(f"hook must be a function of one event, or None, got {hook!r}")
@@ -256,7 +342,20 @@ class AnyPlayer:
     # ---------------------------------------------------------------- saving and copying
 
     def to_json(self) -> str:
-        """The whole state as JSON text; `from_json` continues from it exactly."""
+        """The whole state as JSON text.
+
+        Returns:
+            Text from which `from_json` continues exactly, on any machine.
+
+        Raises:
+            ValueError: A label cannot be saved.
+
+        >>> from rotting import Player, policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> again = Player.from_json(player.to_json())
+        >>> again.select() == player.select()
+        True
+        """
         return save.write_json(save.saved_of(self.core.snapshot()))
 
     @classmethod
@@ -268,12 +367,19 @@ class AnyPlayer:
         policy: Policy | None = None,
         trusted: bool = False,
     ) -> Self:
-        """A player that continues where `to_json` was called; ValueError for anything else.
+        """A player that continues where `to_json` was called.
 
-        `arms` need be given only if they are members of an Enum; they are matched by label, in any
-        order. A policy with a user's own function in it is not saved and has to be given again.
-        `trusted=True` says that you know where the text is from: needed for a player of more than a
-        GiB, and for a policy of your own whose state does not say what it may hold.
+        Args:
+            text: What `to_json` returned.
+            arms: The labels; needed only for members of an Enum. They are matched by label, in any
+                order.
+            policy: The policy; needed only if it holds a Python function, which is not saved.
+            trusted: Whether the text is from a source you trust: needed for a player of more than a
+                GiB, and for a policy of your own whose state does not say what it may hold.
+
+        Raises:
+            ValueError: The text is no saved player, is damaged, or needs one of the arguments
+                above.
         """
         return cls._restored(save.read_json(text), arms, policy, trusted)
 
@@ -290,7 +396,7 @@ class AnyPlayer:
         policy: Policy | None = None,
         trusted: bool = False,
     ) -> Self:
-        """A player that continues where `to_bytes` was called; see `from_json`."""
+        """A player that continues where `to_bytes` was called; arguments as for `from_json`."""
         return cls._restored(save.read_bytes(data), arms, policy, trusted)
 
     @classmethod
@@ -350,12 +456,23 @@ class Player(AnyPlayer):
 
     @holder
     def select(self, among: Iterable[Any] | None = None, at: Any = None) -> Any:
-        """Decide: the arm to use now, and its pull number.
+        """Choose an arm; it counts as a pull at once.
 
-        `among` restricts this decision to some arms; those that are retired do not count. `at` is
-        the time, a number or a datetime, for a player that is to give up waiting (`reward_time`).
-        Returns a `Decision`, or an `Assigned` if there is a control group. ValueError if there is
-        no arm to choose.
+        Args:
+            among: Arms to which this decision is restricted; retired ones do not count.
+            at: The time, a number or a datetime, for a player with a `reward_time`.
+
+        Returns:
+            A `Decision` with `arm` and `pull`; with a control group an `Assigned`, which also has
+            `propensity` and `control`.
+
+        Raises:
+            ValueError: There is no arm to choose, or the time is missing or runs backwards.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue", "green"], compiled=False)
+        >>> player.select(among=["blue", "green"])
+        Decision(arm='blue', pull=1)
         """
         core = self.core
         if not core.plain or among is not None or at is not None:
@@ -401,8 +518,23 @@ class Player(AnyPlayer):
     def update(self, decision: Any, reward: Any) -> None:
         """Learn the reward of a decision made earlier, once.
 
-        `decision` is what `select` returned, or a pair (arm, pull) that says the same. ValueError
-        if the decision does not wait for a reward, or the reward is no finite number.
+        Rewards may come late and in any order.
+
+        Args:
+            decision: What `select` returned, or the pair (arm, pull).
+            reward: A finite number; True and False count as 1 and 0.
+
+        Raises:
+            ValueError: The decision does not wait for a reward, or the reward is not a finite
+                number.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> decision = player.select()
+        >>> player.update(decision, 1.0)
+        >>> player.update(decision, 1.0)
+        Traceback (most recent call last):
+        ValueError: pull 1 of arm 'red' was rewarded or dropped before
         """
         core = self.core
         if core.hook is not None:
@@ -444,7 +576,20 @@ class Player(AnyPlayer):
     def select_many(
         self, count: int, among: Iterable[Any] | None = None, at: Any = None
     ) -> Decisions:
-        """Decide so many times in a row, before any of the rewards: as `select` would each time."""
+        """Make several decisions before any of their rewards, as `select` would one by one.
+
+        Args:
+            count: The number of decisions.
+            among: Arms to which these decisions are restricted.
+            at: The time, for a player with a `reward_time`.
+
+        Returns:
+            `Decisions`: a sequence of decisions, and their `numbers`, `pulls` and `labels` as
+            arrays.
+
+        Raises:
+            ValueError: As for `select`.
+        """
         rows = np.zeros((checks.integer("count", count, 0, MOST), self._COLUMNS), dtype=np.int64)
         allowed = self.core.flags(among)
 
@@ -456,18 +601,36 @@ class Player(AnyPlayer):
         return made
 
     def propose(self, among: Iterable[Any] | None = None) -> Proposal:
-        """Decide as `select`, but count nothing: `take` does that when the arm is really used."""
+        """Choose an arm without counting a pull; `take` counts it when the arm is really shown.
+
+        Args:
+            among: Arms to which the decision is restricted.
+
+        Returns:
+            A `Proposal` for `take`.
+        """
         allowed = self.core.flags(among)
         proposal: Proposal = self._alone(lambda: self.core.propose(allowed, None))
         return proposal
 
     def take(self, proposal: Proposal) -> Decision:
-        """Count the pull of an arm that was proposed; its reward is waited for from now on."""
+        """Count the pull of a proposal; it then waits for its reward.
+
+        Args:
+            proposal: What `propose` returned.
+
+        Returns:
+            The `Decision` that `update` takes.
+        """
         number = self.core.number_of("arm of a proposal", proposal.arm)
         return Decision(proposal.arm, self._alone(lambda: self.core.take(number, proposal)))
 
     def select_by(self, names: Sequence[str]) -> Decisions:
-        """Decide once for each name: exactly as `draw_by(name)` and `select()`, one by one."""
+        """Decide once for each name: exactly as `draw_by(name)` and `select()`, one by one.
+
+        Args:
+            names: Texts, such as ids of requests.
+        """
 
         def decide() -> Decisions:
             rows = self.core.rows_by(names)
@@ -487,13 +650,28 @@ class Player(AnyPlayer):
     ) -> int:
         """Learn from history: these arms were shown, in this order, with these rewards.
 
-        The player is then exactly where it would be had it made those pulls itself. `arms` are
-        labels and `rewards` numbers; or `arms` is a frame (pandas, polars, Arrow) and `rewards`
-        names its column, as in `player.learn(frame[["creative", "clicked"]], "clicked")`. `pulls`
-        are the pull numbers where they are known: pulls left out were made, but their rewards are
-        not known. `propensities`, the probabilities with which the arms were chosen, are needed by
-        policies that learn by them (Exp3.S). A log (`logs.read`) is learnt as it is, in the order
-        of time: `player.learn(log)`. Returns how many pulls were counted.
+        The player is then exactly where it would be had it made those pulls itself.
+
+        Args:
+            arms: Labels; or a frame (pandas, polars, Arrow) with a column of arms and one of
+                rewards; or a log (`logs.read`), which is learnt in the order of time.
+            rewards: Numbers, NaN where unknown; for a frame the name of the rewards' column.
+            pulls: Pull numbers, if known. Pulls that are left out were made; their rewards are
+                unknown.
+            propensities: The probabilities with which the arms were chosen, for policies that learn
+                by them (Exp3.S).
+
+        Returns:
+            The number of pulls counted.
+
+        Raises:
+            ValueError: An arm is unknown, or the columns do not fit together. Nothing is learnt
+                then.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> player.learn(["red", "blue", "red"], [1.0, 0.0, 1.0])
+        3
         """
         labels, values, pulls, propensities, whose = columns_of(arms, rewards, pulls, propensities)
         pulls = None if whose else pulls  # of a log with keys: those are each key's own
