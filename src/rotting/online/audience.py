@@ -105,7 +105,7 @@ class AudiencePlayer(AnyPlayer):
 
     @property
     def rest(self) -> Rest | None:
-        """How the policy's counts fade, if they do."""
+        """How the policy's counts fade: a `HalfLife` or `Window`, or None."""
         return self._keys.rest
 
     @property
@@ -137,26 +137,48 @@ class AudiencePlayer(AnyPlayer):
 
     @reported
     def forget(self, key: Hashable) -> None:
-        """Forget a key: its label and what it was shown are gone, and its place is used again.
+        """Forget a key: its label and its counts are gone, and its place is used again.
 
-        Decisions of it that wait are given up, with the default reward if there is one. What was
-        learnt from its rewards stays: they are part of sums over all keys, which cannot be taken
-        apart. A key of this label that comes again is a new one.
+        Its waiting decisions expire, with the default reward if there is one. What was learnt from
+        its rewards stays: it is part of sums over all keys. If the label comes again, it is a new
+        key.
 
-        A reward of the forgotten key that comes late is refused, unless the label was seen again by
-        then and the new key has a decision of the same arm and pull outstanding: nothing tells the
-        two apart, and the reward is taken for the new one's. To avoid that, use a label again only
-        when no reward of the old key can come any more.
+        A late reward of the forgotten key is refused, unless the label was seen again by then and
+        the new key has a decision of the same arm and pull outstanding: the reward then counts for
+        the new one. To avoid that, use a label again only when no reward of the old key can come
+        any more.
+
+        Args:
+            key: A key that was seen.
+
+        Raises:
+            ValueError: The key was never seen.
         """
         check_key(key)
         self._alone(lambda: self.core.forget_key(key))
 
     @holder
     def select(self, key: Hashable, among: Iterable[Any] | None = None, at: Any = None) -> Any:
-        """Decide for a key: the arm to show it now, and which showing of that arm to it this is.
+        """Choose the arm to show to a key; it counts as a showing at once.
 
-        `among` and `at` are those of `Player.select`. Returns a `Showing`, or an `AssignedShowing`
-        if there is a control group.
+        Args:
+            key: Any hashable label; a new one gets counts of zero.
+            among: Arms to which this decision is restricted; retired ones do not count.
+            at: The time, a number or a datetime, for a player with a `reward_time`.
+
+        Returns:
+            A `Showing` with `key`, `arm` and `pull`, the number of this showing of the arm to the
+            key; with a control group an `AssignedShowing`, which also has `propensity` and
+            `control`.
+
+        Raises:
+            ValueError: There is no arm to choose, the key cannot be one, or the time is missing or
+                runs backwards.
+
+        >>> from rotting import policies
+        >>> player = policies.CellUCB(sigma=0.5).audience(["red", "blue"], compiled=False)
+        >>> player.select("ann")
+        Showing(key='ann', arm='red', pull=1)
         """
         core = self.core
         if not core.plain or among is not None or at is not None:
@@ -216,7 +238,13 @@ class AudiencePlayer(AnyPlayer):
     def update(self, decision: Any, reward: Any) -> None:
         """Learn the reward of a decision made earlier, once.
 
-        `decision` is what `select` returned, or a triple (key, arm, pull) that says the same.
+        Args:
+            decision: What `select` returned, or the triple (key, arm, pull).
+            reward: A finite number; True and False count as 1 and 0.
+
+        Raises:
+            ValueError: The decision does not wait for a reward, or the reward is not a finite
+                number.
         """
         core = self.core
         value = reward if type(reward) is float else checks.reward(reward)
@@ -234,7 +262,20 @@ class AudiencePlayer(AnyPlayer):
     def select_many(
         self, keys: Iterable[Hashable], among: Iterable[Any] | None = None, at: Any = None
     ) -> Showings:
-        """Decide for these keys, in this order, before any of the rewards, as `select` would."""
+        """Decide for several keys, in this order, before any of the rewards.
+
+        Args:
+            keys: A key for each decision; the same key may come again.
+            among: Arms to which these decisions are restricted.
+            at: The time, for a player with a `reward_time`.
+
+        Returns:
+            `Showings`: a sequence of decisions, with `keys`, `numbers`, `pulls` and `labels` as
+            arrays.
+
+        Raises:
+            ValueError: As for `select`.
+        """
         labels = self._listed(keys)
         checks.integer("the number of keys", len(labels), 0, MOST)
         allowed = self.core.flags(among)
@@ -371,9 +412,16 @@ class AudiencePlayer(AnyPlayer):
         return number, pull, self._keys.number("decision must be of a key", key)
 
     def table(self, *, key: Any = NEW) -> Table:
-        """What the player makes of its arms, as `Player.table`, for a key: a new one if not said.
+        """The player's view of its arms for a key, one row an arm.
 
-        Pulls and rewards are those of everybody; estimates are of the arm's next showing to it.
+        Pulls and rewards are those of all keys; estimates are of the arm's next showing to this
+        key.
+
+        Args:
+            key: A key; by default one that was never seen.
+
+        Returns:
+            A `Table`, as `Player.table` gives it.
         """
         if key is not NEW:
             check_key(key)
@@ -385,11 +433,19 @@ class AudiencePlayer(AnyPlayer):
         return table_of(snapshot.with_key(place), f", {len(snapshot.keys.numbers)} keys{said}")
 
     def curves(self, most: int | None = None) -> Curves:
-        """What each open arm is worth at its 1st, 2nd, ... showing to a key, as it was learnt.
+        """The learnt worth of each open arm at its 1st, 2nd, ... showing to a key.
 
-        `most` is how far to look, by default as often as any key was shown any arm, at most 60
-        times. Only a policy that counts by key, and has an estimate of each showing (not PerKey,
-        Capped and Oracle), has curves to show.
+        Args:
+            most: The number of showings; by default as often as any key was shown any arm, at most
+                60.
+
+        Returns:
+            `Curves`: estimates with bands, and for each arm the cap from which on another is worth
+            more.
+
+        Raises:
+            ValueError: The policy plays pooled, or has no estimate of each showing (PerKey, Capped
+                and Oracle), or `most` is too large.
         """
         if not self.policy.counts_by_key:
             raise ValueError(

@@ -132,20 +132,35 @@ class Policy(Checked):
         default_reward: float | None = None,
         explore: float = 0.0,
     ) -> Player:
-        """An online object that plays this policy one decision at a time.
+        """A player that decides one request at a time with this policy.
 
-        `arms` are labels: words, numbers, dates, anything hashable. `horizon` is needed by few
-        policies. `compiled` chooses between compiled verbs (True: fast; the first use of a policy
-        on a machine compiles it, which takes seconds) and plain Python (False). Unless it is given,
-        the player decides in plain Python at once and goes on with compiled verbs as soon as
-        another process has compiled them; decisions are the same to the bit.
+        Args:
+            arms: Labels: words, numbers, dates, anything hashable.
+            seed: Fixes all random numbers: the same seed and rewards give the same decisions.
+            horizon: The number of decisions there will be; few policies need it.
+            compiled: True compiles the policy when the player is made (seconds, the first time on a
+                machine), False plays in plain Python. By default the player decides in plain Python
+                at once and changes to compiled verbs when another process has compiled them;
+                decisions are the same to the bit.
+            reward_window: Decisions after which a decision without a reward expires.
+            reward_time: The same as a time: a number in your own unit, or a timedelta;
+                `select(at=...)` then gives the time.
+            default_reward: The reward of an expired decision, zero for clicks; without it nothing
+                is learnt from it. It needs a window or a time.
+            explore: Share of the decisions that are a control group: the arm is drawn uniformly
+                from those allowed, and `player.lift()` compares the policy with equal shares.
 
-        A reward is waited for during the next `reward_window` decisions, or during `reward_time`
-        (a number in your own unit, or a timedelta; then `select(at=...)` says the time). What has
-        not come by then is `default_reward`, zero for clicks, or is not waited for any longer.
+        Returns:
+            A `Player`.
 
-        A share `explore` of the decisions is a control group: an arm drawn from those allowed.
-        `player.lift()` then says what the policy earns beyond equal shares.
+        Raises:
+            ValueError: An argument is outside its range, labels repeat, or the policy needs a
+                horizon.
+
+        >>> from rotting import policies
+        >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+        >>> decision = player.select()
+        >>> player.update(decision, 1.0)
         """
         from rotting.online.player import Player
 
@@ -174,11 +189,43 @@ class Policy(Checked):
         explore: float = 0.0,
         rest: HalfLife | Window | None = None,
     ) -> AudiencePlayer:
-        """An online object that plays this policy for an audience: arms wear out for each key.
+        """A player for an audience: arms wear out for each key (a user, say) on its own.
 
-        A policy that counts by key (`Policy.counts_by_key`) learns from all keys how arms wear out;
-        others play pooled, keys ignored, and say so. `rest` lets the policy's counts fade, with a
-        half-life or by windows ("three a day"). All else is as for `online`.
+        A policy that counts by key (`counts_by_key`) learns from all keys how arms wear out. Any
+        other plays pooled, keys ignored, and says so in its tables.
+
+        Args:
+            arms: Labels: words, numbers, dates, anything hashable.
+            seed: Fixes all random numbers: the same seed and rewards give the same decisions.
+            horizon: The number of decisions there will be; few policies need it.
+            compiled: True compiles the policy when the player is made (seconds, the first time on a
+                machine), False plays in plain Python. By default the player decides in plain Python
+                at once and changes to compiled verbs when another process has compiled them;
+                decisions are the same to the bit.
+            reward_window: Decisions after which a decision without a reward expires.
+            reward_time: The same as a time: a number in your own unit, or a timedelta;
+                `select(at=...)` then gives the time.
+            default_reward: The reward of an expired decision, zero for clicks; without it nothing
+                is learnt from it. It needs a window or a time.
+            explore: Share of the decisions that are a control group: the arm is drawn uniformly
+                from those allowed, and `player.lift()` compares the policy with equal shares.
+            rest: How the policy's counts fade: `HalfLife` or `Window` ("three a day").
+
+        Returns:
+            An `AudiencePlayer`.
+
+        Raises:
+            ValueError: As for `online`; or the policy cannot play an audience, or its counts cannot
+                fade.
+
+        >>> from rotting import policies
+        >>> player = policies.recommended(rewards="bernoulli", audience=True).audience(
+        ...     ["red", "blue"], compiled=False
+        ... )
+        >>> showing = player.select("ann")
+        >>> showing.key, showing.pull
+        ('ann', 1)
+        >>> player.update(showing, 1.0)
         """
         from rotting.online.audience import AudiencePlayer
 
