@@ -16,7 +16,7 @@ from rotting.policies.parts.exposures import present_key
 
 
 class Foreign:
-    """Stands for the params of a policy: makes and holds the object that plays the present run."""
+    """The params of a user's object: makes and holds the object that plays the present run."""
 
     def __init__(self, original: Any, arms: int, asks: bool) -> None:
         self.original = original
@@ -27,7 +27,7 @@ class Foreign:
         self.decision: Any = None
 
     def begin(self, draw: Any) -> None:
-        """A fresh object for a run: a copy, or what the user's function makes of a seed."""
+        """Make a fresh object for a run: a copy, or the result of the user's function of a seed."""
         if not _makes_players(self.original):
             self.player = copy.deepcopy(self.original)
         else:
@@ -44,7 +44,7 @@ class Nothing(NamedTuple):
 
 
 class Visited(NamedTuple):
-    """The state in an audience: whose decision it is."""
+    """The state in an audience: the current key."""
 
     arms: Arms
 

@@ -1,4 +1,4 @@
-"""What engines work on: an experiment prepared as arrays, cut into chunks of runs."""
+"""A plan: an experiment prepared as arrays, for engines to play in chunks of runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOST_DECISIONS = 2_000_000  # a chunk of several runs: some 50 ms, no overhead t
 
 @dataclass(frozen=True)
 class Request:
-    """Runs of one policy on one scenario: all that decides what comes out of them."""
+    """Runs of one policy on one scenario: everything that determines their outcome."""
 
     policy: Any  # a `Policy`, or a user's own object
     scenario: Scenario
@@ -55,7 +55,7 @@ class Request:
 
     @property
     def name(self) -> str:
-        """What the policy is called, which is also what its noise depends on.
+        """The policy's name, on which its noise depends as well.
 
         The label, not the repr: a parameter added to a policy later leaves its noise as it was.
         """
@@ -66,7 +66,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """A request prepared: all that a chunk of its runs needs to know."""
+    """A prepared request: everything that a chunk of its runs needs."""
 
     request: Request
     params: Any  # the policy's
@@ -79,7 +79,7 @@ class Plan:
 
     @property
     def scenario(self) -> Scenario:
-        """What is played."""
+        """The scenario."""
         return self.request.scenario
 
     def chunk(self, first: int, last: int) -> tuple[World, Bandits]:
@@ -92,7 +92,7 @@ class Plan:
         return world, Bandits(*(array[: last - first] for array in bandits))  # type: ignore[arg-type]
 
     def baseline_key(self, first: int, last: int) -> Hashable:
-        """What the baseline of rows first..last-1 depends on."""
+        """The key of the baseline of rows first..last-1."""
         run = self.request.first_run + first
         if self.scenario.repeats:
             run, last = 0, first + 1
@@ -139,7 +139,7 @@ def prepare(request: Request) -> Plan:
 
 
 def _check_reopens(policy: Any) -> None:
-    """Refuse who cannot be told that arms come and go."""
+    """Refuse a policy without `set_open` where arms come and go."""
     if not isinstance(policy, Policy):
         raise ValueError(
             "policy must be a rotting Policy where arms come and go (openings of the scenario), "
@@ -196,7 +196,7 @@ def empty_outcome(runs: int, checkpoints: int, arms: int) -> Outcome:
 
 
 def check_stop(stop: int, arms: int, policy: str = "the policy") -> None:
-    """Say why the loop has stopped, if it was the policy's fault."""
+    """Raise if the loop was stopped by an arm that cannot be chosen."""
     if stop == NO_SUCH_ARM:
         raise ValueError(f"choose must return an arm from 0 to {arms - 1}; {policy} did not")
     if stop == CLOSED_ARM:

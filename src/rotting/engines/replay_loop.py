@@ -1,4 +1,4 @@
-"""The loops that play a policy on what was logged: `engines.crowd` with a tape instead of a bandit.
+"""The loops that play a policy on what was logged: `engines.audience_loop` with a tape.
 
 `play_tape` takes the reward of the n-th showing from a tape. Where that has none, one is drawn
 around a curve, so that the policy goes on learning, and the curve's mean is what is collected.
@@ -34,7 +34,7 @@ word = random.word
 
 
 class Tape(NamedTuple):
-    """What was logged, by place: [key, arm] of an `EACH` tape, [arm, exposure - 1] if `POOLED`.
+    """Logged rewards by place: [key, arm] of an `EACH` tape, [arm, exposure - 1] if `POOLED`.
 
     Beyond it, means come from `curve`, and lie between `floor` and `ceiling`, whose second place is
     exposure - 1 if `POOLED`, else the number of showings that were logged before.
@@ -64,7 +64,7 @@ class Room(NamedTuple):
 
     @classmethod
     def empty(cls, keys: int, arms: int) -> Room:
-        """Arrays for so many keys and arms."""
+        """Arrays for these numbers of keys and arms."""
         shown = no_exposures(keys, arms)
         assert isinstance(shown, Exposures)
         return cls(
@@ -76,7 +76,7 @@ class Room(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What came out of each run; sums are of all its decisions."""
+    """The outcome of each run; sums are of all its decisions."""
 
     total: FloatArray  # the rewards of an `EACH` tape, else means
     low: FloatArray  # the same with the lowest means that those which are missing can have
@@ -86,7 +86,7 @@ class Played(NamedTuple):
 
     @classmethod
     def empty(cls, runs: int, arms: int) -> Played:
-        """Arrays for so many runs."""
+        """Arrays for a number of runs."""
         return cls(
             np.zeros(runs),
             np.zeros(runs),
@@ -203,7 +203,7 @@ def follow_rows(
     chosen: npt.NDArray[np.int32],
     stop: Any,
 ) -> None:
-    """What the policy would have chosen in each row, learning from those where that was shown."""
+    """The policy's choice in each row; it learns from the rows that show that choice."""
     exposure, pulls, draw = room.exposure, room.pulls, room.draw
     for r in range(chosen.shape[0]):
         if stop[0] != 0:

@@ -1,4 +1,4 @@
-"""A saved player, checked before it plays: the file may be damaged, or made up by somebody.
+"""Loading a saved player: everything is checked, for the file may be damaged or forged.
 
 Compiled code reads and writes wherever a state tells it to, so nothing is believed. Capacity and
 reach follow from the pulls, shapes and types from the policy, and every value must be one that play
@@ -51,7 +51,7 @@ _DRAW = new_draw(0)
 def load(
     saved: Saved, arms: Iterable[Hashable] | None, policy: Policy | None, trusted: bool
 ) -> Snapshot:
-    """What a saved player is made of; `trusted` is what the caller says of the file.
+    """The parts of a saved player, checked; `trusted` is the caller's word for the file.
 
     A trusted file is checked all the same, but its policy need not say what its state may hold, and
     it may need any amount of memory.
@@ -98,7 +98,7 @@ def load(
 
 
 def _check_audience(saved: Saved, policy: Policy, audience: Audience, trusted: bool) -> None:
-    """Refuse what cannot play an audience, and one that needs more memory than a file may ask."""
+    """Refuse a policy that cannot play an audience, and one that needs too much memory."""
     check_audience(policy)
     why = why_no_rest(policy)
     if audience.keys.rest is not None and why:
@@ -119,7 +119,7 @@ def _check_audience(saved: Saved, policy: Policy, audience: Audience, trusted: b
 
 
 def _check_agreement(state: Any, ledger: Ledger) -> None:
-    """Refuse a state that has not the pulls, or the open arms, of the ledger."""
+    """Refuse a state whose pulls or open arms differ from the ledger's."""
     wanted = {"arms.pulls": ledger.pulls, "opening.flags": ledger.open}
     by_key = {"per_key.flags": ledger.open}  # every other array belongs to one key
     for leaf in leaves(state):
@@ -132,7 +132,7 @@ def _check_agreement(state: Any, ledger: Ledger) -> None:
 
 @contextlib.contextmanager
 def _only_value_errors() -> Iterator[None]:
-    """Data of a wrong kind can raise almost anything, somewhere in a policy or a model."""
+    """Turn other exceptions into ValueError: wrong data can raise almost anything in a policy."""
     try:
         yield
     except ValueError:
@@ -143,7 +143,7 @@ def _only_value_errors() -> Iterator[None]:
 
 
 def policy_of(saved: Saved, policy: Policy | None) -> Policy:
-    """The policy of a saved player: as it was saved, or the one given if that could not be."""
+    """The policy of a saved player; the one given if it was not saved."""
     if policy is not None:
         if not isinstance(policy, Policy) or policy.label != saved.policy_name:
             raise ValueError(f"policy must be the saved {saved.policy_name}, got {policy!r}")
@@ -162,7 +162,7 @@ def policy_of(saved: Saved, policy: Policy | None) -> Policy:
 
 
 def _check_sizes(saved: Saved, policy: Policy, decided: int, most: int) -> None:
-    """Refuse sizes that do not follow from the decisions, and the highest pull a policy knows."""
+    """Refuse sizes that do not follow from the decisions and the highest pull."""
     if not 1 <= saved.start <= saved.arm_count:
         raise ValueError(
             f"saved state is damaged: start must be 1 to {saved.arm_count} arms, "
@@ -184,13 +184,13 @@ def _check_sizes(saved: Saved, policy: Policy, decided: int, most: int) -> None:
 
 
 def _of_one_size(saved: Saved, policy: Policy) -> Saved:
-    """What never grows has the size of today, whatever it was when the player was saved."""
+    """The same with today's size of what never grows."""
     capacity = saved.capacity if policy.grows else UNLIMITED
     return saved._replace(capacity=capacity, reach=saved.reach if policy.tables else FIRST)
 
 
 def _bytes(found: Iterable[Leaf]) -> int:
-    """How much memory the arrays of params and states take."""
+    """Bytes of the arrays of params and states."""
     return sum(getattr(leaf.value, "nbytes", 8) for leaf in found)
 
 
@@ -279,7 +279,7 @@ def _draw(saved: Saved) -> Draw:
 
 
 def _some(counts: list[Any]) -> str:
-    """The first counts, as many as fit into a line."""
+    """The first counts, shortened to a line."""
     shown = str(counts[:20])
     return shown if len(counts) <= 20 else f"{shown[:-1]}, ...]"
 
@@ -363,7 +363,7 @@ def _check_numbers(ledger: Ledger) -> None:
 
 
 def waiting_rows(saved: Saved, ledger: Ledger, audience: Audience | None, shown: Any) -> list[Row]:
-    """The pulls that wait for their rewards: made, each of them once, in the order of decisions.
+    """The pulls that wait for rewards, checked: made, distinct, in the order of decisions.
 
     `shown` are the counts by key of an audience, [key, arm].
     """

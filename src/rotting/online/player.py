@@ -1,4 +1,4 @@
-"""The online object: a policy played one decision at a time, as a service would."""
+"""The player: a policy that decides one request at a time."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class AnyPlayer:
         self._alone(lambda: self.core.draw_by(name))
 
     def _columns(self, rows: IntArray, chances: FloatArray) -> tuple[Any, ...]:
-        """What `Decisions` are made of, from rows in which an arm was chosen."""
+        """The columns of `Decisions`, from the rows of a batch."""
         numbers, pulls = rows[:, 0].copy(), rows[:, 1].copy()
         if not self.core.assigned:
             return self.core.arms, numbers, pulls
@@ -401,7 +401,7 @@ class AnyPlayer:
 
     @classmethod
     def _check_kind(cls, saved: save.Saved) -> None:
-        """Refuse what was saved of another kind of player."""
+        """Refuse the saved state of another kind of player."""
         raise NotImplementedError
 
     @classmethod
@@ -418,7 +418,7 @@ class AnyPlayer:
         return player
 
     def __getstate__(self) -> dict[str, Any]:
-        """A snapshot: neither the lock, nor addresses of this player's arrays, nor the hook."""
+        """A snapshot, without the lock, the hook and the addresses of arrays."""
         more = getattr(self, "__dict__", {})  # of a subclass
         return {**more, "core": self.core.snapshot()}
 
@@ -427,7 +427,7 @@ class AnyPlayer:
             setattr(self, name, Core(value) if name == "core" else value)
 
     def __copy__(self) -> Self:
-        """A copy shares nothing with the original: two players on one state would be no copy."""
+        """A copy that shares nothing with the original."""
         return copy.deepcopy(self)
 
 
@@ -501,7 +501,7 @@ class Player(AnyPlayer):
 
     @reported
     def _select(self, among: Iterable[Any] | None = None, at: Any = None) -> Any:
-        """`select` with arms or a time given, or for a player that is watched."""
+        """`select` with arms or a time, or for a player with a hook."""
         core = self.core
         allowed = core.flags(among)
 
@@ -567,7 +567,7 @@ class Player(AnyPlayer):
 
     @reported
     def _update(self, decision: Any, reward: Any) -> None:
-        """`update` for a player that is watched."""
+        """`update` for a player with a hook."""
         number, pull, _ = self._named(decision)
         value = checks.reward(reward)
         self._alone(lambda: self.core.learn_again(number, pull, value))
@@ -687,7 +687,7 @@ class Player(AnyPlayer):
         return [Decision(self.core.arms[row[0]], row[1]) for row in sorted(rows)]
 
     def _named(self, decision: Any) -> tuple[int, Any, int]:
-        """Also of a decision in another form than a pair; there are no keys, and theirs is zero."""
+        """The same for a player without keys, whose key is zero."""
         try:
             if isinstance(decision, Assigned):
                 arm, pull = decision.arm, decision.pull

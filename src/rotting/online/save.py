@@ -29,7 +29,7 @@ from rotting.online.labels import freeze
 from rotting.provenance import VERSION
 
 FORMAT = 6
-# arrays of the ledger that are saved; what waits is saved as a list, the rest follows
+# arrays of the ledger that are saved; waiting decisions are saved as a list
 LEDGER = ("pulls", "rewarded", "total", "last_chosen", "open", "clock", "numbers", "draw")
 _MAGIC = b"rotting\x01"
 
@@ -49,7 +49,7 @@ _PATHS_BEFORE_6 = {
 
 
 class Saved(NamedTuple):
-    """What is saved of a player."""
+    """The content of a saved player."""
 
     policy: Any  # as plain data; None if it holds a Python function
     policy_name: str  # its label
@@ -70,15 +70,15 @@ class Saved(NamedTuple):
 
 
 def saved_ledger(ledger: Ledger) -> dict[str, Any]:
-    """The arrays of a ledger that are saved, by name; those of the counts by key by their path."""
+    """The arrays of a ledger that are saved, by name; counts by key by their path."""
     counts = {f"exposure.{leaf.path}": leaf.value for leaf in leaves(ledger.exposure)}
     return {**{name: getattr(ledger, name) for name in LEDGER}, **counts}
 
 
 def saved_of(snapshot: Snapshot) -> Saved:
-    """What is saved of a player as it was at one moment; ValueError for labels that cannot be."""
+    """The content to save of a snapshot; ValueError for labels that cannot be saved."""
     ledger, keys = snapshot.ledger, snapshot.keys
-    # how far space was made ahead is no part of what a player is
+    # space made ahead is not part of a player's state
     ledger.clock[[at.GROW_AT, at.GROW_AT_PULL, at.UNHASHED]] = 0
     columns = 6 if keys is None else 8
     places = 0 if keys is None else int(exposure_of(snapshot.state, ledger).counts.shape[0])
@@ -103,7 +103,7 @@ def saved_of(snapshot: Snapshot) -> Saved:
 
 
 def _plain_row(row: Row) -> list[Any]:
-    """A pull that waits, as JSON can hold it."""
+    """A waiting decision as JSON: NaN becomes null."""
     return [*row[:3], None if math.isnan(row[3]) else row[3], *row[4:]]
 
 
@@ -151,7 +151,7 @@ def read_json(text: str | bytes) -> Saved:
     return saved
 
 
-# what the fields of a document may be; what is not here is checked where it is used
+# types of a document's fields; others are checked where they are used
 _KINDS: dict[str, tuple[type, ...]] = {
     "policy": (dict, type(None)),
     "policy_name": (str,),
@@ -205,12 +205,12 @@ def read_bytes(data: bytes) -> Saved:
 
 
 def _longest(packed: bytes) -> int:
-    """How long the text of compressed bytes may be: random states compress little."""
+    """The longest text that compressed bytes may expand to."""
     return (16 << 20) + 64 * len(packed)
 
 
 def _decompressed(packed: bytes, most: int) -> bytes:
-    """What was compressed, and never more than `most` bytes of it."""
+    """Decompress, but never more than `most` bytes."""
     reader = zlib.decompressobj()
     try:
         found = reader.decompress(packed, most + 1)
@@ -234,7 +234,7 @@ def _pack(array: Any) -> dict[str, Any]:
 
 
 def unpack(path: str, packed: Any, like: Any) -> Any:
-    """An array of the type and shape of another one; nothing else is ever expanded."""
+    """A saved array; it must have the type and shape of `like`, or it is not expanded."""
     if not isinstance(packed, dict):
         raise ValueError(f"saved state is damaged: {path} must be an array")
     shape = packed.get("shape")
@@ -251,7 +251,7 @@ def unpack(path: str, packed: Any, like: Any) -> Any:
 
 
 def _plain_or_none(policy: Any) -> Any:
-    """A policy as plain data, if it can be."""
+    """A policy as plain data; None if it holds a Python function."""
     try:
         return plain.to_plain(policy)
     except ValueError:

@@ -52,7 +52,7 @@ class Done(NamedTuple):
 
 
 _DONE: dict[tuple[str, tuple[type, ...], str], Done] = {}
-# what the compiler remembers: functions, as they were when compiled, and params with their verbs
+# functions as they were when they were compiled, and the verbs of params
 _FUNCTIONS: dict[int, Snapshot] = {}
 _VERBS: dict[type, Verbs] = {}
 
@@ -77,7 +77,7 @@ def compiled(loop: Callable[..., Any], params: Any, state: Any, layout: str = ""
 
 
 def _fingerprint(loop: Any, params: Any, state: Any, layout: str) -> Fingerprint:
-    """What the loop is made from: code, constants, and the fields of all that it is handed."""
+    """The fingerprint of a loop: code, constants, and the fields of all its arguments."""
     # a policy may hold others, whose verbs it calls
     held = [kind for kind in kinds(params) if kind in KINDS]
     verbs = [verb for kind in held for verb in KINDS[kind].compiled]
@@ -184,14 +184,14 @@ def title_of(params: Any) -> str:
 
 @contextlib.contextmanager
 def first_call(params: Any) -> Iterator[None]:
-    """Where a policy is compiled: Ctrl-C stops it, and what cannot be compiled is explained."""
+    """Around compiling: Ctrl-C stops it, and a failure is explained."""
     with explained(params), interruptible():
         yield
 
 
 @contextlib.contextmanager
 def explained(params: Any) -> Iterator[None]:
-    """Say of a policy that cannot be compiled what stands in the way, in a line."""
+    """Explain in one line why a policy cannot be compiled."""
     try:
         yield
     except Exception as error:
@@ -205,7 +205,7 @@ def explained(params: Any) -> Iterator[None]:
         ) from error
 
 
-# In what numba says: a line that holds one of these names a reason. The last is the innermost.
+# Lines of numba's message with one of these name a reason. The last is the innermost.
 _TELLING = (
     "NameError",
     "Untyped global name",
@@ -222,7 +222,7 @@ _PLACE = re.compile(r"^During: .* at (\S.*) \((\d+)\)$")
 
 
 def _reason(text: str) -> str:
-    """What stands in the way, in a line, from the pages that numba says; and where that is."""
+    """The reason in one line, from numba's pages of message, and where it is."""
     lines = [line.strip() for line in _COLOUR.sub("", text).splitlines()]
     telling = [k for k, line in enumerate(lines) if any(word in line for word in _TELLING)]
     if not telling:

@@ -33,7 +33,7 @@ _KNOWN: list[Callable[..., Any]] = []  # functions that the compiler knows from 
 
 
 def make_known(function: Callable[..., Any], find: Callable[..., Any], **options: Any) -> None:
-    """Tell the compiler how to find the body of a function, by the types it is called with."""
+    """Register how the body of a function is found, by the types of its arguments."""
     from numba.extending import overload
 
     _KNOWN.append(function)
@@ -41,7 +41,7 @@ def make_known(function: Callable[..., Any], find: Callable[..., Any], **options
 
 
 def forget(functions: Sequence[Callable[..., Any]] = ()) -> None:
-    """Let the compiler forget what it has compiled of these functions, or of all of them.
+    """Clear numba's compiled forms of these functions, or of all of them.
 
     It would use it again, with the constants of then, in whatever is compiled next.
     """
@@ -134,7 +134,7 @@ per_key_state.fetch.table.generate = lambda state, rows, key: fetching(state)
 
 
 def register() -> None:
-    """Make all functions with variants, or marked `shared`, so far known to the compiler."""
+    """Register all functions with variants or marked `shared` that are new."""
     with LOCK:
         while DECLARED:
             function = DECLARED.pop()
@@ -147,7 +147,7 @@ def register() -> None:
 
 @functools.cache
 def register_gpu_forms() -> None:
-    """Make the functions' forms for a GPU known to its compiler."""
+    """Register the functions' forms for a GPU."""
     from numba.extending import overload
 
     for usual, form in GPU_FORMS:
@@ -158,7 +158,7 @@ def register_gpu_forms() -> None:
 
 @functools.cache
 def register_loops(loops: tuple[Callable[..., Any], ...]) -> None:
-    """Let compiled code call these loops: the CUDA engine's kernels do."""
+    """Register loops that compiled code calls: the CUDA engine's kernels do."""
     from numba.extending import overload
 
     for loop in loops:
