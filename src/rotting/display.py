@@ -11,7 +11,7 @@ from typing import Any
 
 
 @functools.singledispatch
-def plot(shown: Any, axes: Any = None, **options: Any) -> Any:
+def plot(shown: Any, *, axes: Any = None, **options: Any) -> Any:
     """Draw an object, into these axes or a new figure's; returns the axes.
 
     Raises:

@@ -197,7 +197,7 @@ class Comparison:
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the regret curves, into these axes or a new figure's; returns the axes."""
-        drawn: Axes = display.plot(self, axes)
+        drawn: Axes = display.plot(self, axes=axes)
         return drawn
 
     def _repr_html_(self) -> str:

@@ -150,7 +150,7 @@ class Result:
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw the regret curve, into these axes or a new figure's; returns the axes."""
-        drawn: Axes = display.plot(self, axes)
+        drawn: Axes = display.plot(self, axes=axes)
         return drawn
 
     def _repr_html_(self) -> str:

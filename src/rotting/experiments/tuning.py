@@ -79,7 +79,7 @@ class Tuning:
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw a grid over one parameter, into these axes or a new figure's; returns the axes."""
-        drawn: Axes = display.plot(self, axes)
+        drawn: Axes = display.plot(self, axes=axes)
         return drawn
 
     def _repr_html_(self) -> str:

@@ -120,7 +120,7 @@ class Model(Checked):
 
         `pulls` is how far, by default until half of the fall is seen, or more.
         """
-        drawn: Axes = display.plot(self, axes, pulls=pulls)
+        drawn: Axes = display.plot(self, axes=axes, pulls=pulls)
         return drawn
 
     def _repr_html_(self) -> str:

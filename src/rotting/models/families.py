@@ -132,7 +132,7 @@ class Family(Checked):
 
         `pulls` is how far, by default until half of the fall is seen, or more.
         """
-        drawn: Axes = display.plot(self, axes, pulls=pulls)
+        drawn: Axes = display.plot(self, axes=axes, pulls=pulls)
         return drawn
 
     def _repr_html_(self) -> str:

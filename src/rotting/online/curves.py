@@ -133,7 +133,7 @@ class Curves:
 
         `ax` is an older name of `axes`.
         """
-        drawn: Axes = display.plot(self, ax if axes is None else axes)
+        drawn: Axes = display.plot(self, axes=ax if axes is None else axes)
         return drawn
 
     def cells(self) -> list[list[str]]:

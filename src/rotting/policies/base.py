@@ -195,20 +195,8 @@ class Policy(Checked):
         other plays pooled, keys ignored, and says so in its tables.
 
         Args:
-            arms: Labels: words, numbers, dates, anything hashable.
-            seed: Fixes all random numbers: the same seed and rewards give the same decisions.
-            horizon: The number of decisions there will be; few policies need it.
-            compiled: True compiles the policy when the player is made (seconds, the first time on a
-                machine), False plays in plain Python. By default the player decides in plain Python
-                at once and changes to compiled verbs when another process has compiled them;
-                decisions are the same to the bit.
-            reward_window: Decisions after which a decision without a reward expires.
-            reward_time: The same as a time: a number in your own unit, or a timedelta;
-                `select(at=...)` then gives the time.
-            default_reward: The reward of an expired decision, zero for clicks; without it nothing
-                is learnt from it. It needs a window or a time.
-            explore: Share of the decisions that are a control group: the arm is drawn uniformly
-                from those allowed, and `player.lift()` compares the policy with equal shares.
+            arms, seed, horizon, compiled, reward_window, reward_time, default_reward, explore: As
+                for `online`.
             rest: How the policy's counts fade: `HalfLife` or `Window` ("three a day").
 
         Returns:

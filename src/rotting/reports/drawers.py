@@ -1,10 +1,12 @@
 """Which function draws which type: the entries of `rotting.display`.
 
-Each drawer is imported when it is first used: Matplotlib takes long to import.
+A drawer is imported when it is first used: Matplotlib takes long to import.
 """
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
 from typing import Any
 
 from rotting import display
@@ -16,98 +18,41 @@ from rotting.models import Family, Interval, Model
 from rotting.online.curves import Curves
 from rotting.online.player import AnyPlayer
 
-
-@display.plot.register(Model)
-@display.plot.register(Family)
-@display.plot.register(Interval)
-@display.plot.register(Scenario)
-def _(shown: Any, axes: Any = None, pulls: int | None = None) -> Any:
-    from rotting.reports.means import mean_curves
-
-    return mean_curves(shown, pulls=pulls, axes=axes)
-
-
-@display.plot.register(Result)
-@display.plot.register(Comparison)
-def _(shown: Any, axes: Any = None) -> Any:
-    from rotting.reports.plots import regret_curves
-
-    return regret_curves(shown, axes=axes)
-
-
-@display.plot.register
-def _(shown: Tuning, axes: Any = None) -> Any:
-    from rotting.reports.plots import grid_curve
-
-    return grid_curve(shown, axes=axes)
+# module and function, below `rotting.reports`
+PLOTS: dict[type, str] = {
+    Model: "means.mean_curves",
+    Family: "means.mean_curves",
+    Interval: "means.mean_curves",
+    Scenario: "means.mean_curves",
+    Result: "plots.regret_curves",
+    Comparison: "plots.regret_curves",
+    Tuning: "plots.grid_curve",
+    Curves: "curves.draw_curves",
+}
+FRAGMENTS: dict[type, str] = {
+    Model: "notebook_bandits.model_html",
+    Family: "notebook_bandits.family_html",
+    Interval: "notebook_bandits.interval_html",
+    Scenario: "notebook_bandits.scenario_html",
+    Result: "notebook_results.result_html",
+    Comparison: "notebook_results.comparison_html",
+    Tuning: "notebook_results.tuning_html",
+    Curves: "notebook_players.curves_html",
+    AnyPlayer: "notebook_players.player_html",
+}
 
 
-@display.plot.register
-def _(shown: Curves, axes: Any = None) -> Any:
-    from rotting.reports.curves import draw_curves
+def _late(place: str) -> Callable[..., Any]:
+    """The drawer at this place, imported by its first call."""
+    module, _, name = place.partition(".")
 
-    return draw_curves(shown, axes)
+    def draw(*args: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module(f"rotting.reports.{module}"), name)(*args, **options)
 
-
-@display.html.register
-def _(shown: Model) -> str:
-    from rotting.reports.notebook_bandits import model_html
-
-    return model_html(shown)
+    return draw
 
 
-@display.html.register
-def _(shown: Family) -> str:
-    from rotting.reports.notebook_bandits import family_html
-
-    return family_html(shown)
-
-
-@display.html.register
-def _(shown: Interval) -> str:
-    from rotting.reports.notebook_bandits import interval_html
-
-    return interval_html(shown)
-
-
-@display.html.register
-def _(shown: Scenario) -> str:
-    from rotting.reports.notebook_bandits import scenario_html
-
-    return scenario_html(shown)
-
-
-@display.html.register
-def _(shown: Result) -> str:
-    from rotting.reports.notebook_results import result_html
-
-    return result_html(shown)
-
-
-@display.html.register
-def _(shown: Comparison) -> str:
-    from rotting.reports.notebook_results import comparison_html
-
-    return comparison_html(shown)
-
-
-@display.html.register
-def _(shown: Tuning) -> str:
-    from rotting.reports.notebook_results import tuning_html
-
-    return tuning_html(shown)
-
-
-@display.html.register
-def _(shown: Curves) -> str:
-    from rotting.reports.notebook_players import curves_html
-
-    return curves_html(shown)
-
-
-@display.html.register
-def _(shown: AnyPlayer) -> str:
-    from rotting.online.inspect import curves_of_player
-    from rotting.reports.notebook_players import player_html
-
-    return player_html(shown.table(), curves_of_player(shown.core.snapshot()))
+for _kind, _place in PLOTS.items():
+    display.plot.register(_kind, _late(_place))
+for _kind, _place in FRAGMENTS.items():
+    display.html.register(_kind, _late(_place))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from rotting.online.curves import Curves
-from rotting.online.inspect import Believed
-from rotting.online.table import Table
+from rotting.online.inspect import curves_of_player
+from rotting.online.player import AnyPlayer
 from rotting.reports.curves import draw_believed, draw_curves
 from rotting.reports.notebook import beside, fewer, fragment, picture, said, table
 
 _ROWS = 40  # of a table
 
 
-def player_html(arms: Table, believed: Believed | None) -> str:
-    """The table of the arms, and what the policy believes of their pulls."""
+def player_html(player: AnyPlayer) -> str:
+    """The table of the arms, and their learnt curves where the policy has some."""
+    arms, believed = player.table(), curves_of_player(player.core.snapshot())
     text = arms._repr_html_()
     if believed is None:
         return text
