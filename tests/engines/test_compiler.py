@@ -24,7 +24,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
         scenario = scenarios()["constants"]
         for policy in examples():
             rotting.simulate(playable(policy, scenario), scenario, runs=1)
-            policy.online(range(3), horizon=300).select()
+            policy.online(range(3), horizon=300, compiled=True).select()
         stats = [done.loop.stats for done in compiler._DONE.values()]
         print(json.dumps({"misses": sum(sum(s.cache_misses.values()) for s in stats),
                           "hits": sum(sum(s.cache_hits.values()) for s in stats)}))

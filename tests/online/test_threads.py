@@ -34,7 +34,7 @@ def waits_for(player):  # and the state agrees with what the player has counted
     return len(player.outstanding)
 
 def share(policy):
-    player = policy.online(range(ARMS))
+    player = policy.online(range(ARMS), compiled=True)
     wrong, saved, working = [], [0], [True]
 
     def work(thread):
