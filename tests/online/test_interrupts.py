@@ -24,9 +24,8 @@ from rotting import Player, policies
 faulthandler.dump_traceback_later(120, exit=True)
 armed, rng = [False], random.Random(0)
 
-def interrupt(*_):
+def interrupt(*_):  # again after a while: one within a weak reference's callback is lost
     if armed[0]:
-        armed[0] = False
         raise KeyboardInterrupt
 
 signal.signal(signal.SIGINT, interrupt)
@@ -39,10 +38,12 @@ while hits < 300:
         player.update(player.select(), 0.5)
     try:
         armed[0] = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(5e-5, 4e-4))
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(5e-5, 4e-4), 0.1)
         while True:
             player.update(player.select(), 0.5)
     except KeyboardInterrupt:
+        armed[0] = False
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         hits += 1
     arms, ledger = player.core.state.arms, player.core.ledger
     assert arms.pulls.tolist() == list(player.pulls.values()), hits
@@ -95,9 +96,8 @@ from rotting import Player, policies
 faulthandler.dump_traceback_later(120, exit=True)
 armed, rng = [False], random.Random(0)
 
-def interrupt(*_):
+def interrupt(*_):  # again after a while: one within a weak reference's callback is lost
     if armed[0]:
-        armed[0] = False
         raise KeyboardInterrupt
 
 def something(player):
@@ -134,10 +134,12 @@ while hits < 200:
         player.learn([0], [0.5])  # compiled now
     try:
         armed[0] = True
-        signal.setitimer(signal.ITIMER_REAL, rng.uniform(5e-5, 2e-3))
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(5e-5, 2e-3), 0.1)
         while True:
             something(player)
     except KeyboardInterrupt:
+        armed[0] = False
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         hits += 1
     arms, ledger = player.core.state.arms, player.core.ledger
     assert arms.pulls.tolist() == list(player.pulls.values()), hits
