@@ -14,6 +14,7 @@ import pytest
 
 from cases import run_script
 from rotting import policies
+from rotting.online import background
 
 # plays until the player is compiled, and some rounds more; `same` is a plain player beside it
 PLAY = """
@@ -274,3 +275,24 @@ def test_true_and_false_mean_what_they_say() -> None:
     assert policies.UCB1().online(["a"], compiled=True).compiled
     assert not policies.UCB1().online(["a"], compiled=False).compiled
     assert policies.UCB1().online(["a"], compiled=False).core.job is None
+
+
+def test_a_job_that_is_settled_while_a_player_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read twice, it was not ready first and then ready: the player stayed in plain Python."""
+
+    class Settling(background.Job):
+        looks = 0
+
+        @property
+        def ready(self) -> bool:
+            self.looks += 1
+            return self.looks > 1
+
+        @ready.setter
+        def ready(self, value: bool) -> None:
+            pass
+
+    job = Settling()
+    monkeypatch.setattr(background, "job_for", lambda core: job)
+    core = policies.UCB1().online(["a", "b"]).core
+    assert core.fast or core.job is job

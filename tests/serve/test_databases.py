@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rotting.serve.database import Connection, Database
+from rotting.serve.database import Database
 from rotting.serve.events import Event, Kind
 from rotting.serve.lease import lease
 from rotting.serve.mark import linked
@@ -273,12 +273,3 @@ def test_a_lease_ends_with_its_process(name: str, tmp_path: Path) -> None:
         process.join()
     with kept.lease():
         pass
-
-
-def test_a_connection_is_small() -> None:
-    """Whoever puts another one there (tests: a disk that forgets) needs three methods."""
-    assert {name for name in vars(Connection) if not name.startswith("_")} == {
-        "execute",
-        "executemany",
-        "close",
-    }

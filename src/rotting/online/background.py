@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from rotting.online.core import Core
 
 PATIENCE = 1000  # decisions, or rows of a batch, that plain Python is good for
+_TURN = 120.0  # seconds that a process waits for another one to compile the same
 _ARMS = 4  # the process needs no more: what is compiled does not depend on their number
 _LOG = logging.getLogger("rotting")
 _ONE = threading.Semaphore(1)  # one process at a time: the cores are for the player
@@ -110,7 +112,7 @@ class Job:
 
     def _compiled_elsewhere(self, request: dict[str, Any]) -> str:
         """Let another process compile; returns why that failed, or an empty text."""
-        command = [sys.executable, "-m", "rotting.online.background"]
+        command = [sys.executable, "-P", "-m", "rotting.online.background"]
         paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
         with _ONE:
             if self.settled:
@@ -224,7 +226,10 @@ def _end_with_parent() -> None:
 
 @contextlib.contextmanager
 def _in_turn(request: dict[str, Any]) -> Iterator[None]:
-    """One process of this user compiles a kind; those that wait find it in the cache."""
+    """One process of this user compiles a kind; those that wait find it in the cache.
+
+    They wait for a while only: the lock saves work, and nothing depends on it.
+    """
     try:
         import fcntl
     except ImportError:  # Windows: each compiles
@@ -237,8 +242,14 @@ def _in_turn(request: dict[str, Any]) -> Iterator[None]:
     except OSError:
         yield
         return
+    until = time.monotonic() + _TURN
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                time.sleep(0.1)
         yield
 
 

@@ -168,7 +168,8 @@ class Core:
         self.fast, self.job = self.compiled is True, None
         if self.compiled is None:
             job = background.job_for(self)
-            self.fast, self.job = job.ready, None if job.ready else job
+            self.fast = job.ready  # read once: its thread may set it now
+            self.job = None if self.fast else job
         self.begin(self.params, self.state, self.ledger)
 
     @classmethod
@@ -218,8 +219,8 @@ class Core:
         """Continue with compiled calls, from the same state."""
 
         def change() -> None:
-            self.compiled = True
             self._go_fast()
+            self.compiled = True
 
         self.lock.alone(change)
 
