@@ -39,7 +39,7 @@ if __name__ == "__main__":
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     repository = project.get("urls", {}).get("Repository", "")
-    version = runpy.run_path(str(ROOT / "src" / "rotting" / "provenance.py"))["VERSION"]
+    version = runpy.run_path(str(ROOT / "src" / "rotting" / "_provenance.py"))["VERSION"]
     setup(
         long_description=index_page(
             (ROOT / "README.md").read_text(encoding="utf-8"), repository, version

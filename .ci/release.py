@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
 def version(root: Path = ROOT) -> str:
     """The version that the package says it is."""
-    return str(runpy.run_path(str(root / "src" / "rotting" / "provenance.py"))["VERSION"])
+    return str(runpy.run_path(str(root / "src" / "rotting" / "_provenance.py"))["VERSION"])
 
 
 def papers(root: Path = ROOT) -> Outcome:
@@ -46,7 +46,7 @@ def papers(root: Path = ROOT) -> Outcome:
     if latest is None:
         return Outcome("FAILED", "CHANGELOG.md has no heading as ## 1.2.3 (2020-12-31)")
     said = {
-        "src/rotting/provenance.py": (ours, latest.group(2)),
+        "src/rotting/_provenance.py": (ours, latest.group(2)),
         "CHANGELOG.md": latest.groups(),
         "CITATION.cff": (str(cited.get("version")), str(cited.get("date-released"))),
     }

@@ -27,10 +27,10 @@ from rich.table import Table
 
 from record import record
 from rotting import Arm, Gaussian, Scenario, models, policies
-from rotting.catalogue.names import parse_policy
-from rotting.reports import plots
-from rotting.reports.ink import BLUE, DASHES, RED
-from rotting.reports.naming import End, name_ends
+from rotting._catalogue.names import parse_policy
+from rotting._show import plots
+from rotting._show.ink import BLUE, DASHES, RED
+from rotting._show.line_names import End, name_ends
 
 ARMS, MANY_ARMS = 10, 40
 MILLION = 1_000_000

@@ -18,8 +18,8 @@ import numpy as np
 
 from record import record
 from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
-from rotting.reports import plots
-from rotting.theory.caps import caps_of
+from rotting._show import plots
+from rotting.theory._caps import caps_of
 
 CREATIVES = {
     "spring": Arm(models.Step(at=3, before=0.08, after=0.015)),

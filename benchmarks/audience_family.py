@@ -20,7 +20,7 @@ from rich.table import Table
 
 from record import record
 from rotting import Audience, policies, simulate
-from rotting.league.audience_settings import SETTINGS
+from rotting.league._audience_settings import SETTINGS
 
 SHOWINGS = (2_000, 10_000, 50_000, 200_000)
 EACH = 100  # showings to a user

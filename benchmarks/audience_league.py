@@ -14,13 +14,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from rotting._progress import bar
+from rotting._provenance import machine, versions
+from rotting._show import plots
+from rotting._show.data import json_text
 from rotting.league import AUDIENCES
-from rotting.league import audience_playing as playing
-from rotting.league import audience_report as report
-from rotting.progress import bar
-from rotting.provenance import machine, versions
-from rotting.reports import plots
-from rotting.reports.data import json_text
+from rotting.league import _audience_play as playing
+from rotting.league import _audience_report as report
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "audience_league.json"

@@ -21,8 +21,8 @@ from rich.table import Table
 from record import record
 from rotting import policies, simulate
 from rotting.kernel.arrays import FloatArray
-from rotting.league.audience_contestants import CAPS
-from rotting.league.audience_settings import SETTINGS
+from rotting.league._audience_contestants import CAPS
+from rotting.league._audience_settings import SETTINGS
 from rotting.policies import Policy
 
 OURS, MIXTURE, POOLED = "Fatigue", "Mixture", "Thompson"

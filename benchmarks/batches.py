@@ -21,11 +21,11 @@ from rich.table import Table
 
 from record import record
 from rotting import Arm, models, policies
+from rotting._show import plots
+from rotting._show.ink import inks
+from rotting._show.line_names import End, name_ends
 from rotting.papers import levine2017
 from rotting.policies import Policy
-from rotting.reports import plots
-from rotting.reports.ink import inks
-from rotting.reports.naming import End, name_ends
 
 HERE = Path(__file__).parent
 SIZES = (1, 10, 100, 1000)

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from record import record
 from rotting import policies, simulate
-from rotting.league.candy import FAMILY, MACHINE, candy_cane
+from rotting.league._candy import FAMILY, MACHINE, candy_cane
 
 RUNS = 200
 POLICIES: dict[str, policies.Policy] = {

@@ -21,10 +21,10 @@ from rich.table import Table
 
 from record import record
 from rotting import Audience, Bernoulli, RandomArms, Scenario, models, policies, simulate
+from rotting._show import plots
+from rotting._show.ink import inks
+from rotting._show.line_names import End, name_ends
 from rotting.policies import Policy
-from rotting.reports import plots
-from rotting.reports.ink import inks
-from rotting.reports.naming import End, name_ends
 
 HERE = Path(__file__).parent
 KEYS = (0, 100, 1_000, 10_000, 100_000, 1_000_000)  # none: no audience

@@ -18,8 +18,8 @@ import numpy as np
 
 from record import record
 from rotting import Arm, Gaussian, Scenario, policies, simulate
+from rotting._progress import bar
 from rotting.models import Constant, Exponential, Model, Polynomial, Scaled, Step, Table
-from rotting.progress import bar
 
 KINDS = ("step", "line", "exponential", "power", "constant")
 HORIZON = 10_000

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from rotting import Scenario, policies, simulate
-from rotting.engines.cuda import engine
-from rotting.engines.plan import Request, empty_outcome, prepare
+from rotting._engines.cuda import engine
+from rotting._engines.plan import Request, empty_outcome, prepare
 from rotting.papers import levine2017
 
 FAMILY, SIGMA = levine2017.FAMILY, levine2017.SIGMA

@@ -20,9 +20,9 @@ import numpy as np
 
 from record import record
 from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
-from rotting.reports import plots
-from rotting.reports.ink import inks
-from rotting.reports.naming import End, name_ends
+from rotting._show import plots
+from rotting._show.ink import inks
+from rotting._show.line_names import End, name_ends
 
 HERE = Path(__file__).parent
 SIGMA = 0.2**0.5

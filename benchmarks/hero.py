@@ -12,8 +12,8 @@ import numpy as np
 
 from audience_curves import CREATIVES, RUNS, SEED, SHOWINGS, USERS, learnt
 from rotting import Audience, Bernoulli, Scenario, policies, simulate
-from rotting.reports import plots
-from rotting.reports.ink import GREY, PINK, ink, readable
+from rotting._show import plots
+from rotting._show.ink import GREY, PINK, ink, readable
 
 PICTURES = Path(__file__).parents[1] / "docs" / "images"
 GROUNDS = {"light": ("#FFFFFF", "#1F2328", "#D0D7DE"), "dark": ("#0D1117", "#E6EDF3", "#3D444D")}

@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 from record import record
+from rotting._online.lift import ENOUGH, evidence, half_width, largest_weight
 from rotting.kernel.arrays import FloatArray, IntArray
-from rotting.online.lift import ENOUGH, evidence, half_width, largest_weight
 
 LEVEL = 0.95
 

@@ -24,7 +24,7 @@ LOCK_COST = 1.15  # at most
 
 
 class _Unlocked(ast.NodeTransformer):
-    """Takes the lock, as `rotting.online.lock` has it written, out of a method."""
+    """Takes the lock, as `rotting._online.lock` has it written, out of a method."""
 
     def __init__(self) -> None:
         self.taken, self.let_go = 0, 0

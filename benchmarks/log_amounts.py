@@ -28,7 +28,7 @@ from rich.table import Table
 
 from record import record
 from rotting.logs import Log, read, synthetic
-from rotting.logs.diagnosis.diagnosing import diagnose_log
+from rotting.logs._diagnosis.diagnosing import diagnose_log
 
 SHOWN = ("right", "unknown", "false")
 UNKNOWN = "cannot-tell"

@@ -25,7 +25,7 @@ from scipy.stats import binom
 
 from record import record
 from rotting.logs import read, synthetic
-from rotting.logs.diagnosis.diagnosing import diagnose_log
+from rotting.logs._diagnosis.diagnosing import diagnose_log
 
 RIGHT = {
     "constant": "does-not-rot",

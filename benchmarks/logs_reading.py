@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from record import record, seconds
-from rotting.provenance import versions
+from rotting._provenance import versions
 
 LONGER, GIGABYTES = 4.0, 4.0
 ARMS = 40

@@ -14,9 +14,9 @@ import numpy as np
 
 from record import record
 from rotting import Arm, Gaussian, Scenario, policies, simulate
+from rotting._progress import bar
 from rotting.models import Family, Plateau
 from rotting.papers import levine2017
-from rotting.progress import bar
 
 SLOW = Plateau(length=100).over([0.01, 0.3])
 FLAT = Plateau(length=100).over([0.0, 0.3])

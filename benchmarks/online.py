@@ -240,8 +240,8 @@ def longest(decisions: int) -> list[dict[str, Any]]:
 def _forget_tables() -> None:
     """Let tables that players share be made anew, as for the first of them."""
     try:
-        from rotting.models.tables import rows_of
-        from rotting.online.space import _prepared
+        from rotting._online.space import _prepared
+        from rotting.models._tables import rows_of
     except ImportError:  # an earlier version
         return
     rows_of.cache_clear()

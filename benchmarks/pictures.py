@@ -17,9 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rotting.league.playing import League
-from rotting.league.report import figure
-from rotting.reports.plots import save_figure
+from rotting._show.plots import save_figure
+from rotting.league._play import League
+from rotting.league._report import figure
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "images"

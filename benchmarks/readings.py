@@ -16,10 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 from record import record
-from rotting import Result, policies, simulate, tune
-from rotting.engines.compiled import compiler  # noqa: F401  # makes the draws known to numba
-from rotting.engines.plan import stream_keys
-from rotting.experiments import stats
+from rotting import Result, policies, simulate, stats, tune
+from rotting._engines.compiled import compiler  # noqa: F401  # makes the draws known to numba
+from rotting._engines.plan import stream_keys
 from rotting.kernel import random
 from rotting.papers import levine2017
 

@@ -18,8 +18,8 @@ from rich.console import Console
 
 from record import record
 from rotting.logs import Diagnosis, Log, diagnose, read
-from rotting.logs.diagnosis.companions import within_keys
-from rotting.logs.diagnosis.stories import stories_of
+from rotting.logs._diagnosis.companions import within_keys
+from rotting.logs._diagnosis.stories import stories_of
 
 TV = {"key": "titleId", "exposure": "seasonNumber", "time": "date"}
 UNCOUNTED: dict[str, tuple[str, dict[str, Any]]] = {

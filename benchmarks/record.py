@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rotting.provenance import machine, versions
+from rotting._provenance import machine, versions
 
 
 def record(

@@ -25,8 +25,8 @@ from rich.table import Table
 
 from record import record
 from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
-from rotting.logs.log import Log
-from rotting.logs.tapes.replay import replay
+from rotting.logs._log import Log
+from rotting.logs._replay.replay import replay
 from rotting.policies import Policy
 
 ARMS, KEYS, DECISIONS = 10, 20_000, 200_000

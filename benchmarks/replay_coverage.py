@@ -33,9 +33,9 @@ from rich.table import Table
 from record import record
 from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
 from rotting.kernel.arrays import FloatArray
-from rotting.logs.log import Log
-from rotting.logs.synthetic import synthetic
-from rotting.logs.tapes.replay import replay
+from rotting.logs._log import Log
+from rotting.logs._replay.replay import replay
+from rotting.logs._synthetic import synthetic
 from rotting.policies import Policy
 
 KINDS = ("pooled", "audience", "each", "plain", "beyond")

@@ -25,11 +25,11 @@ from rich.console import Console
 from rich.table import Table
 
 from record import record
-from rotting.serve.app import Service
-from rotting.serve.archive import archive
-from rotting.serve.book import Answer, Book
-from rotting.serve.requests import NewDecision, NewExperiment, NewReward
-from rotting.serve.verify import verify
+from rotting._serve.app import Service
+from rotting._serve.archive import archive
+from rotting._serve.book import Answer, Book
+from rotting._serve.requests import NewDecision, NewExperiment, NewReward
+from rotting._serve.verify import verify
 
 VISITORS, ARMS, WINDOW = 20_000, 10, 600.0
 SETTLED, GROWTH = 6, 1.10  # hours after which memory counts, and by how much it may grow

@@ -23,7 +23,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from rotting.serve.demo import NAME
+from rotting._serve.demo import NAME
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 WIDTH, PAST = 860, 4000  # pixels; decisions of the day that the demo plays at once

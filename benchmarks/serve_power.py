@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import apsw
 
 from record import record
-from rotting.serve.events import Event
-from rotting.serve.store import Group, Store
+from rotting._serve.events import Event
+from rotting._serve.store import Group, Store
 from serve import power
 
 GROUPS = 60  # commits in one life of the database

@@ -31,7 +31,7 @@ COMPILING = 30.0  # seconds
 def started(source: Path, data: Path) -> Server:
     port = free_port()
     os.environ["PYTHONPATH"] = str(source / "src")
-    command = "from rotting.cli import main; main()"
+    command = "from rotting._cli import main; main()"
     return Server("-c", command, "serve", "--data", str(data), "--port", str(port), port=port)
 
 

@@ -37,7 +37,7 @@ from rich.console import Console
 from rich.table import Table
 
 from record import record
-from rotting.provenance import versions
+from rotting._provenance import versions
 
 CONNECTIONS = 64
 RATIO, SLOWER, BATCH, ROUNDS = 0.4, 6.0, 20.0, 3

@@ -22,8 +22,8 @@ from rich.table import Table
 from record import record
 from rotting import simulate
 from rotting.league import HELD_OUT, SCENARIOS
-from rotting.league.contestants import NON_PARAMETRIC
-from rotting.league.entry import Entry
+from rotting.league._contestants import NON_PARAMETRIC
+from rotting.league._entry import Entry
 
 MEAN, LIMIT, TAIL = 0.80, 1.10, 1.3
 

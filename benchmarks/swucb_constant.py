@@ -18,12 +18,11 @@ from rich.console import Console
 from rich.table import Table
 
 from record import publish, put_table, record
-from rotting import Result, simulate
-from rotting.experiments import stats
+from rotting import Result, simulate, stats
+from rotting._show.plots import save_figure
 from rotting.papers import levine2017
-from rotting.papers.levine2017 import figures, measured, published, tables
-from rotting.papers.levine2017.setups import reported_policies
-from rotting.reports.plots import save_figure
+from rotting.papers.levine2017 import _figures, _measured, _published, _tables
+from rotting.papers.levine2017._setups import reported_policies
 
 BS = sorted({*np.arange(1.0, 2.11, 0.05).round(2), *np.arange(1.8, 2.02, 0.01).round(2)})
 
@@ -35,15 +34,15 @@ def row_of(b: float, setup: str, others: dict[str, Result]) -> dict[str, Any]:
     result = simulate(policy, levine2017.SETUPS[setup](), runs=runs, checkpoints=1)
     named = {**others, "SWUCB": result}
     wins, agree = {}, {}
-    for row, columns in published.WINS[setup].items():
+    for row, columns in _published.WINS[setup].items():
         for column in columns:
             if "SWUCB" in (row, column):
-                pair = measured.name_of((setup, row, column))
+                pair = _measured.name_of((setup, row, column))
                 won = stats.wins(named[row].final_regret, named[column].final_regret)
                 wins[pair] = won / runs
-                p_values = tables.by_hundreds(named[row], named[column])
-                paper = published.p_value(setup, row, column)
-                agree[pair] = float(np.mean([tables.same_p(p, paper) for p in p_values]))
+                p_values = _tables.by_hundreds(named[row], named[column])
+                paper = _published.p_value(setup, row, column)
+                agree[pair] = float(np.mean([_tables.same_p(p, paper) for p in p_values]))
     return {"wins": wins, "p_agree": agree, "regret": {setup: float(result.mean_regret[-1])}}
 
 
@@ -52,18 +51,18 @@ SHOWN = (1.0, 1.5, 1.8, 1.85, 1.88, 1.89, 1.9, 1.91, 1.92, 1.95, 2.0, 2.1)
 
 def document() -> None:
     """Put picture and table into the page on readings."""
-    save_figure(figures.constant_of_swucb(), "docs/images/swucb-constant.svg")
+    save_figure(_figures.constant_of_swucb(), "docs/images/swucb-constant.svg")
     pairs = [f"{setup} SWUCB {other}" for setup in ("av", "anv") for other in ("UCB1", "DUCB")]
     header = ["B", "B sqrt(xi)", "AV, over UCB1", "DUCB", "ANV, over UCB1", "DUCB"]
     header += ["worst of all, standard errors", "p agrees, ANV, UCB1", "DUCB"]
     rows = []
-    for row in measured.scan():
+    for row in _measured.scan():
         if row["B"] in SHOWN:
             wins = [f"{100 * row['wins'][pair]:.1f}" for pair in pairs]
             agree = [f"{100 * row['p_agree'][pair]:.0f} %" for pair in pairs[2:]]
-            worst = measured.show_errors(measured.worst_off(row))
+            worst = _measured.show_errors(_measured.worst_off(row))
             rows.append([f"{row['B']:g}", f"{row['B'] * 0.5**0.5:.3f}", *wins, worst, *agree])
-    paper = [str(measured.paper_wins(pair)) for pair in pairs]
+    paper = [str(_measured.paper_wins(pair)) for pair in pairs]
     put_table("paper/readings.md", "constant", header, [*rows, ["paper", "", *paper, "", "", ""]])
 
 
@@ -92,7 +91,7 @@ def main() -> None:
     table = Table("B", *pairs, "worst, standard errors")
     for row in rows:
         shown = [f"{100 * row['wins'][pair]:.1f}" for pair in pairs]
-        table.add_row(f"{row['B']:g}", *shown, measured.show_errors(measured.worst_off(row)))
+        table.add_row(f"{row['B']:g}", *shown, _measured.show_errors(_measured.worst_off(row)))
     Console(width=150).print(table)
     record("swucb_constant", rows)
     publish("levine2017", "swucb", rows)

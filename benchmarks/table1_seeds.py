@@ -19,14 +19,13 @@ from rich.console import Console
 from rich.table import Table
 
 from record import publish, put_table, record
-from rotting import Comparison, compare
-from rotting.experiments import stats
-from rotting.experiments.tuning import tune
+from rotting import Comparison, compare, stats
+from rotting._experiments.tuning import tune
 from rotting.papers import levine2017
-from rotting.papers.levine2017 import measured, published
-from rotting.papers.levine2017.reproduction import GRID_RUNS
-from rotting.papers.levine2017.setups import OTHER_B, USUAL_B
-from rotting.papers.levine2017.tables import cells, show_p
+from rotting.papers.levine2017 import _measured, _published
+from rotting.papers.levine2017._reproduction import GRID_RUNS
+from rotting.papers.levine2017._setups import OTHER_B, USUAL_B
+from rotting.papers.levine2017._tables import cells, show_p
 
 SEEDS = tuple(range(10))
 
@@ -46,7 +45,7 @@ def played(b: float) -> dict[str, list[Comparison]]:
 
 def agreeing(comparisons: dict[str, list[Comparison]], b: float) -> list[dict[str, Any]]:
     """A row a seed: how many figures agree, and those that do not."""
-    known = measured.shares(b)
+    known = _measured.shares(b)
     rows = []
     for place, seed in enumerate(SEEDS):
         found = [
@@ -60,7 +59,7 @@ def agreeing(comparisons: dict[str, list[Comparison]], b: float) -> list[dict[st
 
 def windows(b: float) -> dict[str, list[int]]:
     """For each setup the window that SWUCB's grid chooses with each seed."""
-    name, values = published.GRIDS["SWUCB"]
+    name, values = _published.GRIDS["SWUCB"]
     return {
         setup: [
             tune(
@@ -90,8 +89,8 @@ def pairs(comparisons: dict[str, list[Comparison]]) -> list[dict[str, Any]]:
                     "setup": setup,
                     "row": row,
                     "column": column,
-                    "paper_wins": published.WINS[setup][row][column],
-                    "paper_p_value": show_p(published.p_value(setup, row, column)),
+                    "paper_wins": _published.WINS[setup][row][column],
+                    "paper_p_value": show_p(_published.p_value(setup, row, column)),
                     "mean_wins": float(np.mean(wins)),
                     "wins": wins,
                     "pooled_p_value": stats.paired_p_value(pooled[row], pooled[column]),
@@ -116,7 +115,7 @@ def shown(rows: list[dict[str, Any]]) -> Table:
             str(row["paper_wins"]),
             show_p(row["pooled_p_value"]),
             row["paper_p_value"],
-            *(f"{(p_values < limit).sum()} of {len(SEEDS)}" for limit in (0.05, published.SMALL)),
+            *(f"{(p_values < limit).sum()} of {len(SEEDS)}" for limit in (0.05, _published.SMALL)),
         )
     return table
 

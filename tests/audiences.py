@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rotting.bandits.audience import Rest
+from rotting._live import keys as attending
+from rotting.bandits._audience import Rest
 from rotting.kernel.random import new_draw
 from rotting.kernel.verbs import choose, pulled, update
-from rotting.live import keys as attending
 from rotting.policies import Policy
 from rotting.policies.parts.exposures import with_key_counts
 from rotting.policies.parts.openings import closable

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from rotting.serve.client import Client
+from rotting._serve.client import Client
 
 STATUSES = {"bad_request": 400, "not_found": 404, "conflict": 409, "forbidden": 403}
 

@@ -19,7 +19,7 @@ import pytest
 
 import recorded
 from cases import name_of
-from rotting.online import background
+from rotting._online import background
 
 COLLECTED = (100_000, 50, 100)  # the compiler makes objects by the million; few are garbage
 
@@ -28,7 +28,7 @@ COLLECTED = (100_000, 50, 100)  # the compiler makes objects by the million; few
 def compiled_within_calls(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """No processes beside the tests: a player of which nothing else is said is compiled when made.
 
-    Those of `online/test_background.py` are as users have them.
+    Those of `_online/test_background.py` are as users have them.
     """
     if request.node.path.stem != "test_background":
         done = background.Job()

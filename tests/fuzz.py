@@ -29,9 +29,9 @@ from typing import Any, NamedTuple
 
 from mutants import KINDS, mutant, players
 from rotting import AudiencePlayer, Player, Result
-from rotting.catalogue.experiment_file import read_experiment
-from rotting.online import load as loading
-from rotting.online import save as saving
+from rotting._catalogue.experiment_file import read_experiment
+from rotting._online import load as loading
+from rotting._online import save as saving
 
 BATCH = 2000  # inputs of one process
 DECISIONS = 30  # that a loaded player takes

@@ -16,19 +16,23 @@ from typing import NamedTuple
 
 # Modules at the root of the package, and nothing else may lie there.
 GROUND = {
-    "cache",
-    "checks",
-    "display",
+    "_cache",
+    "_checks",
+    "_display",
+    "_plain",
+    "_printable",
+    "_progress",
+    "_provenance",
+    "_signals",
     "parameters",
-    "plain",
-    "printable",
-    "progress",
-    "provenance",
-    "signals",
+    "stats",
 }
 
-# From the ground up. `rotting` itself and `__main__` are the roof: they may import anything, and
-# nothing may import them.
+# These may import anything, and nothing below may import them: `rotting` itself, `__main__`, and
+# public modules that only collect names from private packages.
+ROOF = {"", "__main__", "client", "plots"}
+
+# From the ground up.
 FLOORS = (
     "kernel",
     "ground",
@@ -37,27 +41,27 @@ FLOORS = (
     "theory",
     "policies.parts",
     "policies",
-    "live",
-    "engines",
-    "online",
-    "experiments",
-    "reports",
+    "_live",
+    "_engines",
+    "_online",
+    "_experiments",
+    "_show",
     "logs",
     "papers",
     "league",
-    "catalogue",
-    "serve",
-    "cli",
+    "_catalogue",
+    "_serve",
+    "_cli",
     "roof",
 )
 
 # Where an object in hand leads to a higher floor: module, function, imported module.
 ENTRANCES = {
-    ("rotting.policies.base", "online", "rotting.online.player"),
-    ("rotting.policies.base", "audience", "rotting.online.audience"),
+    ("rotting.policies._base", "online", "rotting._online.player"),
+    ("rotting.policies._base", "audience", "rotting._online.audience"),
 }
 
-BESIDE_POLICIES = {"__init__", "base", "recommend"}  # the rest of policies/ defines policies
+BESIDE_POLICIES = {"__init__", "_base", "_recommend"}  # the rest of policies/ defines policies
 
 TYPE_CHECKING = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
@@ -122,7 +126,7 @@ def imports_of(root: Path) -> list[Import]:
 def floor_of(module: str) -> str | None:
     """The floor that a module lies on; None if its folder has none."""
     inside = module.partition(".")[2]
-    if inside in ("", "__main__"):
+    if inside in ROOF:
         return "roof"
     own = [floor for floor in FLOORS if f"{inside}.".startswith(f"{floor}.")]
     if own:
@@ -174,7 +178,7 @@ def loose(root: Path) -> list[str]:
     found = [
         f"{file.name} lies loose at the root of the package"
         for file in sorted(root.glob("*.py"))
-        if file.stem not in GROUND | {"__init__", "__main__"}
+        if file.stem not in GROUND | ROOF | {"__init__"}
     ]
     known = {floor.partition(".")[0] for floor in FLOORS} - {"ground", "roof"}
     folders = sorted({path.relative_to(root).parts[0] for path in root.glob("*/**/*.py")})

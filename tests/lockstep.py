@@ -27,7 +27,7 @@ import numpy as np
 from cases import examples
 from happenings import TEMPERS, WAYS, DivergedError, Happenings
 from rotting import Player
-from rotting.online import save as saving
+from rotting._online import save as saving
 from rotting.policies import Policy
 
 EPISODE = 2_000  # steps: late rewards and several growths, and then another beginning

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rotting.logs.log import Log
+from rotting.logs._log import Log
 
 
 def as_log(frame: Any, keys: bool = True) -> Log:

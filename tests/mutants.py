@@ -22,11 +22,11 @@ import numpy as np
 
 import recorded
 from rotting import HalfLife, policies
-from rotting.catalogue.experiment_file import EXAMPLE
-from rotting.live import ledger as at
+from rotting._catalogue.experiment_file import EXAMPLE
+from rotting._live import ledger as at
+from rotting._online import save as saving
+from rotting._online import space
 from rotting.models import Plateau
-from rotting.online import save as saving
-from rotting.online import space
 from rotting.policies import Policy
 
 Random = random.Random

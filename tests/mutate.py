@@ -1,9 +1,9 @@
 """Puts small faults into the code, one at a time, and counts those that the tests notice.
 
     python tests/mutate.py                                  all 4,700: an hour or so on two cores
-    python tests/mutate.py --module rotting.policies.cto    one of them (may be given again)
+    python tests/mutate.py --module rotting.policies._cto    one of them (may be given again)
     python tests/mutate.py --limit 200 --seed 1             a sample
-    python tests/mutate.py --module rotting.theory.sums --tests tests/theory    by some tests only
+    python tests/mutate.py --module rotting.theory._sums --tests tests/theory    by some tests only
 
 The score is killed / (all - explained). Survivors that no test can kill are explained, one by one,
 in tests/mutate_explained.toml. A run of all modules writes benchmarks/results/mutation.json.
@@ -30,7 +30,7 @@ from mutation.sites import ROOT, SOURCE, Site, file_of, sites
 EXPLAINED = ROOT / "tests" / "mutate_explained.toml"
 RESULTS = ROOT / "benchmarks" / "results" / "mutation.json"
 TERMINAL = os.dup(1)
-PLACES = ("policies", "policies/parts", "theory", "engines/loop.py", "experiments/stats.py")
+PLACES = ("policies", "policies/parts", "theory", "_engines/loop.py", "stats.py")
 
 
 def modules() -> list[str]:
@@ -109,7 +109,7 @@ def summary(found: list[dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--module", action="append", help="as rotting.policies.cto")
+    parser.add_argument("--module", action="append", help="as rotting.policies._cto")
     parser.add_argument("--limit", type=int, help="try a sample of so many mutants")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once")

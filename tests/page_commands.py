@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import rotting.logs
 from page_blocks import ROOT
-from rotting.cli import app
+from rotting._cli import app
 
 Words = list[str]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rotting.logs import Diagnosis, Log, read
-from rotting.logs.diagnosis.diagnosing import diagnose_log
+from rotting.logs._diagnosis.diagnosing import diagnose_log
 
 
 def table(

@@ -15,8 +15,8 @@ import pytest
 import page_commands
 from api import CHAPTERS, HELPERS
 from page_blocks import PAGES, ROOT, SERVING, SITE, Block, blocks, name_of
-from rotting.catalogue.experiment_file import parse_experiment
-from rotting.cli import app
+from rotting._catalogue.experiment_file import parse_experiment
+from rotting._cli import app
 from rotting.policies import POLICIES
 
 # Files of which pages say that their commands write them.
@@ -116,7 +116,7 @@ def test_code_runs(
         "rotting.models",
         "rotting.bandits",
         "rotting.policies",
-        "rotting.experiments.stats",
+        "rotting.stats",
         "rotting.theory",
         "rotting.logs",
         "rotting.league",

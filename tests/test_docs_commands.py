@@ -16,7 +16,7 @@ import yaml
 
 import page_commands
 from page_blocks import PAGES, SERVING, Block, blocks, lines_without_fence, name_of
-from rotting.serve.config import PREFIX, Config
+from rotting._serve.config import PREFIX, Config
 
 # Who looks after code in which language.
 RUN = {"python", "sh", "console", "toml", "text"}  # test_docs.py, in the order of the page

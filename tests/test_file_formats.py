@@ -9,17 +9,17 @@ import pytest
 
 from page_blocks import DOCS
 from rotting import Arm, Audience, Bernoulli, Scenario, compare, models, policies, simulate
-from rotting.catalogue import experiment_file
-from rotting.experiments import results
-from rotting.experiments.archive import FORMS
-from rotting.logs.diagnosis.codes import PARTS
-from rotting.logs.diagnosis.diagnosis import Part
-from rotting.logs.tables import sources
-from rotting.logs.tables.columns import ROLES
-from rotting.online import save as saving
-from rotting.papers.levine2017.reproduction import MANY
-from rotting.serve import events, exporting, schema
-from rotting.serve.events import Kind
+from rotting._catalogue import experiment_file
+from rotting._experiments import results
+from rotting._experiments.archive import FORMS
+from rotting._online import save as saving
+from rotting._serve import events, export, schema
+from rotting._serve.events import Kind
+from rotting.logs._diagnosis.codes import PARTS
+from rotting.logs._diagnosis.diagnosis import Part
+from rotting.logs._read import sources
+from rotting.logs._read.columns import ROLES
+from rotting.papers.levine2017._reproduction import MANY
 
 PAGE = (DOCS / "reference" / "formats.md").read_text()
 PLAYING = (DOCS / "guides" / "playing.md").read_text()
@@ -83,7 +83,7 @@ NAMED: dict[str, set[str]] = {
     "Folders": {*comparison(), *PARTS, *Part.__dataclass_fields__, ".rotting.json"},
     "Experiment files": {name for line in KEYS for name in re.findall(r'"(\w+)"', line)},
     "Logs": {*sources._SUFFIXES, *(f"--{role}" for role in ROLES)},
-    "The service": {*exporting.COLUMNS},
+    "The service": {*export.COLUMNS},
 }
 
 

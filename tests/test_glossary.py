@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rotting.logs.diagnosis.codes import CODES
+from rotting.logs._diagnosis.codes import CODES
 from rotting.policies import POLICIES
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "glossary.md"

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 import rotting
-from rotting.policies.base import POLICIES
+from rotting.policies._base import POLICIES
 
 ROOT = Path(__file__).parents[1]
 NOT_LOCKED = {"numba-cuda", "ray"}  # one needs a GPU, the other is large: tested by hand

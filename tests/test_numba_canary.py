@@ -17,7 +17,7 @@ from numba.extending import overload
 
 ADVICE = (
     f"numba {numba.__version__} {{}}, on which compiled policies rely: lower the upper bound of "
-    "numba in pyproject.toml, or change rotting.engines.compiled"
+    "numba in pyproject.toml, or change rotting._engines.compiled"
 )
 OPTIONS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from records import NAMES, decisions, file_of, known, plays
-from rotting.provenance import PLAYS
+from rotting._provenance import PLAYS
 
 PLAYED = {(name, what): play for name in NAMES for what, play in plays(name).items()}
 KNOWN = {name: known(name) for name in NAMES}

@@ -225,7 +225,7 @@ def test_completion_is_installed_and_completes_in_bash(
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_can_be_shown_for_a_shell(shell: str) -> None:
     """The script that is installed, asked for without being in that shell."""
-    program = 'import sys; from rotting.cli import main; sys.argv = ["rotting"]; main()'
+    program = 'import sys; from rotting._cli import main; sys.argv = ["rotting"]; main()'
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "_ROTTING_COMPLETE": f"source_{shell}"},

@@ -62,7 +62,7 @@ def test_examples_and_columns_of_docstrings_are_shown_as_such(site: Path) -> Non
 
 
 def test_every_command_is_on_its_page(site: Path) -> None:
-    from rotting.cli import app
+    from rotting._cli import app
 
     page = (site / "reference" / "commands.html").read_text()
     for command in app.registered_commands:

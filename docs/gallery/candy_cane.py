@@ -14,19 +14,17 @@
 import numpy as np
 
 import rotting
-from rotting import policies
-from rotting.league.candy import FAMILY, candy_cane
-from rotting.reports import plots
-from rotting.reports.ink import ink
-from rotting.reports.naming import End, name_ends
+from rotting import plots, policies
+from rotting.league import CANDY_FAMILY, candy_cane
+from rotting.plots import End, ink, name_ends
 
 scenario = candy_cane()
 contestants = {
     "Oracle": policies.Oracle(),
-    "Guarded": policies.Guarded(FAMILY, sigma=0.5),
+    "Guarded": policies.Guarded(CANDY_FAMILY, sigma=0.5),
     "SteadyUCB": policies.SteadyUCB(None),
     "UCB1": policies.UCB1(),
-    "CTO": policies.CTO(FAMILY),
+    "CTO": policies.CTO(CANDY_FAMILY),
     "RoundRobin": policies.RoundRobin(),
 }
 results = {}

@@ -12,9 +12,8 @@
 
 # %%
 import rotting
-from rotting import Arm, Audience, Bernoulli, Scenario, models, policies
-from rotting.reports import plots
-from rotting.reports.ink import ink
+from rotting import Arm, Audience, Bernoulli, Scenario, models, plots, policies
+from rotting.plots import ink
 
 creatives = {
     "spring": Arm(models.Step(at=3, before=0.08, after=0.015)),  # good three times, then over

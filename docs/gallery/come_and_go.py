@@ -12,9 +12,8 @@
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 
-from rotting import policies
-from rotting.reports import plots
-from rotting.reports.ink import ink
+from rotting import plots, policies
+from rotting.plots import ink
 
 CREATIVES, LIVE, LENGTH = 100, 25, 400  # the length of a period, in visits
 PERIODS = CREATIVES - LIVE + 1

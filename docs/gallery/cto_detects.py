@@ -13,11 +13,9 @@
 import numpy as np
 
 import rotting
-from rotting import Arm, Gaussian, Scenario, policies
+from rotting import Arm, Gaussian, Scenario, plots, policies
 from rotting.papers import levine2017
-from rotting.reports import plots
-from rotting.reports.ink import BLACK, BLUE, ORANGE, PINK
-from rotting.reports.naming import End, name_ends
+from rotting.plots import BLACK, BLUE, ORANGE, PINK, End, name_ends
 
 family, T, RUNS = levine2017.FAMILY, 8_000, 30  # seven speeds of rotting, theta = 0.1 to 0.4
 thetas, colours = (0.1, 0.2, 0.3, 0.4), (BLUE, BLACK, PINK, ORANGE)

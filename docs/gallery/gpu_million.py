@@ -16,9 +16,9 @@ import numpy as np
 from numba import cuda
 
 import rotting
+from rotting import plots
 from rotting.papers import levine2017
-from rotting.reports import plots
-from rotting.reports.ink import ink
+from rotting.plots import ink
 
 RUNS = 10_000
 engine = "cuda" if cuda.is_available() else "cpu"

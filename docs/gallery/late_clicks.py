@@ -15,9 +15,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from rotting import policies
-from rotting.reports import plots
-from rotting.reports.ink import BLACK, GREEN, RED
+from rotting import plots, policies
+from rotting.plots import BLACK, GREEN, RED
 
 HORIZON, RUNS = 10_000, range(10)
 rates = np.outer(np.linspace(0.02, 0.16, 8), np.exp(-0.0004 * np.arange(HORIZON)))

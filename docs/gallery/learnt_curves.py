@@ -13,9 +13,8 @@
 # %%
 import numpy as np
 
-from rotting import Arm, models, policies
-from rotting.reports import plots
-from rotting.reports.ink import BLACK, PINK
+from rotting import Arm, models, plots, policies
+from rotting.plots import BLACK, PINK
 
 truth = {
     "spring": Arm(models.Step(at=3, before=0.08, after=0.015)),

@@ -14,9 +14,8 @@
 from importlib.resources import files
 from itertools import pairwise
 
-from rotting import logs, policies
-from rotting.reports import plots
-from rotting.reports.ink import BLUE, GREY, ink
+from rotting import logs, plots, policies
+from rotting.plots import BLUE, GREY, ink
 
 log = logs.read(files("rotting.logs") / "example.csv")
 found = logs.diagnose(log)

@@ -14,11 +14,9 @@ import dataclasses
 import numpy as np
 
 import rotting
-from rotting import policies, theory
+from rotting import plots, policies, theory
 from rotting.papers import levine2017
-from rotting.reports import plots
-from rotting.reports.ink import GREY, ink
-from rotting.reports.naming import End, name_ends
+from rotting.plots import GREY, End, ink, name_ends
 
 SIGMA = levine2017.SIGMA
 ALPHA = theory.best_alpha(max_mean=1.0)  # where the bounds are smallest

@@ -11,10 +11,9 @@
 
 # %%
 import rotting
-from rotting import policies, theory
+from rotting import plots, policies, theory
 from rotting.papers import levine2017
-from rotting.reports import plots
-from rotting.reports.ink import BLUE, ORANGE, RED, readable
+from rotting.plots import BLUE, ORANGE, RED, readable
 
 scenario = levine2017.non_parametric()
 careful = round(theory.best_alpha(max_mean=1.0), 2)

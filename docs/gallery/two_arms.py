@@ -11,10 +11,9 @@
 import numpy as np
 from matplotlib.animation import FuncAnimation, PillowWriter
 
-from rotting import policies
+from rotting import plots, policies
 from rotting.papers import levine2017
-from rotting.reports import plots
-from rotting.reports.ink import QUIET, ink
+from rotting.plots import QUIET, ink
 
 arms, T = levine2017.non_parametric().arms, levine2017.HORIZON
 EVERY, MOMENTS = 600, (7_200, 9_000, 18_000, 30_000)  # rounds between frames; those of the picture

@@ -13,11 +13,9 @@
 import numpy as np
 
 import rotting
-from rotting import policies
+from rotting import plots, policies
 from rotting.papers import levine2017
-from rotting.reports import plots
-from rotting.reports.ink import BLACK, ink
-from rotting.reports.naming import End, name_ends
+from rotting.plots import BLACK, End, ink, name_ends
 
 scenario = levine2017.non_parametric()
 steady, falls = scenario.arms

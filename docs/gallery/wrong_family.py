@@ -13,9 +13,8 @@
 import numpy as np
 
 import rotting
-from rotting import Arm, Gaussian, RandomArms, Scenario, models, policies
+from rotting import Arm, Gaussian, RandomArms, Scenario, models, plots, policies
 from rotting.papers import levine2017
-from rotting.reports import plots
 
 SIGMA, family = levine2017.SIGMA, levine2017.FAMILY  # plateaus of 100 pulls
 longer = models.Plateau(length=400).over(family.thetas)  # what the arms really do

@@ -13,9 +13,8 @@ from collections import deque
 
 import numpy as np
 
-from rotting import league
-from rotting.reports import plots
-from rotting.reports.ink import GREY, PINK
+from rotting import league, plots
+from rotting.plots import GREY, PINK
 
 
 class Recent:

@@ -60,7 +60,7 @@ CHAPTERS = {
         ("rotting.logs",),
     ),
     "serve": Chapter(
-        "rotting.serve",
+        "rotting._serve",
         "use the client of the service ([guide](../../guides/serving.md))",
         ("rotting.serve.client",),
     ),
@@ -68,13 +68,13 @@ CHAPTERS = {
         "Plots and statistics",
         "draw results and test differences",
         (
-            "rotting.reports.plots",
-            "rotting.reports.bounds",
-            "rotting.reports.audience_plots",
-            "rotting.reports.means",
-            "rotting.reports.ink",
-            "rotting.reports.naming",
-            "rotting.experiments.stats",
+            "rotting._show.plots",
+            "rotting._show.bounds",
+            "rotting._show.audience_plots",
+            "rotting._show.means",
+            "rotting._show.ink",
+            "rotting._show.line_names",
+            "rotting.stats",
         ),
     ),
     "papers": Chapter(
@@ -145,7 +145,7 @@ def _entry(module: str, name: str, lower: bool) -> str:
 
 def _moved(value: Any) -> bool:
     """Found by a late import, which cannot be followed in the source."""
-    return str(getattr(value, "__module__", "")).startswith("rotting.serve")
+    return str(getattr(value, "__module__", "")).startswith("rotting._serve")
 
 
 def _is_policy(value: type) -> bool:

@@ -18,7 +18,7 @@ your shell. This page is made from the commands.
 def page() -> str:
     """The page, as Markdown."""
     done = subprocess.run(
-        [sys.executable, "-m", "typer", "rotting.cli", "utils", "docs", "--name", "rotting"],
+        [sys.executable, "-m", "typer", "rotting._cli", "utils", "docs", "--name", "rotting"],
         capture_output=True,
         text=True,
         check=True,

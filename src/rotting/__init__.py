@@ -3,7 +3,24 @@
 import importlib
 from typing import Any, cast
 
-from rotting import bandits, models, policies, provenance
+from rotting import _provenance, bandits, models, policies, stats
+from rotting._experiments.comparison import Comparison, compare
+from rotting._experiments.results import Result
+from rotting._experiments.simulation import simulate
+from rotting._experiments.tuning import Tuning, tune
+from rotting._online.audience import AudiencePlayer
+from rotting._online.curves import Curves
+from rotting._online.decisions import (
+    Assigned,
+    AssignedShowing,
+    Decision,
+    Decisions,
+    Showing,
+    Showings,
+)
+from rotting._online.lift import Lift
+from rotting._online.player import Player
+from rotting._show import drawers as _drawers  # noqa: F401  # registers what draws what
 from rotting.bandits import (
     Arm,
     Audience,
@@ -15,26 +32,8 @@ from rotting.bandits import (
     Scenario,
     Window,
 )
-from rotting.experiments import stats
-from rotting.experiments.comparison import Comparison, compare
-from rotting.experiments.results import Result
-from rotting.experiments.simulation import simulate
-from rotting.experiments.tuning import Tuning, tune
-from rotting.online.audience import AudiencePlayer
-from rotting.online.curves import Curves
-from rotting.online.decisions import (
-    Assigned,
-    AssignedShowing,
-    Decision,
-    Decisions,
-    Showing,
-    Showings,
-)
-from rotting.online.lift import Lift
-from rotting.online.player import Player
-from rotting.reports import drawers as _drawers  # noqa: F401  # registers what draws what
 
-__version__ = provenance.VERSION
+__version__ = _provenance.VERSION
 
 
 def scenario(text: str) -> Scenario:
@@ -43,7 +42,7 @@ def scenario(text: str) -> Scenario:
     >>> scenario("fall_08:horizon=3000").horizon
     3000
     """
-    found = importlib.import_module("rotting.catalogue.scenarios").parse_scenario(text)
+    found = importlib.import_module("rotting._catalogue.scenarios").parse_scenario(text)
     return cast(Scenario, found)
 
 
@@ -52,7 +51,7 @@ def __getattr__(name: str) -> Any:
     if name == "logs":
         return importlib.import_module("rotting.logs")
     if name == "Client":
-        return importlib.import_module("rotting.serve.client").Client
+        return importlib.import_module("rotting.client").Client
     raise AttributeError(f"module 'rotting' has no attribute {name!r}")
 
 

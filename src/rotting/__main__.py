@@ -1,5 +1,5 @@
 """`python -m rotting` is the command line."""
 
-from rotting.cli import main
+from rotting._cli import main
 
 main()

@@ -8,8 +8,8 @@
 
 Making a `Window` checks every field whose type carries a rule, stores it converted (1e3 becomes
 the integer 1000, "unknown" becomes None where None is allowed) and then calls `check`, where a
-class writes the rules between its fields. Every refusal is a ValueError of `rotting.checks`, naming
-the argument, its value and its range.
+class writes the rules between its fields. Every refusal is a ValueError that names the argument,
+its value and its range.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import typing
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from rotting import checks
+from rotting import _checks
 
 
 class Rule:
@@ -46,7 +46,7 @@ class Number(Rule):
 
     def check(self, name: str, value: Any) -> float:
         """The value as a float."""
-        return checks.moderate(
+        return _checks.moderate(
             name, value, above=self.above, below=self.below, least=self.least, most=self.most
         )
 
@@ -56,11 +56,11 @@ class Whole(Rule):
     """A whole number from `least` to `most`."""
 
     least: int
-    most: int = checks.LARGEST
+    most: int = _checks.LARGEST
 
     def check(self, name: str, value: Any) -> int:
         """The value as an int."""
-        return checks.integer(name, value, self.least, self.most)
+        return _checks.integer(name, value, self.least, self.most)
 
 
 class OneOf(Rule):
@@ -74,7 +74,7 @@ class OneOf(Rule):
 
     def check(self, name: str, value: Any) -> str:
         """The word."""
-        return checks.choice(name, value, self.words)
+        return _checks.choice(name, value, self.words)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Flag(Rule):
 
     def check(self, name: str, value: Any) -> bool:
         """The value as a bool."""
-        return checks.flag(name, value)
+        return _checks.flag(name, value)
 
 
 Real = Annotated[float, Number()]
@@ -91,7 +91,7 @@ Positive = Annotated[float, Number(above=0)]
 NonNegative = Annotated[float, Number(least=0)]
 Probability = Annotated[float, Number(above=0, below=1)]
 Count = Annotated[int, Whole(least=1)]
-Rounds = Annotated[int, Whole(least=1, most=checks.EXACT)]
+Rounds = Annotated[int, Whole(least=1, most=_checks.EXACT)]
 Switch = Annotated[bool, Flag()]
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rotting import models, policies
+from rotting._catalogue.experiment_file import EXAMPLE, ExperimentFile, read_experiment
 from rotting.bandits import Arm, Audience, HalfLife, NoNoise, RandomArms, Scenario, Window
-from rotting.catalogue.experiment_file import EXAMPLE, ExperimentFile, read_experiment
 from rotting.models import Amplitude, Exponential, Plateau
 
 GOOD = '[scenario]\nname = "av"\nhorizon = 50\n[[policies]]\npolicy = "ucb1"\n'

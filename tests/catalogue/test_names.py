@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import rotting
-from rotting import plain, policies
+from rotting import _plain, policies
+from rotting._catalogue import names
+from rotting._catalogue.scenarios import heading, scenarios, typeable
 from rotting.bandits import (
     Arm,
     Bernoulli,
@@ -16,8 +18,6 @@ from rotting.bandits import (
     Scenario,
     Window,
 )
-from rotting.catalogue import names
-from rotting.catalogue.scenarios import heading, scenarios, typeable
 from rotting.league import AUDIENCES, GROUPS
 from rotting.models import Constant, Exponential
 from rotting.papers import levine2017
@@ -93,7 +93,7 @@ def test_a_parameter_that_may_be_unknown_can_be_left_unknown(word: str) -> None:
         levine2017.FAMILY
     )
     data = {"policy": "steadyucb", "sigma": word}
-    assert plain.from_plain(data) == plain.from_plain({**data, "sigma": None})
+    assert _plain.from_plain(data) == _plain.from_plain({**data, "sigma": None})
     assert names.parse_policy(f"steadyucb:sigma={word}", av).label == "SteadyUCB(sigma=None)"
     with pytest.raises(ValueError, match=f"sigma must be a number > 0, got '{word}'"):
         names.parse_policy(f"rawucb:sigma={word}", av)

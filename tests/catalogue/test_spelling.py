@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import rotting
-from rotting.catalogue import names as catalogue
-from rotting.catalogue.experiment_file import parse_experiment
-from rotting.catalogue.spelling import spelt
-from rotting.cli import app
+from rotting._catalogue import names as catalogue
+from rotting._catalogue.experiment_file import parse_experiment
+from rotting._catalogue.spelling import spelt
+from rotting._cli import app
 from rotting.papers import levine2017
 
 # as in the text, in Table 1, in Algorithms 1 to 3, and with LaTeX around the subscripts

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rotting.catalogue.experiment_file import EXAMPLE
-from rotting.cli import app
+from rotting._catalogue.experiment_file import EXAMPLE
+from rotting._cli import app
 
 ENGINE = ("--engine", "reference")
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rotting.catalogue import names
-from rotting.cli import app, console
-from rotting.league.audience_contestants import usual
+from rotting._catalogue import names
+from rotting._cli import app, console
+from rotting.league._audience_contestants import usual
 
 SHORT = ["--scenario", "power_2k_10:horizon=400", "--runs", "2", "--engine", "reference"]
 

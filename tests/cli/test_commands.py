@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rotting.cli import app
+from rotting._cli import app
 
 ALONE = 7  # of the commands that fail, every so many runs as users run it, in its own process
 

@@ -12,7 +12,7 @@ from rotting.policies import POLICIES
 
 PROGRAM = """
 import sys
-from rotting.cli import main
+from rotting._cli import main
 sys.argv = ["rotting"]
 try:
     main()

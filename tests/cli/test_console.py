@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from rotting.cli import console
+from rotting._cli import console
 
 
 @pytest.mark.parametrize("columns", [30, 60, 80])

@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from rotting import logs
-from rotting.catalogue.experiment_file import read_experiment
-from rotting.cli import app, console
-from rotting.cli.logs import command_line
+from rotting._catalogue.experiment_file import read_experiment
+from rotting._cli import app, console
+from rotting._cli.log_options import command_line
 
 HEAD = "user,creative,shown_at,clicked\n"
 
@@ -334,7 +334,7 @@ def test_the_command_can_be_given_again() -> None:
 def test_help_imports_nothing_heavy() -> None:
     program = (
         "import sys; sys.argv = ['rotting', 'diagnose', '--help']\n"
-        "from rotting.cli import main\n"
+        "from rotting._cli import main\n"
         "try:\n    main()\n"
         "finally:\n"
         "    heavy = {'polars', 'matplotlib', 'numba', 'scipy', 'pandas'} & set(sys.modules)\n"

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from rotting.cli import app, console, narrow
+from rotting._cli import app, console, narrow
 
 COMMANDS = ["", *(str(command.name) for command in app.registered_commands)]
 

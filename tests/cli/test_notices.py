@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from rotting.cli import notices
+from rotting._cli import notices
 
 
 class Terminal(io.StringIO):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from rotting.cli import app
+from rotting._cli import app
 
 FILE = """
 [scenario]

@@ -15,10 +15,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from rotting import progress
-from rotting.cli import app, console, show
-from rotting.experiments.comparison import Comparison
-from rotting.signals import STOPS
+from rotting import _progress
+from rotting._cli import app, console, show
+from rotting._experiments.comparison import Comparison
+from rotting._signals import STOPS
 
 ESCAPE = "\x1b[31m"
 NASTY = f"{ESCAPE}red\x9b2J\x7f\u202edetrevni[bold]:smile:"
@@ -188,7 +188,7 @@ def test_a_bar_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.StringIO()
     screen = Console(file=written, width=200, force_terminal=True, color_system=None)
     monkeypatch.setattr("rich.console.Console", lambda **options: screen)
-    with progress.bar(2) as report:
+    with _progress.bar(2) as report:
         report(f"{NASTY}[/x]", 1)
     assert f"{SAFE[:-7]}" in written.getvalue()
     assert "[/x]" in written.getvalue()

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rotting import Arm, Audience, Gaussian, Scenario, models
-from rotting.cli import app
-from rotting.cli.theory import _of_scenario
+from rotting._cli import app
+from rotting._cli.theory import _of_scenario
 
 
 def test_theory_on_the_command_line(tmp_path: Path) -> None:

@@ -24,12 +24,12 @@ from rotting import (
     policies,
     simulate,
 )
-from rotting.engines import audience_loop, cpu
-from rotting.engines.baseline import BASELINES
-from rotting.engines.plan import Request, empty_outcome, loops_of, prepare, run_chunk
+from rotting._engines import audience_loop, cpu
+from rotting._engines.baseline import BASELINES
+from rotting._engines.plan import Request, empty_outcome, loops_of, prepare, run_chunk
 from rotting.kernel.random import normal, uniform
 from rotting.policies import Policy
-from rotting.policies.oracle import Params as PiMax
+from rotting.policies._oracle import Params as PiMax
 from twins import audience as twin
 from twins import cto, posterior
 from twins.common import Counted, History, Opened

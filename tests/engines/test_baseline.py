@@ -10,9 +10,9 @@ import pytest
 
 from cases import scenarios
 from rotting import Audience, policies, simulate
-from rotting.engines import plan
-from rotting.engines.audience_loop import play_audience_baseline
-from rotting.engines.baseline import BASELINES, play_baseline
+from rotting._engines import plan
+from rotting._engines.audience_loop import play_audience_baseline
+from rotting._engines.baseline import BASELINES, play_baseline
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from rotting import policies
-from rotting.engines.compiled.calls import calls_for, pack
-from rotting.engines.state_block import state_block_of
+from rotting._engines.compiled.calls import calls_for, pack
+from rotting._engines.state_block import state_block_of
+from rotting._live import ledger as at
+from rotting._live.ledger import new_ledger
 from rotting.kernel.random import new_draw
-from rotting.live import ledger as at
-from rotting.live.ledger import new_ledger
 from rotting.policies.parts.openings import closable
 
 

@@ -20,8 +20,8 @@ import pytest
 import rotting
 from own_policy import make_mine
 from rotting import policies
-from rotting.engines.compiled import cache, compiler
-from rotting.engines.compiled.cache import MOST, SUFFIX, Files
+from rotting._engines.compiled import cache, compiler
+from rotting._engines.compiled.cache import MOST, SUFFIX, Files
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_many_writers_and_readers_never_see_half_a_file(tmp_path: Path) -> None:
 SCRIPT = """
 import rotting
 from rotting import policies
-from rotting.cli import app
+from rotting._cli import app
 app(["simulate", "uniform", "--runs", "2", "--json"], standalone_mode=False)
 player = policies.Uniform().online(range(3))
 player.update(player.select(), 1.0)

@@ -10,16 +10,16 @@ import pytest
 
 from cases import run_script
 from rotting import policies
-from rotting.engines import state_block
-from rotting.engines.compiled import compiler
-from rotting.engines.loop import play
+from rotting._engines import state_block
+from rotting._engines.compiled import compiler
+from rotting._engines.loop import play
 
 
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import json, rotting
         from rotting import policies
-        from rotting.engines.compiled import compiler
+        from rotting._engines.compiled import compiler
         from cases import examples, playable, scenarios
         scenario = scenarios()["constants"]
         for policy in examples():

@@ -9,10 +9,10 @@ import pytest
 
 from cases import examples, name_of, playable, scenarios
 from rotting import policies, simulate
-from rotting.engines.baseline import play_baseline
-from rotting.engines.cuda import engine
-from rotting.engines.cuda.kernels import SHARED, small_arrays, source_of
-from rotting.engines.loop import Scratch, play
+from rotting._engines.baseline import play_baseline
+from rotting._engines.cuda import engine
+from rotting._engines.cuda.kernels import SHARED, small_arrays, source_of
+from rotting._engines.loop import Scratch, play
 from rotting.kernel.state import leaves
 from rotting.papers import levine2017
 from rotting.policies import Policy

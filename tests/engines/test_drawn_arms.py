@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rotting import Arm, Gaussian, RandomArms, Result, Scenario, models, policies, simulate
+from rotting._engines import cpu
 from rotting.bandits import ArmDraw
-from rotting.engines import cpu
 from rotting.policies import Policy
 
 FAMILY = models.Plateau(length=10).over([0.1, 0.3, 0.45], weights=[1, 2, 3])

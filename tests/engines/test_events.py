@@ -28,15 +28,15 @@ from rotting import (
     policies,
     simulate,
 )
-from rotting.engines import cpu, memory
-from rotting.engines.baseline import BASELINES
-from rotting.engines.cluster import play_part
-from rotting.engines.loop import Events, NoEvents, events_of
-from rotting.engines.plan import Request
+from rotting._engines import cpu, memory
+from rotting._engines.baseline import BASELINES
+from rotting._engines.cluster import play_part
+from rotting._engines.loop import Events, NoEvents, events_of
+from rotting._engines.plan import Request
+from rotting._show.plots import regret_curves
 from rotting.kernel.verbs import KINDS
 from rotting.policies import POLICIES, Policy, Verbs
 from rotting.policies.parts.arms import Arms, no_pulls, set_open_arms
-from rotting.reports.plots import regret_curves
 
 TABLE = models.Table(np.linspace(0.9, 0.1, 50).tolist())
 OPENINGS = {0: (1, 120), 1: [(1, 40), (90, None)], 3: (61, None)}

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from rotting import Arm, NoNoise, Scenario, models, policies, simulate
-from rotting.engines.compiled.fingerprint import _globals_of, _nested, fingerprint_of
-from rotting.engines.loop import play
+from rotting._engines.compiled.fingerprint import _globals_of, _nested, fingerprint_of
+from rotting._engines.loop import play
 from rotting.policies.parts import openings
 
 
@@ -202,7 +202,7 @@ def test_arrays_in_tuples_keyword_defaults_and_variables_not_given_yet() -> None
 
 def test_an_edited_variant_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A variant stands in a table, where no function refers to it by name."""
-    from rotting.engines.compiled import compiler
+    from rotting._engines.compiled import compiler
 
     arms = [Arm(models.Constant(mean)) for mean in (0.2, 0.8, 0.5)]
     scenario = Scenario(arms, NoNoise(), 300, openings={1: (1, 50)})
@@ -223,7 +223,7 @@ def test_an_edited_variant_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_packs_arguments_is_part_of_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
     """The modules that make machine code themselves are in no function that the digest follows."""
-    from rotting.engines.compiled import compiler
+    from rotting._engines.compiled import compiler
 
     policy = policies.UCB1()
     params = policy.prepare(3, 10, 10)

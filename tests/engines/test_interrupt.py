@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from rotting.engines.compiled.interrupt import interruptible
-from rotting.signals import STOPS
+from rotting._engines.compiled.interrupt import interruptible
+from rotting._signals import STOPS
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rotting.engines import memory
+from rotting._engines import memory
 
 GIB = 1 << 30
 
@@ -77,7 +77,7 @@ def test_where_nothing_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v is for Linux")
 def test_a_limit_of_the_shell() -> None:
-    code = "from rotting.engines import memory; print(memory.available())"
+    code = "from rotting._engines import memory; print(memory.available())"
     limited = f"ulimit -v 4000000 && exec {sys.executable} -c '{code}'"
     done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, check=True)
     assert 0 < int(done.stdout) < 4_000_000 * 1024

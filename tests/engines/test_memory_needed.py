@@ -20,9 +20,9 @@ from rotting import (
     policies,
     simulate,
 )
-from rotting.engines import memory
-from rotting.engines.plan import empty_outcome
-from rotting.models.tables import CACHED
+from rotting._engines import memory
+from rotting._engines.plan import empty_outcome
+from rotting.models._tables import CACHED
 from rotting.policies import Policy
 
 GIB = 1 << 30

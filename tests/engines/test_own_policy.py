@@ -25,7 +25,7 @@ SCRIPT = """
 import json, sys
 import mine, rotting
 from rotting import Arm, NoNoise, Scenario, models
-from rotting.engines.compiled import compiler
+from rotting._engines.compiled import compiler
 scenario = Scenario([Arm(models.Constant(float(i))) for i in range(3)], NoNoise(), 10)
 result = rotting.simulate(mine.Mine(), scenario, runs=1)
 stats = next(done.loop.stats for (name, kinds, _), done in compiler._DONE.items()

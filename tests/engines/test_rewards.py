@@ -19,9 +19,9 @@ from rotting import (
     policies,
     simulate,
 )
-from rotting.engines.baseline import BASELINES, play_baseline
-from rotting.engines.loop import INTERRUPTED, NO_SUCH_ARM, play
-from rotting.engines.plan import (
+from rotting._engines.baseline import BASELINES, play_baseline
+from rotting._engines.loop import INTERRUPTED, NO_SUCH_ARM, play
+from rotting._engines.plan import (
     Request,
     check_stop,
     empty_outcome,

@@ -7,7 +7,7 @@ import pytest
 
 from cases import examples, name_of, playable, scenarios, shorter, slow
 from rotting import Result, policies, simulate
-from rotting.engines import cpu
+from rotting._engines import cpu
 from rotting.policies import Policy
 
 

@@ -23,8 +23,8 @@ from rotting import (
     simulate,
     tune,
 )
-from rotting.cli import app
-from rotting.reports import plots
+from rotting._cli import app
+from rotting._show import plots
 
 FAMILY = models.Polynomial().over([0.1, 0.4])
 SCENARIO = Scenario(

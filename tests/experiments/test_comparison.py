@@ -12,7 +12,7 @@ from scipy import stats as scipy_stats
 
 from cases import scenarios
 from rotting import compare, policies, simulate, tune
-from rotting.experiments.tuning import GRID_RUNS_START
+from rotting._experiments.tuning import GRID_RUNS_START
 from rotting.papers import levine2017
 
 SCENARIO = scenarios()["constants"]

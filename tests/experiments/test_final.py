@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate
+from rotting._experiments.final import curves_of, final_state, showings_of
 from rotting.bandits import RandomArms
-from rotting.experiments.final import curves_of, final_state, showings_of
-from rotting.theory.caps import caps_of
+from rotting.theory._caps import caps_of
 
 FAMILY = models.Polynomial().over([0.1, 0.5, 1.0], amplitudes=[0.3, 0.6, 0.9])
 ARMS = [Arm(models.Polynomial(1.0).times(0.9)), Arm(models.Polynomial(0.1).times(0.3))]

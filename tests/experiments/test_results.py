@@ -13,7 +13,7 @@ import pytest
 
 from cases import scenarios
 from rotting import Result, policies, simulate
-from rotting.experiments import archive
+from rotting._experiments import archive
 from rotting.papers import levine2017
 
 

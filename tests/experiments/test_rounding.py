@@ -9,10 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rotting import Arm, Gaussian, NoNoise, Scenario, compare, models, policies, simulate, tune
-from rotting.bandits.world import running_sums
-from rotting.cli import console
-from rotting.experiments import stats
+from rotting import (
+    Arm,
+    Gaussian,
+    NoNoise,
+    Scenario,
+    compare,
+    models,
+    policies,
+    simulate,
+    stats,
+    tune,
+)
+from rotting._cli import console
+from rotting.bandits._world import running_sums
 
 EQUAL = Scenario([Arm(models.Constant(0.3)) for _ in range(7)], Gaussian(0.5), horizon=1000)
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from rotting.experiments import stats
-from rotting.experiments.results import Result
-from rotting.experiments.shares import Standing
+from rotting import stats
+from rotting._experiments.results import Result
+from rotting._experiments.shares import Standing
 
 
 def result(rewards: list[float], keys: str = "counted") -> Result:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rotting.experiments import stats
+from rotting import stats
 
 
 def test_p_values_at_the_edges() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rotting.cache import BoundedCache
+from rotting._cache import BoundedCache
 
 
 def filled(words: str, most: int = 8) -> BoundedCache[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import pytest
 
-from rotting import checks
+from rotting import _checks
 from rotting.parameters import (
     Checked,
     Count,
@@ -96,7 +96,7 @@ class Derived(Base):
     width: float = 0.0
 
     def check(self) -> None:
-        self._set("width", checks.number("width", self.high - self.low, least=0))
+        self._set("width", _checks.number("width", self.high - self.low, least=0))
 
 
 def test_rules_and_names_are_inherited_and_check_comes_last() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import rotting
-from rotting import models, plain, policies
+from rotting import _plain, models, policies
 from rotting.models import Constant, Exponential, Family, Plateau, Polynomial, Scaled, Step, Table
 
 MIXED = [Exponential(0.1), Step(5, 1.0, 0.4), Scaled(Polynomial(0.2), 0.5)]
@@ -28,15 +28,15 @@ VALUES = [
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_what_is_written_is_read_back(value: Any) -> None:
-    text = json.dumps(plain.to_plain(value))
-    again = plain.from_plain(json.loads(text))
+    text = json.dumps(_plain.to_plain(value))
+    again = _plain.from_plain(json.loads(text))
     assert again == value
     assert repr(again) == repr(value)
 
 
 def test_the_form_that_saved_players_hold() -> None:
     cto = policies.CTO(Plateau(length=100).over([0.1, 0.15]))
-    assert plain.to_plain(cto) == {
+    assert _plain.to_plain(cto) == {
         "policy": "cto",
         "family": {
             "type": "Family",
@@ -59,7 +59,7 @@ def test_every_model_is_registered() -> None:
     }
     for name in ("Scaled", "Table", "Family", "Interval", "Arm"):
         with pytest.raises(ValueError, match=f"{name}: .*missing"):
-            plain.from_plain({"type": name})
+            _plain.from_plain({"type": name})
 
 
 @pytest.mark.parametrize(
@@ -74,23 +74,23 @@ def test_every_model_is_registered() -> None:
 )
 def test_other_data_is_refused(data: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        plain.from_plain(data)
+        _plain.from_plain(data)
 
 
 def test_what_has_no_plain_form_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot be written as plain data"):
-        plain.to_plain(rotting.Arm(models.Function(lambda n: 1.0 / n)))
+        _plain.to_plain(rotting.Arm(models.Function(lambda n: 1.0 / n)))
     with pytest.raises(ValueError, match="cannot be written as plain data"):
-        plain.to_plain(object())
+        _plain.to_plain(object())
 
 
 def test_a_class_defined_again_takes_the_place_of_the_old_one() -> None:
     def define() -> type:
-        return plain.register(type("Note", (), {"__module__": "notes", "__qualname__": "Note"}))
+        return _plain.register(type("Note", (), {"__module__": "notes", "__qualname__": "Note"}))
 
     old, new = define(), define()
-    assert isinstance(plain.from_plain({"type": "Note"}), new)
+    assert isinstance(_plain.from_plain({"type": "Note"}), new)
     with pytest.raises(ValueError, match="cannot be written"):
-        plain.to_plain(old())
+        _plain.to_plain(old())
     with pytest.raises(ValueError, match="must be new, but the type 'Note' is notes"):
-        plain.register(type("Note", (), {"__module__": "others", "__qualname__": "Note"}))
+        _plain.register(type("Note", (), {"__module__": "others", "__qualname__": "Note"}))

@@ -9,8 +9,8 @@ import pytest
 import rich.console
 
 from cases import scenarios
-from rotting import compare, policies, progress, simulate
-from rotting.cli import console
+from rotting import _progress, compare, policies, simulate
+from rotting._cli import console
 
 SCENARIO = scenarios()["constants"]
 PLAIN: dict[str, Any] = {"runs": 3, "engine": "reference"}
@@ -64,7 +64,7 @@ def test_a_bar_on_a_terminal(shown: bool, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert rich.console.Console(stderr=True).is_terminal
-    with progress.bar(4, shown=shown) as report:
+    with _progress.bar(4, shown=shown) as report:
         for _ in range(4):
             report("some work", 1)
     assert ("some work" in written.getvalue()) == shown

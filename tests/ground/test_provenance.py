@@ -13,7 +13,7 @@ import pytest
 
 import rotting
 from cases import scenarios
-from rotting import policies, provenance, simulate
+from rotting import _provenance, policies, simulate
 
 ROOT = Path(__file__).parents[1]
 while not (ROOT / "pyproject.toml").exists():
@@ -21,33 +21,33 @@ while not (ROOT / "pyproject.toml").exists():
 
 
 def test_the_version_stands_in_one_place() -> None:
-    assert rotting.__version__ == provenance.VERSION
-    assert re.fullmatch(r"\d+\.\d+\.\d+\w*", provenance.VERSION)
+    assert rotting.__version__ == _provenance.VERSION
+    assert re.fullmatch(r"\d+\.\d+\.\d+\w*", _provenance.VERSION)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" not in project["project"]
     assert "version" in project["project"]["dynamic"]
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {
-        "attr": "rotting.provenance.VERSION"
+        "attr": "rotting._provenance.VERSION"
     }
     standing = [
         path.name
         for path in (ROOT / "src").rglob("*.py")
-        if f'"{provenance.VERSION}"' in path.read_text()
+        if f'"{_provenance.VERSION}"' in path.read_text()
     ]
     assert standing == ["provenance.py"]
 
 
 def test_versions_and_machine() -> None:
-    found = provenance.versions("numpy", "numba", "scipy")
+    found = _provenance.versions("numpy", "numba", "scipy")
     assert list(found) == ["rotting", "python", "numpy", "numba", "scipy"]
     assert found["numpy"] == np.__version__
     assert sys.version.startswith(found["python"])
-    assert re.search(r".+, \d+ cores, \w+", provenance.machine())
+    assert re.search(r".+, \d+ cores, \w+", _provenance.machine())
 
 
 def test_gpu_seconds_are_provenance(monkeypatch: pytest.MonkeyPatch) -> None:
     """What an engine says that it spent in kernels is kept with the result; None is not."""
-    from rotting.engines import reference
+    from rotting._engines import reference
 
     play = reference.simulate
 
@@ -61,13 +61,13 @@ def test_gpu_seconds_are_provenance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference, "simulate", on_a_gpu)
     found = simulate(policies.UCB1(), scenario, runs=2, engine="reference")
     assert found.provenance["gpu_seconds"] == 1.5
-    assert provenance.gpu_seconds(r.provenance for r in (found, plain, found)) == 3.0
+    assert _provenance.gpu_seconds(r.provenance for r in (found, plain, found)) == 3.0
 
 
 def test_the_ground_is_light() -> None:
     """Nothing heavy is imported to know the version or to report progress."""
     code = (
-        "import sys, rotting.progress, rotting.provenance\n"
+        "import sys, rotting._progress, rotting._provenance\n"
         "print([m for m in ('numba', 'scipy', 'rich', 'typer', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

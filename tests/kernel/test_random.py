@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rotting.engines.compiled import numba_hooks
+from rotting._engines.compiled import numba_hooks
 from rotting.kernel import random
 
 

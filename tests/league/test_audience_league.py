@@ -12,15 +12,15 @@ import pytest
 from typer.testing import CliRunner
 
 from rotting import policies
+from rotting._cli import app
 from rotting.bandits import Bernoulli, DrawnArms, HalfLife, Scenario, Window
-from rotting.cli import app
 from rotting.league import AUDIENCES
-from rotting.league import audience_playing as playing
-from rotting.league import audience_report as report
-from rotting.league.audience_contestants import capped_names, contestants, recommended_for, usual
-from rotting.league.audience_scenarios import AUDIENCE, drawn
-from rotting.league.audience_settings import SETTINGS
-from rotting.league.entry import Entry
+from rotting.league import _audience_play as playing
+from rotting.league import _audience_report as report
+from rotting.league._audience_contestants import capped_names, contestants, recommended_for, usual
+from rotting.league._audience_scenarios import AUDIENCE, drawn
+from rotting.league._audience_settings import SETTINGS
+from rotting.league._entry import Entry
 
 
 def test_the_twelve_settings() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from rotting import policies, simulate
 from rotting.bandits import RandomArms
-from rotting.league.candy import FAMILY, candy_cane
+from rotting.league._candy import FAMILY, candy_cane
 from rotting.policies import Policy
 
 RECORD = Path(__file__).parents[2] / "benchmarks" / "results" / "candy_cane.json"

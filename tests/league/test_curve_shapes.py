@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rotting.bandits import Arm, ArmDraw, RandomArms
-from rotting.league.curves import SHAPES, Curves
+from rotting.league._curves import SHAPES, Curves
 from rotting.models import Constant, Exponential, Polynomial, Scaled, Step
 
 MANY = 400

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rotting import league, policies
-from rotting.cli import app
-from rotting.league import report
+from rotting._cli import app
+from rotting.league import _report
 
 
 def test_the_league_on_two_scenarios(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_ones_own_policy_plays_beside_the_others(tmp_path: Path) -> None:
     assert {"mine", "made"} <= set(played.cells["av"]) & set(played.ranks())
     assert "made" not in played.cells["stationary_1"]
     assert played.cells["av"]["made"]["mean"] == played.cells["av"]["CTO"]["mean"]
-    shown = report.figure(played, most=1).axes[0].get_legend_handles_labels()[1]
+    shown = _report.figure(played, most=1).axes[0].get_legend_handles_labels()[1]
     assert {"mine", "made"} <= set(shown)
 
 
@@ -87,7 +87,7 @@ def test_one_that_can_play_nowhere() -> None:
 
 def test_who_plays_is_known_in_every_group() -> None:
     """Also where each run draws its arms, so that there are no first rates to be told."""
-    from rotting.league.playing import entries_of, matches
+    from rotting.league._play import entries_of, matches
 
     for group in league.GROUPS:
         assert matches(entries_of(group)) >= 20
@@ -98,12 +98,12 @@ def test_every_policy_is_in_the_league() -> None:
 
     Policies for audiences are in that of audiences.
     """
-    from rotting.league import audience_contestants
-    from rotting.league.playing import contestants
+    from rotting.league import _audience_contestants
+    from rotting.league._play import contestants
 
     playing = {type(policy) for policy in contestants(league.SCENARIOS["anv"]).values()}
     audience = league.AUDIENCES["audience_settings"]["power_2k_10"]
-    playing |= {type(policy) for policy in audience_contestants.contestants(audience).values()}
+    playing |= {type(policy) for policy in _audience_contestants.contestants(audience).values()}
     ours = {kind for kind in policies.POLICIES.values() if kind.__module__.startswith("rotting.")}
     assert ours - playing == {policies.Oracle, policies.DCTO_UCB}
     for name in ("non_parametric", "av", "anv"):
@@ -151,14 +151,14 @@ def test_arms_that_come_and_go(tmp_path: Path) -> None:
     for group in ("contests", "openings"):
         entries = league.GROUPS[group]
         cells = {name: {"RAWUCB": cell, "UCB1": cell} for name in entries}
-        report.write(league.League(cells, entries, 2, 0, 1.0), tmp_path, "rotting league")
+        _report.write(league.League(cells, entries, 2, 0, 1.0), tmp_path, "rotting league")
         page = (tmp_path / "league.html").read_text()
         assert ("measured against greedy play" in page) == (group == "openings")
 
 
 def test_what_a_click_policy_is_told() -> None:
     """RAW-UCB plays clicks twice: with 1/2, and with the sigma of the arms' first rates."""
-    from rotting.league.playing import contestants
+    from rotting.league._play import contestants
 
     told = contestants(league.SCENARIOS["clicks"])["RAWUCB told"]
     assert isinstance(told, policies.RAWUCB)

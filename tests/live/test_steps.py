@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from rotting._live import ledger as at
+from rotting._live import steps
+from rotting._live.ledger import Ledger, listed, new_ledger, no_waiting
 from rotting.kernel.verbs import KINDS, Verbs
-from rotting.live import ledger as at
-from rotting.live import steps
-from rotting.live.ledger import Ledger, listed, new_ledger, no_waiting
 
 
 class Params(NamedTuple):

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from rotting._show.data import json_text
 from rotting.logs import Diagnosis, diagnose, read, synthetic
-from rotting.logs.diagnosis import joint
-from rotting.logs.diagnosis.asking import ask
-from rotting.logs.diagnosis.diagnosis import PARTS
-from rotting.logs.diagnosis.stories import model_data, start_of, stories_of
-from rotting.reports.data import json_text
+from rotting.logs._diagnosis import joint
+from rotting.logs._diagnosis.asking import ask
+from rotting.logs._diagnosis.diagnosis import PARTS
+from rotting.logs._diagnosis.stories import model_data, start_of, stories_of
 from small_logs import quick, table
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rotting.logs.tables.columns import ROLES, assign, names_of
+from rotting.logs._read.columns import ROLES, assign, names_of
 
 OPEN_BANDIT = ["timestamp", "item_id", "position", "click", "propensity_score", "user_feature_0"]
 COBA = ["context", "action", "reward", "probability"]

@@ -10,9 +10,9 @@ import pytest
 
 from rotting.kernel.arrays import FloatArray
 from rotting.logs import read, synthetic
-from rotting.logs.diagnosis import companions
-from rotting.logs.diagnosis.companions import Slope
-from rotting.logs.diagnosis.stories import Stories, stories_of
+from rotting.logs._diagnosis import companions
+from rotting.logs._diagnosis.companions import Slope
+from rotting.logs._diagnosis.stories import Stories, stories_of
 from small_logs import small, stories
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from rotting.logs.diagnosis.cost import cost_of, fall
+from rotting.logs._diagnosis.cost import cost_of, fall
 
 
 def test_the_fall_is_the_mean_over_rows() -> None:

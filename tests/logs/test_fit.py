@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from made_logs import as_log, log_of_curves, made_log
-from rotting.logs.fits import fitting
-from rotting.logs.fits.fitted import Fit
-from rotting.logs.fits.fitting import fit
-from rotting.logs.fits.heldout import Candidate, simplest
-from rotting.logs.log import Log
-from rotting.logs.synthetic import synthetic
-from rotting.logs.tables.reading import read
+from rotting.logs._fits import fitting
+from rotting.logs._fits.fitted import Fit
+from rotting.logs._fits.fitting import fit
+from rotting.logs._fits.heldout import Candidate, simplest
+from rotting.logs._log import Log
+from rotting.logs._read.reader import read
+from rotting.logs._synthetic import synthetic
 
 
 def settled(n: Any) -> Any:

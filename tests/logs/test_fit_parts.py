@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import twins.fits
 from made_logs import log_of_curves, made_log
 from rotting.kernel.arrays import FloatArray
-from rotting.logs.fits.curves import curves_of_kind, table_curves
-from rotting.logs.fits.factors import Factors, alike, centred, group_values, learn_factors, sums
-from rotting.logs.fits.likelihood import profile, shrink
-from rotting.logs.fits.rows import Rows, cells_of, rows_of
-from rotting.logs.fits.shapes import KINDS, Shape, first_grid, shape_tables
+from rotting.logs._fits.curves import curves_of_kind, table_curves
+from rotting.logs._fits.factors import Factors, alike, centred, group_values, learn_factors, sums
+from rotting.logs._fits.likelihood import profile, shrink
+from rotting.logs._fits.rows import Rows, cells_of, rows_of
+from rotting.logs._fits.shapes import KINDS, Shape, first_grid, shape_tables
 from rotting.models import Model
 
 

@@ -13,14 +13,14 @@ import pytest
 import rotting
 from made_logs import as_log, log_of_curves, made_log
 from rotting import policies
+from rotting._catalogue.experiment_file import read_experiment
 from rotting.bandits import Bernoulli, Gaussian
-from rotting.catalogue.experiment_file import read_experiment
-from rotting.logs.fits.belief import fall_of, wears_out
-from rotting.logs.fits.described import why
-from rotting.logs.fits.fitted import Fit
-from rotting.logs.fits.fitting import fit
-from rotting.logs.fits.shapes import KINDS
-from rotting.logs.synthetic import synthetic
+from rotting.logs._fits.belief import fall_of, wears_out
+from rotting.logs._fits.described import why
+from rotting.logs._fits.fitted import Fit
+from rotting.logs._fits.fitting import fit
+from rotting.logs._fits.shapes import KINDS
+from rotting.logs._synthetic import synthetic
 from rotting.models import Family, check_means
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rotting._show.data import json_text
 from rotting.logs import read, synthetic
-from rotting.logs.diagnosis.hopeless import ends_with_success, hopeless
-from rotting.reports.data import json_text
+from rotting.logs._diagnosis.hopeless import ends_with_success, hopeless
 from small_logs import quick
 
 

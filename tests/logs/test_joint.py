@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rotting.logs.diagnosis import joint
+from rotting.logs._diagnosis import joint
 from twins import joint as twin
 
 

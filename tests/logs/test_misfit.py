@@ -10,10 +10,10 @@ import pytest
 
 from rotting import policies
 from rotting.logs import Log, fit, read, synthetic
-from rotting.logs.diagnosis.asking import ask
-from rotting.logs.diagnosis.cost import allowed
-from rotting.logs.diagnosis.misfit import Means, heavy, kurtosis, misfit
-from rotting.logs.diagnosis.stories import stories_of
+from rotting.logs._diagnosis.asking import ask
+from rotting.logs._diagnosis.cost import allowed
+from rotting.logs._diagnosis.misfit import Means, heavy, kurtosis, misfit
+from rotting.logs._diagnosis.stories import stories_of
 from small_logs import quick
 
 
@@ -124,7 +124,7 @@ def test_a_fit_of_such_amounts_is_doubted_and_not_played_by() -> None:
 
 
 def test_a_fit_that_contradicts_first_showings_is_doubted() -> None:
-    from rotting.logs.fits.accepted import doubt_of
+    from rotting.logs._fits.accepted import doubt_of
 
     log = read(synthetic("rested", "both", rewards="gaussian", seed=2))
     found = fit(log, resamples=10, folds=2)

@@ -15,12 +15,12 @@ import pytest
 import example_log
 from rotting import policies
 from rotting.logs import Diagnosis, diagnose, fit, read, replay, synthetic
-from rotting.logs.diagnosis import codes
-from rotting.logs.pages import page, replay_page
-from rotting.logs.pages.drawing import figure_text
-from rotting.logs.pages.next_steps import next_steps
-from rotting.logs.pages.pictures import pictures
-from rotting.logs.pages.short_answers import short
+from rotting.logs._diagnosis import codes
+from rotting.logs._pages import page, replay_page
+from rotting.logs._pages.axes import figure_text
+from rotting.logs._pages.next_steps import next_steps
+from rotting.logs._pages.pictures import pictures
+from rotting.logs._pages.short_answers import short
 
 NASTY = {
     "arm 0": "<script>alert(1)</script>",

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rotting.logs import Problem, read
-from rotting.logs.diagnosis.contents import part
-from rotting.logs.tables.problems import unknown_history
+from rotting.logs._diagnosis.contents import part
+from rotting.logs._read.problems import unknown_history
 
 
 def keyed(count: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rotting.logs import Log, read
-from rotting.logs.tables.reading import window_in_days
+from rotting.logs._read.reader import window_in_days
 
 TABLE: dict[str, Any] = {
     "user": ["b", "a", "a", "b", "a"],

@@ -13,13 +13,13 @@ import pytest
 from log_rows import log_of, random_log, without_keys
 from rotting import Arm, Audience, Bernoulli, NoNoise, Scenario, models, policies, simulate
 from rotting.logs import read
-from rotting.logs.log import Log
-from rotting.logs.tapes.asked import short_tapes
-from rotting.logs.tapes.keyed import Each
-from rotting.logs.tapes.replay import replay
-from rotting.logs.tapes.replayed import share_text
-from rotting.logs.tapes.replaying import Replayer
-from rotting.logs.tapes.wording import availability
+from rotting.logs._log import Log
+from rotting.logs._replay.keyed import Each
+from rotting.logs._replay.replay import replay
+from rotting.logs._replay.request import short_tapes
+from rotting.logs._replay.result import share_text
+from rotting.logs._replay.runner import Replayer
+from rotting.logs._replay.sentences import availability
 from rotting.policies import Policy
 
 CURVES = [0.9, 0.8, 0.7]

@@ -7,10 +7,10 @@ import pytest
 
 from log_rows import log_of, random_log
 from rotting import Arm, Audience, NoNoise, Scenario, models, policies, simulate
-from rotting.logs.tapes.keyed import LEAST, Pooled
-from rotting.logs.tapes.levels import cells_of, levels_of
-from rotting.logs.tapes.replay import replay
-from rotting.logs.tapes.replaying import Replayer
+from rotting.logs._replay.keyed import LEAST, Pooled
+from rotting.logs._replay.levels import cells_of, levels_of
+from rotting.logs._replay.replay import replay
+from rotting.logs._replay.runner import Replayer
 from rotting.policies import Policy
 
 FAMILY = models.Polynomial().times(0.8).over([0.15, 0.3, 0.5])

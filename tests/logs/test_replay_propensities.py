@@ -9,9 +9,9 @@ import pytest
 
 from log_rows import random_log, without_keys
 from rotting import policies
-from rotting.engines.replay_loop import Rows
-from rotting.logs.tapes.propensities import Followed
-from rotting.logs.tapes.replay import replay
+from rotting._engines.replay_loop import Rows
+from rotting.logs._replay.propensities import Followed
+from rotting.logs._replay.replay import replay
 
 MEANS = [[0.7], [0.5], [0.3]]
 CHANCES = [0.5, 0.3, 0.2]

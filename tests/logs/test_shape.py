@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
+from rotting._show.data import json_text
 from rotting.logs import diagnose, read, synthetic
-from rotting.logs.diagnosis import words
-from rotting.logs.diagnosis.shape import (
+from rotting.logs._diagnosis import words
+from rotting.logs._diagnosis.shape import (
     Shape,
     _falling,
     _family,
@@ -19,8 +20,7 @@ from rotting.logs.diagnosis.shape import (
     only_arm,
     shapes,
 )
-from rotting.logs.diagnosis.stories import stories_of
-from rotting.reports.data import json_text
+from rotting.logs._diagnosis.stories import stories_of
 from small_logs import small
 
 

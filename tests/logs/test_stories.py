@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from rotting.logs import read, synthetic
-from rotting.logs.diagnosis import joint
-from rotting.logs.diagnosis.stories import exposure_effect, model_data, start_of, stories_of
-from rotting.logs.log import Log
+from rotting.logs._diagnosis import joint
+from rotting.logs._diagnosis.stories import exposure_effect, model_data, start_of, stories_of
+from rotting.logs._log import Log
 from small_logs import small, stories, table
 
 

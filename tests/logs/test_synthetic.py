@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from rotting.logs import synthetic
-from rotting.logs.synthetic import LEAVING, TRUTHS, _falls
+from rotting.logs._synthetic import LEAVING, TRUTHS, _falls
 
 
 def days(frame: Any) -> Any:

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rotting._show.data import json_text
 from rotting.logs import Log, read
-from rotting.logs.diagnosis import diagnosis, joint, verdicts, words
-from rotting.logs.diagnosis.asking import Answers
-from rotting.logs.diagnosis.companions import Slope
-from rotting.logs.diagnosis.cost import allowed, fall
-from rotting.logs.diagnosis.diagnosis import CODES, Diagnosis
-from rotting.logs.diagnosis.stories import Stories, model_data, stories_of
-from rotting.logs.diagnosis.verdicts import Findings, decide
-from rotting.reports.data import json_text
+from rotting.logs._diagnosis import diagnosis, joint, verdicts, words
+from rotting.logs._diagnosis.asking import Answers
+from rotting.logs._diagnosis.companions import Slope
+from rotting.logs._diagnosis.cost import allowed, fall
+from rotting.logs._diagnosis.diagnosis import CODES, Diagnosis
+from rotting.logs._diagnosis.stories import Stories, model_data, stories_of
+from rotting.logs._diagnosis.verdicts import Findings, decide
 from small_logs import small, table
 
 LOG = small(1, keys=60, gaussian=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting import models, plain, policies, theory
+from rotting import _plain, models, policies, theory
 from rotting.models import Amplitude, Exponential, Family, Function, Plateau, Scaled, Step
 from rotting.policies import Policy
 
@@ -20,7 +20,7 @@ def test_a_scaled_model_has_the_theta_of_what_it_scales() -> None:
     np.testing.assert_allclose(family.table(40), [0.05 * np.exp(-t * (N - 1)) for t in (0.01, 0.1)])
     assert family.thetas == (0.01, 0.1)
     assert family == Exponential().times(0.05).over([0.01, 0.1])
-    assert plain.from_plain(plain.to_plain(family)) == family
+    assert _plain.from_plain(_plain.to_plain(family)) == family
     twice = Exponential().times(0.5).times(0.1).over([0.01])
     np.testing.assert_allclose(twice.table(40), family.table(40)[:1])
     nodes = Plateau(length=7).times(2.0).between(0.1, 0.4, nodes=3).family
@@ -33,7 +33,7 @@ def test_a_family_over_the_amplitude() -> None:
         family.table(40), [a * np.exp(-0.01 * (N - 1)) for a in (0.02, 0.05, 0.1)]
     )
     assert family == Amplitude(Exponential(0.01)).over([0.02, 0.05, 0.1])
-    assert plain.from_plain(plain.to_plain(family)) == family
+    assert _plain.from_plain(_plain.to_plain(family)) == family
     assert eval(repr(family), vars(models)) == family
     steps = Step(5, 1.0, 0.5).over(amplitudes=[0.1, 0.2], weights=[1, 3])
     assert steps.weights == (0.25, 0.75)
@@ -47,7 +47,7 @@ def test_a_family_over_theta_and_the_amplitude() -> None:
         family.table(40), [a * np.exp(-theta * (N - 1)) for theta, a in pairs]
     )
     np.testing.assert_allclose(family.prior, np.arange(1, 7) / 3.5)
-    assert plain.from_plain(plain.to_plain(family)) == family
+    assert _plain.from_plain(_plain.to_plain(family)) == family
     assert eval(repr(family), vars(models)) == family
     assert len(repr(Exponential().over(N / 40, amplitudes=N / 40))) < 2000
     with pytest.raises(ValueError, match=r"thetas must be those of one model, but .* differ in"):

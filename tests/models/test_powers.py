@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rotting import models
-from rotting.models.powers import multiples, powers
+from rotting.models._powers import multiples, powers
 
 THETAS = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4]  # of the paper's section Simulations
 PLATEAUS = 301  # that 30,000 pulls reach

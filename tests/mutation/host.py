@@ -32,7 +32,7 @@ TESTS = (
     "tests/test_recorded.py",
     "src/rotting/theory",
     "src/rotting/policies",
-    "src/rotting/experiments/stats.py",
+    "src/rotting/stats.py",
 )
 # Minutes in plain Python, or the same as another test where nothing is compiled.
 TOO_SLOW = (

@@ -11,8 +11,8 @@ from typing import Any
 
 def install() -> None:
     """From now on the cpu engine is the reference engine, and players are not compiled."""
-    from rotting.experiments import simulation
-    from rotting.online.core import Core
+    from rotting._experiments import simulation
+    from rotting._online.core import Core
 
     engine = simulation._engine
     simulation._engine = lambda name, threads: engine(

@@ -23,8 +23,8 @@ from rotting import (
     models,
     policies,
 )
+from rotting._live.ledger import FURTHEST
 from rotting.kernel.verbs import KINDS, score
-from rotting.live.ledger import FURTHEST
 from rotting.policies import Policy
 from rotting.policies.parts.exposures import present_key
 

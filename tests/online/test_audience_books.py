@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rotting import AudiencePlayer, HalfLife, Window, models, policies
-from rotting.online import save as saving
+from rotting._online import save as saving
 from twins.books import Books
 from twins.ledger import RefusedError
 

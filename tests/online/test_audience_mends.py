@@ -14,8 +14,8 @@ import pytest
 from cases import examples
 from mutants import forged
 from rotting import Arm, AudiencePlayer, Curves, HalfLife, Window, models
-from rotting.online import keys as module
-from rotting.online.curves import keeps_curves
+from rotting._online import keys as module
+from rotting._online.curves import keeps_curves
 from rotting.policies import (
     LCTO,
     UCB1,

@@ -14,13 +14,13 @@ import pytest
 
 from cases import run_script
 from rotting import policies
-from rotting.online import background
+from rotting._online import background
 
 # plays until the player is compiled, and some rounds more; `same` is a plain player beside it
 PLAY = """
 import json, logging, os, sys, time
 from rotting import Player, policies
-from rotting.online import background
+from rotting._online import background
 
 said = []
 class Kept(logging.Handler):
@@ -189,7 +189,7 @@ def test_no_process_is_left_behind(tmp_path: Path, end: str) -> None:
     script = f"""
 import os, sys, time
 from rotting import policies
-from rotting.online import background
+from rotting._online import background
 player = policies.UCB1().online(["a", "b"])
 player.select()
 while player.core.job._process is None:

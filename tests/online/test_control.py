@@ -11,7 +11,7 @@ import pytest
 from cases import examples, name_of, player_of
 from lockstep import _compare
 from rotting import Player, policies
-from rotting.online.decisions import Assigned, Decision
+from rotting._online.decisions import Assigned, Decision
 from rotting.policies import Policy
 
 UCB = policies.UCB1()
@@ -125,7 +125,7 @@ def test_what_the_policy_earns_over_equal_shares_has_no_bias() -> None:
     batch = player.select_many(3000)
     player.update_many(batch, [worth[label] for label in batch.labels])
     numbers = player.core.ledger.numbers
-    from rotting.live import ledger as at
+    from rotting._live import ledger as at
 
     count, total, squares = (numbers[k] for k in (at.LIFT_COUNT, at.LIFT_SUM, at.LIFT_SQUARES))
     assert count == 3000

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rotting import AudiencePlayer, models, policies
+from rotting._online.curves import Curves, curves_of
 from rotting.kernel.verbs import CurvePoint
-from rotting.online.curves import Curves, curves_of
 
 NAN = np.nan
 

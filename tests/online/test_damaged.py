@@ -12,8 +12,8 @@ import pytest
 import mutants
 from cases import FAMILY, player_of
 from rotting import Player, policies
-from rotting.live import ledger as at
-from rotting.online import save as saving
+from rotting._live import ledger as at
+from rotting._online import save as saving
 
 Change = Callable[[dict[str, Any]], object]
 

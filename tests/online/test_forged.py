@@ -22,8 +22,8 @@ import pytest
 
 from mutants import ODD, forged, played, players, unpacked
 from rotting import Arm, Player, models, policies
-from rotting.live import ledger as at
-from rotting.online import save as saving
+from rotting._live import ledger as at
+from rotting._online import save as saving
 from rotting.policies import Oracle, Policy
 
 WHOLE = (-(2**63), -2, -1, 0, 2**62, 2**63 - 1)

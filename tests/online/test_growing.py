@@ -8,10 +8,10 @@ import pytest
 
 from cases import examples, name_of, player_of
 from rotting import models, policies
+from rotting._live import ledger as at
+from rotting._online.core import Core
+from rotting._online.space import FIRST, UNLIMITED
 from rotting.kernel.state import leaves
-from rotting.live import ledger as at
-from rotting.online.core import Core
-from rotting.online.space import FIRST, UNLIMITED
 from rotting.policies import Policy
 
 FAMILY = models.Plateau(length=100).over([0.1, 0.2])

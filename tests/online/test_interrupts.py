@@ -15,7 +15,7 @@ import pytest
 from cases import player_of, run_script
 from lockstep import _compare
 from rotting import Player, policies
-from rotting.online.core import Core
+from rotting._online.core import Core
 
 INTERRUPTED = """
 import faulthandler, json, random, signal
@@ -58,7 +58,7 @@ print(json.dumps({"hits": hits}))
 HOW = {
     "compiled": "COMPILED = True\n",
     "not yet": """
-from rotting.online import background
+from rotting._online import background
 background._request, background.PATIENCE, COMPILED = lambda core: None, 10**9, None
 """,
 }

@@ -17,8 +17,8 @@ import pytest
 from cases import player_of
 from lockstep import _compare
 from rotting import Player, policies
-from rotting.online import save as saving
-from rotting.online.labels import freeze, thaw
+from rotting._online import save as saving
+from rotting._online.labels import freeze, thaw
 
 
 class Colour(enum.Enum):

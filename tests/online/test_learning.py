@@ -12,9 +12,9 @@ import pytest
 from cases import FAMILY, examples, name_of, player_of, shorter
 from lockstep import _compare
 from rotting import Decision, Player, policies
+from rotting._online.space import UNLIMITED, capacity_of
 from rotting.kernel import verbs
 from rotting.kernel.state import grown, leaves
-from rotting.online.space import UNLIMITED, capacity_of
 from rotting.policies import EXP3S, Policy
 from rotting.policies.parts.openings import closable
 

@@ -13,10 +13,10 @@ import pytest
 
 import lift as study
 from rotting import Lift, Player, policies
-from rotting.live import ledger as at
-from rotting.online import lift
-from rotting.online import save as saving
-from rotting.policies.base import Policy
+from rotting._live import ledger as at
+from rotting._online import lift
+from rotting._online import save as saving
+from rotting.policies._base import Policy
 
 ARMS = ["a", "b", "c"]
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "lift.json"

@@ -9,8 +9,8 @@ import pytest
 
 from cases import examples, name_of, player_of, scenarios
 from cases import slow as is_slow
-from rotting.engines import plan
-from rotting.engines.loop import reward_of
+from rotting._engines import plan
+from rotting._engines.loop import reward_of
 from rotting.kernel.random import fold, step_of
 from rotting.kernel.state import leaves
 from rotting.policies import Oracle, Policy

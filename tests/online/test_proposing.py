@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rotting import Player, models, policies
-from rotting.online.audience import AudiencePlayer
+from rotting._online.audience import AudiencePlayer
 from rotting.policies import Policy
 
 FAMILY = models.Polynomial().over([0.1, 0.3, 0.5])

@@ -7,9 +7,9 @@ import pytest
 import mutants
 from mutants import unpacked
 from rotting import Player, models, policies
+from rotting._online import load as loading
+from rotting._online import space
 from rotting.kernel.state import leaves
-from rotting.online import load as loading
-from rotting.online import space
 from rotting.policies import Policy
 
 

@@ -16,10 +16,10 @@ import recorded
 import rotting
 from cases import examples, name_of, player_of
 from rotting import Arm, Decision, Player, models, policies
+from rotting._live.ledger import new_ledger
+from rotting._online import save as saving
 from rotting.kernel.arrays import IntArray
 from rotting.kernel.state import leaves, silent
-from rotting.live.ledger import new_ledger
-from rotting.online import save as saving
 from rotting.policies import Oracle, Policy
 from rotting.policies.parts.openings import closable
 

@@ -15,7 +15,7 @@ import pytest
 
 from own_policy import make_mine
 from rotting import Player, policies
-from rotting.live import ledger as at
+from rotting._live import ledger as at
 from rotting.policies import POLICIES, Policy, Verbs
 from rotting.policies.parts.arms import Arms, no_pulls, rewarded
 from rotting.policies.parts.ranking import Ranking, best, rank, unranked

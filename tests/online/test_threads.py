@@ -208,7 +208,7 @@ def test_a_player_that_was_let_go_after_a_fork_is_whole() -> None:
 def test_a_fork_while_another_thread_compiles(tmp_path: Path) -> None:
     code = """
 import json, os, threading, warnings
-from rotting.engines.compiled.numba_hooks import LOCK
+from rotting._engines.compiled.numba_hooks import LOCK
 warnings.simplefilter("ignore")
 held, done = threading.Event(), threading.Event()
 def hold():

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from rotting import Player, policies
-from rotting.online.hooks import Event
+from rotting._online.hooks import Event
 
 
 def watched() -> tuple[Player, list[Event]]:

@@ -13,7 +13,7 @@ import pytest
 
 from rotting import Scenario, policies, simulate
 from rotting.papers import levine2017, seznec2019
-from rotting.papers.seznec2019 import published
+from rotting.papers.seznec2019 import _published
 from rotting.policies import Policy
 
 SIGMA = levine2017.SIGMA
@@ -59,14 +59,14 @@ def their_error(name: str, setup: str, value: float) -> float:
     return 1.2 if setup == "NP" else 0.015 * value
 
 
-@pytest.mark.parametrize("name", list(published.FIGURES))
+@pytest.mark.parametrize("name", list(_published.FIGURES))
 def test_seznec2019(name: str) -> None:
     """Its two benchmarks: within four standard errors, theirs (100 runs) and ours combined."""
     scenarios = {"L11": seznec2019.two_arms(11), "L24": seznec2019.two_arms(24)}
     if name in ("RAW-UCB 1.4", "EFF-RAW 1.4, m = 2", "wSWA .02"):
         scenarios["ten"] = seznec2019.ten_arms()  # the others take long: `rotting reproduce`
     for setup, scenario in scenarios.items():
-        mean, error = published.FIGURES[name][setup]
+        mean, error = _published.FIGURES[name][setup]
         result = simulate(
             seznec2019.policies()[name], scenario, runs=100, seed=1, noise="common", checkpoints=1
         )

@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from rotting import Result, papers
-from rotting.catalogue import names as catalogue
-from rotting.cli import app
+from rotting._catalogue import names as catalogue
+from rotting._cli import app
 
 TINY = '''
 """A paper of two policies on one scenario."""
@@ -24,7 +24,7 @@ import json
 from typing import NamedTuple
 
 from rotting import Arm, Comparison, NoNoise, Scenario, compare, models, policies
-from rotting.papers.paper import Paper, Shown, Table
+from rotting.papers._paper import Paper, Shown, Table
 
 
 class Found(NamedTuple):
@@ -125,7 +125,7 @@ def test_every_paper_has_the_shape(name: str) -> None:
 @pytest.mark.parametrize("name", papers.names())
 def test_steps_are_what_is_reported(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With simulations that only report, a bar ends where `steps` says."""
-    from rotting.experiments import comparison, tuning
+    from rotting._experiments import comparison, tuning
 
     def simulate(
         policy: object, scenario: object, *, runs: int, progress: object = None, **options: object

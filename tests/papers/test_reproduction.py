@@ -16,18 +16,18 @@ from typer.testing import CliRunner
 
 import table1_seeds
 from rotting import Comparison, Result
-from rotting.cli import app
+from rotting._cli import app
+from rotting._show.folders import output_folder
 from rotting.papers import levine2017
 from rotting.papers.levine2017 import (
-    differences,
-    measured,
-    published,
-    reproduction,
-    tables,
-    writing,
+    _differences,
+    _files,
+    _measured,
+    _published,
+    _reproduction,
+    _tables,
 )
-from rotting.papers.levine2017.reproduction import Reproduction
-from rotting.reports.folders import output_folder
+from rotting.papers.levine2017._reproduction import Reproduction
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def ten_seeds() -> dict[tuple[str, str, str], dict[str, Any]]:
 RANGES = {
     **{
         ("non_parametric", row, column): (99.5, 100)
-        for row, columns in published.WINS["non_parametric"].items()
+        for row, columns in _published.WINS["non_parametric"].items()
         for column in columns
     },
     **{("av", "CTO", column): (99, 100) for column in ("UCB1", "DUCB", "SWUCB", "wSWA")},
@@ -76,7 +76,7 @@ def test_p_values_over_ten_seeds(ten_seeds: dict[tuple[str, str, str], dict[str,
         elif (row, column) == ("D-CTO", "wSWA"):
             assert below == 5
             assert found["pooled_p_value"] < 1e-5
-        elif published.p_value(setup, row, column) is None:
+        elif _published.p_value(setup, row, column) is None:
             assert below == 10, (setup, row, column)
     assert significant <= 3
 
@@ -86,10 +86,10 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 def test_what_the_report_takes_as_measured_is_what_benchmarks_recorded() -> None:
     recorded = json.loads((RESULTS / "table1_seeds.json").read_text())
-    assert measured.found()["seeds"] == recorded["agreement"]
-    assert measured.scan() == json.loads((RESULTS / "swucb_constant.json").read_text())["rows"]
+    assert _measured.found()["seeds"] == recorded["agreement"]
+    assert _measured.scan() == json.loads((RESULTS / "swucb_constant.json").read_text())["rows"]
     million = csv.DictReader((RESULTS / "table1_million.csv").read_text().splitlines())
-    shares = measured.shares(2.0)
+    shares = _measured.shares(2.0)
     for line in million:
         pair = line["setup"], line["row"], line["column"]
         if line["version"] == "reported" and pair in shares:
@@ -99,37 +99,37 @@ def test_what_the_report_takes_as_measured_is_what_benchmarks_recorded() -> None
 def test_which_figures_agree_at_a_seed() -> None:
     """Of the ten seeds on record those of the first are counted again."""
     for b, agree in ((2.0, 48), (1.9, 52)):
-        row = measured.seeds(b)[0]
+        row = _measured.seeds(b)[0]
         assert (row["seed"], row["agree"], row["of"]) == (0, agree, 52)
-    assert measured.seeds(1.7) == []
-    assert measured.agreeing_seeds(1.7, "AV SWUCB/UCB1 wins") is None
-    assert measured.agreeing_seeds(2.0, "AV SWUCB/UCB1 wins") == (0, 10)
-    assert measured.agreeing_seeds(1.9, "AV SWUCB/UCB1 wins") == (10, 10)
-    assert measured.agreeing_seeds(1.9, "ANV D-CTO/wSWA p") == (5, 10)
+    assert _measured.seeds(1.7) == []
+    assert _measured.agreeing_seeds(1.7, "AV SWUCB/UCB1 wins") is None
+    assert _measured.agreeing_seeds(2.0, "AV SWUCB/UCB1 wins") == (0, 10)
+    assert _measured.agreeing_seeds(1.9, "AV SWUCB/UCB1 wins") == (10, 10)
+    assert _measured.agreeing_seeds(1.9, "ANV D-CTO/wSWA p") == (5, 10)
 
 
 def test_the_band_in_which_swucbs_wins_are_the_papers() -> None:
-    low, high = measured.band()
+    low, high = _measured.band()
     assert (low, high) == (1.89, 1.91)
-    by_b = {row["B"]: row for row in measured.scan()}
-    assert measured.worst_off(by_b[1.9]) < 2.2
-    assert measured.worst_off(by_b[2.0]) > 5.0
-    assert measured.worst_off(by_b[1.0]) > 5.0
+    by_b = {row["B"]: row for row in _measured.scan()}
+    assert _measured.worst_off(by_b[1.9]) < 2.2
+    assert _measured.worst_off(by_b[2.0]) > 5.0
+    assert _measured.worst_off(by_b[1.0]) > 5.0
 
 
 @pytest.fixture(scope="module")
 def full() -> Reproduction:
     """The whole section as `rotting reproduce levine2017` runs it."""
-    return reproduction.reproduce(runs=100, seed=0)
+    return _reproduction.reproduce(runs=100, seed=0)
 
 
 def test_the_figures_that_are_marked_are_the_ones_that_are_explained(full: Reproduction) -> None:
-    found = [(cell, figure) for cell in tables.all_cells(full) for figure in cell.differing]
-    assert {cell.name(figure) for cell, figure in found} == set(measured.seeds(2.0)[0]["differ"])
-    said = differences.of_cells(full)
+    found = [(cell, figure) for cell in _tables.all_cells(full) for figure in cell.differing]
+    assert {cell.name(figure) for cell, figure in found} == set(_measured.seeds(2.0)[0]["differ"])
+    said = _differences.of_cells(full)
     assert len(said) == len(found)
     for (cell, _), text in zip(found, said, strict=True):
-        assert f"{published.SETUPS[cell.setup]}, {cell.row} against {cell.column}" in text
+        assert f"{_published.SETUPS[cell.setup]}, {cell.row} against {cell.column}" in text
         assert "The paper does not state the constant B of SWUCB; this is with 2" in text
 
 
@@ -140,7 +140,7 @@ def test_any_marked_cell_has_words(full: Reproduction) -> None:
     changed = dataclasses.replace(
         full, reported={**full.reported, "anv": Comparison(worse)}, swucb_b=1.7
     )
-    said = " ".join(differences.of_cells(changed))
+    said = " ".join(_differences.of_cells(changed))
     assert "<strong>ANV, D-CTO against wSWA, wins.</strong> The paper has 66 of 100; here 0" in said
     assert (
         "<strong>ANV, D-CTO against wSWA, p-value.</strong> The paper has &lt;1e-5; here 1." in said
@@ -154,19 +154,19 @@ def test_swucb_with_another_constant(full: Reproduction) -> None:
         policy = levine2017.reported_policies(setup, 1.9)["SWUCB"]
         assert beside["SWUCB"].provenance["parameters"] == repr(policy)
         assert beside["UCB1"] is full.reported[setup]["UCB1"]
-    wins = {(one.setup, one.row, one.column): other for one, other in tables.both_constants(full)}
+    wins = {(one.setup, one.row, one.column): other for one, other in _tables.both_constants(full)}
     assert len(wins) == 11
     for cell in wins.values():
         assert cell.wins_agree
         assert cell.p_agrees
-    small = reproduction.reproduce(runs=2, horizon=300, swucb_b=1.9)
+    small = _reproduction.reproduce(runs=2, horizon=300, swucb_b=1.9)
     assert (small.swucb_b, small.other_b) == (1.9, 2.0)
     assert "B=1.9" in small.reported["av"]["SWUCB"].provenance["parameters"]
 
 
 def test_p_values_are_of_a_hundred_trajectories(full: Reproduction) -> None:
     first, second = full.reported["anv"]["D-CTO"], full.reported["anv"]["wSWA"]
-    (alone,) = tables.by_hundreds(first, second)
+    (alone,) = _tables.by_hundreds(first, second)
     assert alone == full.reported["anv"].p_values["D-CTO"]["wSWA"]
 
     def stacked(result: Result, times: int) -> Result:
@@ -179,12 +179,12 @@ def test_p_values_are_of_a_hundred_trajectories(full: Reproduction) -> None:
             adversarial_regret=np.tile(result.adversarial_regret, times),
         )
 
-    assert tables.by_hundreds(stacked(first, 3), stacked(second, 3)) == pytest.approx((alone,) * 3)
-    cell = tables.Cell("anv", "D-CTO", "wSWA", 66, (1e-6, 1e-7, 1e-3), 66, None, runs=300)
+    assert _tables.by_hundreds(stacked(first, 3), stacked(second, 3)) == pytest.approx((alone,) * 3)
+    cell = _tables.Cell("anv", "D-CTO", "wSWA", 66, (1e-6, 1e-7, 1e-3), 66, None, runs=300)
     assert cell.p_value == 1e-6
     assert cell.hundreds_that_agree == 2
     assert cell.p_agrees
-    assert str(tables.p_entry(cell)) == "<1e-5, 2 of 3 (<1e-5)"
+    assert str(_tables.p_entry(cell)) == "<1e-5, 2 of 3 (<1e-5)"
 
 
 def test_the_setting_belongs_to_this_paper(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_the_setting_belongs_to_this_paper(tmp_path: Path) -> None:
 
 def test_the_grids_choose_as_in_the_paper(full: Reproduction) -> None:
     chosen = {
-        setup: {name: tuning.chosen[published.GRIDS[name][0]] for name, tuning in grids.items()}
+        setup: {name: tuning.chosen[_published.GRIDS[name][0]] for name, tuning in grids.items()}
         for setup, grids in full.grids.items()
     }
     assert chosen["non_parametric"]["DUCB"] == 0.999
@@ -253,9 +253,9 @@ class Checker(HTMLParser):
 def test_of_very_many_runs_the_final_regrets_are_kept(
     full: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "MANY", full.runs - 1)
+    monkeypatch.setattr(_files, "MANY", full.runs - 1)
     with output_folder(tmp_path / "found") as work:
-        writing.write(full, work, "rotting reproduce levine2017")
+        _files.write(full, work, "rotting reproduce levine2017")
     (path,) = (tmp_path / "found" / "results").iterdir()
     with np.load(path) as kept:
         assert len(kept.files) == 2 * 14
@@ -265,7 +265,7 @@ def test_of_very_many_runs_the_final_regrets_are_kept(
 
 def test_files(full: Reproduction, tmp_path: Path) -> None:
     with output_folder(tmp_path / "found") as work:
-        writing.write(full, work, "rotting reproduce levine2017")
+        _files.write(full, work, "rotting reproduce levine2017")
     folder = tmp_path / "found"
     names = {path.name for path in folder.glob("[!.]*")}
     assert names == {
@@ -279,7 +279,7 @@ def test_files(full: Reproduction, tmp_path: Path) -> None:
         "results",
     }
     data = json.loads((folder / "table1.json").read_text())
-    for setup in published.SETUPS:
+    for setup in _published.SETUPS:
         for found in (data[setup], data["tuned"][setup]):
             assert {
                 "policies",
@@ -312,8 +312,8 @@ def test_files(full: Reproduction, tmp_path: Path) -> None:
 
 
 def test_cells_know_when_they_agree() -> None:
-    def cell(wins: int, paper: int, p: float, paper_p: float | None) -> tables.Cell:
-        return tables.Cell("av", "a", "b", wins, (p,), paper, paper_p, runs=100)
+    def cell(wins: int, paper: int, p: float, paper_p: float | None) -> _tables.Cell:
+        return _tables.Cell("av", "a", "b", wins, (p,), paper, paper_p, runs=100)
 
     assert cell(100, 100, 1e-9, None).wins_agree
     assert cell(98, 100, 1e-9, None).wins_agree
@@ -329,15 +329,15 @@ def test_cells_know_when_they_agree() -> None:
 
 def test_what_the_notes_call_different_is_not_ticked() -> None:
     """6 of 100 against the paper's 15 is within the scatter of 200 runs; the share is 6.2 %."""
-    assert tables.Cell("av", "SWUCB", "UCB1", 6, (1e-9,), 15, None, runs=100).wins_agree
+    assert _tables.Cell("av", "SWUCB", "UCB1", 6, (1e-9,), 15, None, runs=100).wins_agree
     for b, agree in ((2.0, {"anv"}), (1.9, {"av", "anv"})):
-        for (setup, row, column), share in measured.shares(b).items():
-            paper = published.WINS[setup][row][column]
+        for (setup, row, column), share in _measured.shares(b).items():
+            paper = _published.WINS[setup][row][column]
             for runs in (100, 10_000):
                 ours = round(share.wins * runs)
-                found = tables.Cell(setup, row, column, ours, (1e-9,), paper, None, runs, share)
+                found = _tables.Cell(setup, row, column, ours, (1e-9,), paper, None, runs, share)
                 assert found.wins_agree == (setup in agree)
-    assert measured.shares(1.234) == {}
+    assert _measured.shares(1.234) == {}
 
 
 def test_the_pages_say_what_was_measured() -> None:
@@ -358,28 +358,30 @@ def test_the_pages_say_what_was_measured() -> None:
             assert said in of_swucb[short], said
     assert "does not reproduce with that. The paper does not state B" in of_swucb["AV"]
     errata = (pages / "errata.md").read_text()
-    off = [f"{s.errors_off(w):.1f}" for s, w in _with_papers(measured.shares(2.0))]
+    off = [f"{s.errors_off(w):.1f}" for s, w in _with_papers(_measured.shares(2.0))]
     assert off == ["3.6", "6.4", "2.0", "1.8"]
     assert "the paper's are 3.6 and 6.4 standard errors away" in " ".join(errata.split())
-    low, high = measured.band()
+    low, high = _measured.band()
     for page in ("errata.md", "readings.md"):
         assert f"from {low:g} to {high:g}" in (pages / page).read_text()
 
 
-def _with_papers(shares: dict[measured.Pair, measured.Share]) -> list[tuple[measured.Share, int]]:
-    return [(s, published.WINS[setup][row][column]) for (setup, row, column), s in shares.items()]
+def _with_papers(
+    shares: dict[_measured.Pair, _measured.Share],
+) -> list[tuple[_measured.Share, int]]:
+    return [(s, _published.WINS[setup][row][column]) for (setup, row, column), s in shares.items()]
 
 
 def test_the_published_table_is_complete() -> None:
-    for setup, columns in published.WINS.items():
+    for setup, columns in _published.WINS.items():
         names = list(levine2017.reported_policies(setup))
         pairs = {(row, column) for row, found in columns.items() for column in found}
         assert pairs == {(b, a) for k, a in enumerate(names) for b in names[k + 1 :]}
-    assert sum(len(f) for columns in published.WINS.values() for f in columns.values()) == 26
+    assert sum(len(f) for columns in _published.WINS.values() for f in columns.values()) == 26
 
 
 def test_latex_is_balanced(full: Reproduction) -> None:
-    text = tables.as_tex(full)
+    text = _tables.as_tex(full)
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
     body = [line for line in text.splitlines() if line.endswith(r"\\")]
     columns = [len(re.findall("&", line)) for line in body]
@@ -388,15 +390,15 @@ def test_latex_is_balanced(full: Reproduction) -> None:
 
 def test_few_trajectories_have_no_p_values_to_compare() -> None:
     """The paper's are of 100: at 2 runs half of them differed, with reasons that were none."""
-    few = reproduction.reproduce(runs=2)
-    cells = tables.all_cells(few)
+    few = _reproduction.reproduce(runs=2)
+    cells = _tables.all_cells(few)
     assert {cell.p_agrees for cell in cells} == {None}
-    assert "counts of wins agree" in tables.agreement(few)
-    said = differences.of_cells(few)
+    assert "counts of wins agree" in _tables.agreement(few)
+    said = _differences.of_cells(few)
     assert "p-values of 2 trajectories are not compared" in said[0]
     assert not any(", p-value." in line for line in said)
 
 
 def test_the_windows_by_seed_are_said(full: Reproduction) -> None:
-    (line,) = [line for line in differences.of_grids(full) if "tau of SWUCB" in line]
+    (line,) = [line for line in _differences.of_grids(full) if "tau of SWUCB" in line]
     assert "with B = 1.9 ours chooses the paper's on NP in 2 of 10, on AV in 0 of 10" in line

@@ -10,9 +10,9 @@ import pytest
 
 from audiences import AudienceScratch
 from policies.test_twins import stream_of
-from rotting import Arm, Audience, Bernoulli, Scenario, Window, models, plain, policies, simulate
+from rotting import Arm, Audience, Bernoulli, Scenario, Window, _plain, models, policies, simulate
 from rotting.kernel.verbs import Inspection, inspect
-from rotting.policies import UCB1, Capped, Policy, Thompson, greedy
+from rotting.policies import UCB1, Capped, Policy, Thompson, _greedy
 from twins import capped, sampling, ucb1
 from twins.common import History
 
@@ -85,7 +85,7 @@ def test_late_rewards_are_numbered_as_they_come() -> None:
     assert [pull for _, _, pull, _ in made] == [1, 1, 1, 2, 2]
     for n, late in enumerate(reversed(made), 1):
         crowd.learn(*late)
-        inner: greedy.State = crowd.state.inner
+        inner: _greedy.State = crowd.state.inner
         assert inner.last_pull[1] == n
     assert inner.arms.pulls[1] == inner.arms.observed[1] == 5
 
@@ -142,4 +142,4 @@ def test_its_label_is_that_of_the_other_and_it_is_plain_data() -> None:
     policy = Capped(UCB1(c=0.25), 3, rest=Window(86_400))
     assert Capped(UCB1(), 3).label == "Capped(inner=UCB1, cap=3)"
     assert policy.short_label == "Capped(inner=UCB1(c=0.25), cap=3)"
-    assert plain.from_plain(plain.to_plain(policy)) == policy
+    assert _plain.from_plain(_plain.to_plain(policy)) == policy

@@ -12,7 +12,7 @@ from cases import regret
 from rotting import Gaussian, RandomArms, Scenario, models, policies
 from rotting.kernel import verbs
 from rotting.papers import levine2017
-from rotting.policies import ccto
+from rotting.policies import _ccto
 
 SIGMA = levine2017.SIGMA
 
@@ -100,8 +100,8 @@ def test_theta_is_where_the_expected_sum_is_that_of_the_rewards(
 def test_sums_that_are_met_exactly() -> None:
     """theta-hat is then at that node; where several nodes have one sum, at the first of all."""
     rows = [[0.0] * 4, [4.0, 3.0, 2.0, 1.0], [2.0] * 4, [4.0, 3.0, 3.0, 1.0]]
-    params = ccto.Params(np.ones((4, 4)), np.array(rows))
-    state = ccto.init(params, 1, 10)
+    params = _ccto.Params(np.ones((4, 4)), np.array(rows))
+    state = _ccto.init(params, 1, 10)
     for total, row, place in (
         *((4.0, 1, 0.0), (3.0, 1, 1.0), (2.0, 1, 2.0), (1.0, 1, 3.0), (9.0, 1, 0.0)),
         *((0.5, 1, 3.0), (2.5, 1, 1.5), (3.75, 1, 0.25), (0.0, 1, 3.0), (4.0, 1, 0.0)),
@@ -109,6 +109,6 @@ def test_sums_that_are_met_exactly() -> None:
         *((1.0, 3, 3.0), (3.0, 3, 1.0), (4.0, 3, 0.0), (3.0, 3, 1.0)),
     ):
         state.sums.total[0] = total
-        ccto._locate(state, 0, params.sums, row)
+        _ccto._locate(state, 0, params.sums, row)
         assert state.sums.closest[0] + state.part[0] == place, (total, row)
         assert 0.0 <= state.part[0] <= 1.0

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from rotting import policies
-from rotting.checks import HUGE
+from rotting._checks import HUGE
 from rotting.kernel import verbs
 
 POLICY = policies.CellUCB(sigma=0.5, cells=3, delta=0.1)

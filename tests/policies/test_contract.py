@@ -12,12 +12,12 @@ import pytest
 
 from cases import examples, name_of, player_of
 from rotting import Decision, Player, policies
+from rotting._live import ledger as ledger
+from rotting._live import steps
+from rotting._live.ledger import NOBODY, listed, new_ledger, no_waiting
 from rotting.kernel import verbs
 from rotting.kernel.random import new_draw
 from rotting.kernel.state import AtMost, Finite, Place, Unchanged, Within, check, leaves, rebuild
-from rotting.live import ledger as ledger
-from rotting.live import steps
-from rotting.live.ledger import NOBODY, listed, new_ledger, no_waiting
 from rotting.policies import Policy
 from rotting.policies.parts.arms import TRIED
 from rotting.policies.parts.openings import closable

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rotting import policies
-from rotting.policies import ducb
+from rotting.policies import _ducb
 
 
 def test_long_silence() -> None:
@@ -69,5 +69,5 @@ def test_counts_and_sums_are_discounted(gamma: float, rounds: int) -> None:
 
 
 def test_a_weight_that_has_faded_to_nothing_has_a_width() -> None:
-    assert ducb._width(0.0) == pytest.approx(1e150)
-    assert ducb._width(4.0) == 0.5
+    assert _ducb._width(0.0) == pytest.approx(1e150)
+    assert _ducb._width(4.0) == 0.5

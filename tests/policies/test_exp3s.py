@@ -9,7 +9,7 @@ import pytest
 
 from rotting import policies
 from rotting.kernel.random import new_draw, uniform
-from rotting.policies import exp3s
+from rotting.policies import _exp3s
 
 
 def test_a_late_reward_is_credited_with_the_probability_of_its_pull() -> None:
@@ -68,7 +68,7 @@ def test_numbers_at_the_ends_draw_the_first_and_the_last_arm(
     state = policy.verbs.init(params, 3, 100)
     first = 0.5 * 1.0 / 3.0 + 0.5 / 3  # a number that equals it is beyond the first arm
     for u, arm in ((0.0, 0), (0.3, 0), (first, 1), (0.4, 1), (0.9, 2), (1.0, 2)):
-        monkeypatch.setattr(exp3s, "uniform", lambda draw, u=u: u)
+        monkeypatch.setattr(_exp3s, "uniform", lambda draw, u=u: u)
         assert policy.verbs.choose(params, state, new_draw(1)) == arm
         assert state.chance[arm, 1] == pytest.approx(1 / 3)
         state.chance[:] = 0.0

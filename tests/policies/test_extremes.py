@@ -11,7 +11,7 @@ import pytest
 
 from cases import examples
 from rotting import Arm, Gaussian, NoNoise, Player, RandomArms, Scenario, models, policies, simulate
-from rotting.checks import HUGE, TINY
+from rotting._checks import HUGE, TINY
 from rotting.kernel.state import leaves
 from rotting.policies import Policy
 

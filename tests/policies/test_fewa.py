@@ -10,7 +10,7 @@ import pytest
 import twins.fewa
 from rotting import policies
 from rotting.kernel.random import new_draw
-from rotting.policies import fewa
+from rotting.policies import _fewa
 from rotting.policies.parts.history import CHUNK
 
 
@@ -50,16 +50,16 @@ def test_the_lines_of_chunks_bound_the_means_of_their_windows(shift: float) -> N
     for first in (1, 2, 40, 64, 65, 100, 200, 257):
         last = first + CHUNK - 1
         state.walk[0] = chunks[(320 - first) // CHUNK]
-        low, high = fewa._extremes(state, 0, first, last)
+        low, high = _fewa._extremes(state, 0, first, last)
         within = means[first - 1 : last]
         assert low <= within.min() + 1e-12
         assert high >= within.max() - 1e-12
         if first >= 40:  # and they are good for something
             assert high - low < within.max() - within.min() + 0.4
             state.kept[0] = 0
-            assert fewa._nobody_goes(state, 1, first, 320, width=high - low + 1e-9)
-            assert not fewa._nobody_goes(state, 1, first, 320, width=high - low - 1e-9)
-        assert not fewa._nobody_goes(state, 1, first, last - 1, width=math.inf)
+            assert _fewa._nobody_goes(state, 1, first, 320, width=high - low + 1e-9)
+            assert not _fewa._nobody_goes(state, 1, first, 320, width=high - low - 1e-9)
+        assert not _fewa._nobody_goes(state, 1, first, last - 1, width=math.inf)
 
 
 def test_no_line_yet() -> None:
@@ -70,7 +70,7 @@ def test_no_line_yet() -> None:
         policy.verbs.pulled(params, state, 0)  # type: ignore[misc]
         policy.verbs.update(params, state, 0, n, 0.5)
     state.walk[0] = state.history.last[0]
-    assert fewa._extremes(state, 0, 1, 64) == (-math.inf, math.inf)
+    assert _fewa._extremes(state, 0, 1, 64) == (-math.inf, math.inf)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -109,13 +109,13 @@ def test_whole_chunks_of_windows_are_skipped(monkeypatch: pytest.MonkeyPatch) ->
             policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
             policy.verbs.update(params, state, arm, n, float(0.5 + 0.3 * rng.normal()))
     looked = []
-    whole = fewa._filter
+    whole = _fewa._filter
 
-    def watched(state: fewa.State, count: int, h: int, width: float) -> int:
+    def watched(state: _fewa.State, count: int, h: int, width: float) -> int:
         looked.append(h)
         return int(whole(state, count, h, width))
 
-    monkeypatch.setattr(fewa, "_filter", watched)
+    monkeypatch.setattr(_fewa, "_filter", watched)
     policy.verbs.choose(params, state, new_draw(1))
     assert looked[:30] == list(range(1, 31))  # the latest chunk has no line yet
     assert len(looked) < 1000 - 13 * CHUNK

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rotting import policies
-from rotting.policies import glr_ucb
+from rotting.policies import _glr_ucb
 from rotting.policies.parts.arms import WAITING
 
 
@@ -19,19 +19,19 @@ def kl(x: float, y: float) -> float:
 
 
 def test_divergence() -> None:
-    assert glr_ucb.divergence(0.5, 1.0, 3.0) == pytest.approx(4.0 / 0.5)
+    assert _glr_ucb.divergence(0.5, 1.0, 3.0) == pytest.approx(4.0 / 0.5)
     for x in (0.0, 0.2, 0.7, 1.0):
         for y in (0.1, 0.5, 0.95):
-            assert glr_ucb.divergence(0.0, x, y) == pytest.approx(kl(x, y), abs=1e-6)
-    assert glr_ucb.divergence(0.0, 0.5, 1.0) > 5  # large, not infinite
-    assert glr_ucb.divergence(0.0, 0.5, 0.0) > 5
+            assert _glr_ucb.divergence(0.0, x, y) == pytest.approx(kl(x, y), abs=1e-6)
+    assert _glr_ucb.divergence(0.0, 0.5, 1.0) > 5  # large, not infinite
+    assert _glr_ucb.divergence(0.0, 0.5, 0.0) > 5
 
 
 @pytest.mark.parametrize("mean", [-0.1, 0.0, 0.3, 0.99, 1.0, 1.2])
 def test_the_upper_bound_has_the_divergence_of_its_level(mean: float) -> None:
-    assert glr_ucb._upper(0.5, mean, 2.0) == pytest.approx(mean + 0.5 * 2.0)
+    assert _glr_ucb._upper(0.5, mean, 2.0) == pytest.approx(mean + 0.5 * 2.0)
     for level in (0.001, 0.1, 1.0):
-        upper = glr_ucb._upper(0.0, mean, level)
+        upper = _glr_ucb._upper(0.0, mean, level)
         within = min(1.0, max(0.0, mean))
         assert within <= upper <= 1.0
         if 0.0 <= mean < 0.95 and upper < 0.9999:
@@ -93,7 +93,7 @@ def test_arms_without_rewards_are_asked_in_turn() -> None:
         ([2, 2, 2, 9], [2, 2, 2, 2], [0, 2, 0, 0], 0),
     ):
         state.arms.pulls[:], state.asked[:], state.arms.observed[:] = pulls, asked, observed
-        assert glr_ucb._without_rewards(state) == expected
+        assert _glr_ucb._without_rewards(state) == expected
 
 
 @pytest.mark.parametrize("sigma", [0.5, None])
@@ -111,8 +111,8 @@ def test_the_highest_upper_bound_is_chosen(sigma: float | None) -> None:
         state.asked[2] = 9 + other  # not to be asked before the others
         arm = policy.verbs.choose(params, state, None)
     upper = [
-        glr_ucb._upper(params.sigma, 0.5, math.log(31) / 9),
-        glr_ucb._upper(params.sigma, 0.4, math.log(11) / 4),
+        _glr_ucb._upper(params.sigma, 0.5, math.log(31) / 9),
+        _glr_ucb._upper(params.sigma, 0.4, math.log(11) / 4),
     ]
     assert state.bound.tolist() == [*upper, -math.inf]
     assert arm == int(np.argmax(upper))

@@ -13,7 +13,7 @@ from cases import mu_of, regret
 from rotting import Arm, Gaussian, Scenario, league, models, policies, simulate
 from rotting.kernel.random import new_draw, normal
 from rotting.papers import levine2017
-from rotting.policies import guarded
+from rotting.policies import _guarded
 
 SIGMA = levine2017.SIGMA
 
@@ -175,9 +175,9 @@ def test_who_is_asked_again() -> None:
     ):
         state.fallback.mean[:], state.hope[:] = means, hope
         state.trusted.closest[:] = closest
-        assert guarded._hopeful(params, state, 0) == expected
+        assert _guarded._hopeful(params, state, 0) == expected
     state.trusted.arms.pulls[:] = [4, 4, 20]
     state.fallback.mean[:], state.hope[:], state.trusted.closest[:] = [3.0, 4.0, 1.0], 1.0, 0
-    assert guarded._hopeful(params, state, 2) == 1
+    assert _guarded._hopeful(params, state, 2) == 1
     state.fallback.mean[:] = [4.0, 4.0, 1.0]
-    assert guarded._hopeful(params, state, 2) == 0  # the first if several
+    assert _guarded._hopeful(params, state, 2) == 0  # the first if several

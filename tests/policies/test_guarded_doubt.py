@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from rotting.policies.guarded import complete, differs, misses
+from rotting.policies._guarded import complete, differs, misses
 from rotting.policies.parts.arms import Arms, no_pulls
 from rotting.policies.parts.milestones import (
     LEVELS,

@@ -12,27 +12,27 @@ import pytest
 
 from cases import FAMILY, scenarios
 from rotting import policies, simulate
-from rotting.engines.compiled import calls, compiler
-from rotting.engines.loop import play
+from rotting._engines.compiled import calls, compiler
+from rotting._engines.loop import play
 from rotting.kernel import verbs
 from rotting.kernel.state import Counts, Values
 from rotting.kernel.verbs import KINDS, Verbs
-from rotting.policies import POLICIES, Policy, cto, ucb1
+from rotting.policies import POLICIES, Policy, _cto, _ucb1
 from rotting.policies.parts.argmax import argmax
 from rotting.policies.parts.arms import WAITING, next_untried
 
 
 class Params(NamedTuple):
-    inner: ucb1.Params
+    inner: _ucb1.Params
 
 
 class State(NamedTuple):
-    inner: ucb1.State
+    inner: _ucb1.State
     asked: Counts
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    return State(ucb1.init(params.inner, arms, capacity), np.zeros(1, dtype=np.int64))
+    return State(_ucb1.init(params.inner, arms, capacity), np.zeros(1, dtype=np.int64))
 
 
 def choose(params: Params, state: State, draw: Any) -> Any:
@@ -63,16 +63,16 @@ class Holding(Policy):
 
 
 class JudgeParams(NamedTuple):
-    inner: cto.Params
+    inner: _cto.Params
 
 
 class JudgeState(NamedTuple):
-    inner: cto.State
+    inner: _cto.State
     worth: Values
 
 
 def judge_init(params: JudgeParams, arms: int, capacity: int) -> JudgeState:
-    return JudgeState(cto.init(params.inner, arms, capacity), np.zeros(arms))
+    return JudgeState(_cto.init(params.inner, arms, capacity), np.zeros(arms))
 
 
 def judge_choose(params: JudgeParams, state: JudgeState, draw: Any) -> Any:
@@ -137,7 +137,7 @@ def test_simulated_it_is_the_other(engine: str) -> None:
 
 
 def another_update(
-    params: ucb1.Params, state: ucb1.State, arm: int, pull: int, reward: float
+    params: _ucb1.Params, state: _ucb1.State, arm: int, pull: int, reward: float
 ) -> None:
     state.total[arm] -= reward
 
@@ -154,8 +154,8 @@ def test_an_edit_of_the_other_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
 
     before = names()
     assert names() == before
-    edited = KINDS[ucb1.Params]._replace(update=another_update)
-    monkeypatch.setitem(KINDS, ucb1.Params, edited)
+    edited = KINDS[_ucb1.Params]._replace(update=another_update)
+    monkeypatch.setitem(KINDS, _ucb1.Params, edited)
     assert all(now != then for now, then in zip(names(), before, strict=True))
 
 
@@ -170,7 +170,7 @@ def test_judgements_of_the_other_are_there_for_the_asking() -> None:
         if inner.arms.clock[WAITING] == 0:
             pulls = inner.arms.pulls + 1  # the next of each arm,
             pulls[decision.arm] -= 1  # and of this one the pull just made
-            values = [cto.score(slow.core.params.inner, inner, i, int(pulls[i])) for i in range(4)]
+            values = [_cto.score(slow.core.params.inner, inner, i, int(pulls[i])) for i in range(4)]
             assert values[decision.arm] == max(values)
         reward = rng.gauss(1.0 / decision.pull**0.25, 0.2)
         fast.update(decision, reward)

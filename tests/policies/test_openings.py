@@ -17,7 +17,7 @@ import pytest
 from cases import examples, name_of
 from policies.test_twins import SMALL, SMOOTH, TWINS, Twin, family_args, mean_of, stream_of
 from rotting import Arm, models, policies
-from rotting.engines.compiled.compiler import compiled
+from rotting._engines.compiled.compiler import compiled
 from rotting.kernel import verbs
 from rotting.kernel.arrays import IntArray
 from rotting.kernel.random import new_draw, normal, uniform

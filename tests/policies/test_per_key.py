@@ -12,14 +12,14 @@ import pytest
 
 from audiences import AudienceScratch
 from rotting import Arm, Audience, AudiencePlayer, Bernoulli, Scenario, models, policies, simulate
+from rotting._engines.compiled import numba_hooks
 from rotting.bandits import Opening
-from rotting.engines.compiled import numba_hooks
 from rotting.kernel.state import check, grown, leaves
 from rotting.kernel.verbs import inspect, set_open
 from rotting.policies import UCB1, PerKey, Policy
+from rotting.policies._ucb1 import State as UCB1State
 from rotting.policies.parts.openings import closable
 from rotting.policies.parts.per_key_state import fetch, no_key_states, store
-from rotting.policies.ucb1 import State as UCB1State
 from twins.common import History, Opened
 from twins.per_key import own_history
 from twins.ucb1 import ucb1

@@ -12,7 +12,7 @@ from cases import regret
 from rotting import Gaussian, RandomArms, Scenario, models, policies
 from rotting.kernel import verbs
 from rotting.papers import levine2017
-from rotting.policies import posterior
+from rotting.policies import _posterior
 
 SIGMA = levine2017.SIGMA
 
@@ -126,7 +126,7 @@ def test_what_a_pull_is_worth_on_an_interval(
         if n < 10 or n % 29:
             continue
         params, state = player.core.params, player.core.state
-        parabolas += not math.isnan(posterior._narrow(params, state, 0, n + 1))
+        parabolas += not math.isnan(_posterior._narrow(params, state, 0, n + 1))
         for pull in (n + 1, n + 100):
             worth = verbs.score(params, state, 0, pull)
             hand = by_hand(dense, prior, seen, pull, sigma, constants, z)
@@ -153,7 +153,7 @@ def test_at_an_end_of_the_interval_no_parabola_is_laid(theta: float, z: float) -
         player.update(player.select(), seen[n])
         if player.core.state.closest[0] == (0 if theta == 0.1 else 24):
             ends += 1
-            assert math.isnan(posterior._narrow(player.core.params, player.core.state, 0, n + 1))
+            assert math.isnan(_posterior._narrow(player.core.params, player.core.state, 0, n + 1))
             worth = verbs.score(player.core.params, player.core.state, 0, n + 1)
             hand = by_hand(means, prior, seen, n + 1, 0.05, False, z)
             assert worth == pytest.approx(hand, abs=1e-9)

@@ -6,7 +6,7 @@ import pytest
 
 from rotting import models, policies
 from rotting.papers import levine2017
-from rotting.theory.choice import CHOICES, policy_for
+from rotting.theory._choice import CHOICES, policy_for
 
 
 def test_recommended() -> None:

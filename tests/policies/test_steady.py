@@ -14,7 +14,7 @@ from rotting import Arm, Bernoulli, Gaussian, Scenario, models, policies, simula
 from rotting.kernel.state import leaves
 from rotting.league import SCENARIOS
 from rotting.papers import levine2017
-from rotting.policies import steady
+from rotting.policies import _steady
 from rotting.policies.parts.milestones import WINDOW
 from twins.steady import steady_scores
 
@@ -152,9 +152,9 @@ def test_the_index_is_that_of_the_formula(sigma: float | None, few: float) -> No
         policy.verbs.update(params, state, arm, pulls[arm], reward)
         history.append((arm, reward))
         if t >= 3 and (t < 20 or t % 12 == 0):
-            padding = steady.exploring(params, state)
+            padding = _steady.exploring(params, state)
             for i, score in enumerate(steady_scores(history, 3, sigma, 1.0, 0.5, few)):
-                index = steady.index_of(state, i, padding) + state.shift[0]
+                index = _steady.index_of(state, i, padding) + state.shift[0]
                 assert index == pytest.approx(score, rel=1e-9), (t, i)
 
 
@@ -216,8 +216,8 @@ def test_the_logarithm_is_taken_anew_when_t_has_grown_by_a_64th(sigma: float | N
     for t in range(1, 190):
         policy.verbs.pulled(params, state, t % 5)  # type: ignore[misc]
         last = max(r for r in rounds if r <= t)
-        assert state.shift[steady.ROOT] == math.sqrt(math.log(last / 5 + 10))
-        assert steady.exploring(params, state) == pytest.approx(
+        assert state.shift[_steady.ROOT] == math.sqrt(math.log(last / 5 + 10))
+        assert _steady.exploring(params, state) == pytest.approx(
             0.0 if sigma is None else math.sqrt(2 * 0.9 * math.log(last / 5 + 10)) * sigma
         )
 

@@ -1,4 +1,4 @@
-"""Which decisions belong to which version of the code that plays (`rotting.provenance.PLAYS`).
+"""Which decisions belong to which version of the code that plays (`rotting._provenance.PLAYS`).
 
 `decisions.json` has that number and a digest of every decision on record. Where one changes the
 number must be raised: a service takes events of other versions as they are written, and decides
@@ -13,7 +13,7 @@ from typing import Any
 
 import recorded
 from records import file_of, known
-from rotting.provenance import PLAYS
+from rotting._provenance import PLAYS
 
 
 def digest(value: Any) -> str:

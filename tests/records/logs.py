@@ -15,7 +15,7 @@ import numpy as np
 from typer.testing import CliRunner
 
 from records import Plays
-from rotting.cli import app
+from rotting._cli import app
 
 Row = dict[str, Any]
 Random = np.random.Generator

@@ -25,7 +25,7 @@ def modules() -> list[Any]:
     names = re.findall(r"`(rotting[\w.]*)`", "\n".join(_NAMED.findall(PAGE.read_text("utf-8"))))
     found = [
         importlib.import_module(name)
-        for name in [*names, "rotting.serve.client"]
+        for name in [*names, "rotting._serve.client"]
         if name != "rotting.stats"
     ]
     return [one for one in found if hasattr(one, "__all__")]

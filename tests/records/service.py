@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from records import Plays
-from rotting.serve.backup import backup
-from rotting.serve.snapshots import content_of
+from rotting._serve.backup import backup
+from rotting._serve.snapshots import content_of
 from serve.driving import SPECIFICATIONS, Walk, opener
 from serve.inside import Time, serving
 from serve.pair import Clock, Pair

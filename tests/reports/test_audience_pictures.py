@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rotting.experiments.final import Curve, Learnt
-from rotting.experiments.results import Result
-from rotting.experiments.shares import Standing
-from rotting.reports import plots
-from rotting.reports.audience import (
+from rotting._experiments.final import Curve, Learnt
+from rotting._experiments.results import Result
+from rotting._experiments.shares import Standing
+from rotting._show import plots
+from rotting._show.audience import (
     as_data,
     cap_line,
     curve_rows,
@@ -21,8 +21,8 @@ from rotting.reports.audience import (
     difference,
     share_rows,
 )
-from rotting.reports.audience_plots import curve_panel, share_dots
-from rotting.theory.caps import Cap
+from rotting._show.audience_plots import curve_panel, share_dots
+from rotting.theory._caps import Cap
 
 
 def result(rewards: list[float], keys: str = "counted") -> Result:

@@ -9,8 +9,8 @@ import pytest
 
 from cases import scenarios
 from rotting import compare, policies
-from rotting.reports.comparison import as_csv, as_tex
-from rotting.reports.tex import escaped
+from rotting._show.comparison import as_csv, as_tex
+from rotting._show.tex import escaped
 
 SCENARIO = scenarios()["constants"]
 PLAYED = {"UCB1": policies.UCB1(), "a_b & 5 %": policies.Uniform()}

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rotting.reports.folders import MANIFEST, check_place, output_folder
+from rotting._show.folders import MANIFEST, check_place, output_folder
 
 posix = pytest.mark.skipif(os.name != "posix", reason="locks and signals of POSIX")
 
@@ -92,7 +92,7 @@ def test_a_damaged_list(tmp_path: Path) -> None:
 
 HOLD = """
 import sys, time
-from rotting.reports.folders import output_folder
+from rotting._show.folders import output_folder
 with output_folder(sys.argv[1], force=True) as work:
     (work / "half").write_text("1")
     print("ready", flush=True)

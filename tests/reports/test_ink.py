@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rotting._show import ink
 from rotting.policies import POLICIES
-from rotting.reports import ink
 
 # what a colour becomes for the colour-blind, in linear RGB: Machado, Oliveira & Fernandes 2009
 KINDS = {

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
-from rotting.reports import plots
-from rotting.reports.naming import End, name_ends
+from rotting._show import plots
+from rotting._show.line_names import End, name_ends
 
 RED = "#D55E00"
 

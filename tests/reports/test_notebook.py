@@ -32,10 +32,10 @@ from rotting import (
     simulate,
     tune,
 )
+from rotting._online.inspect import ARMS, curves_of_player
+from rotting._online.table import figure
+from rotting._show import means, notebook, plots
 from rotting.models import Family
-from rotting.online.inspect import ARMS, curves_of_player
-from rotting.online.table import figure
-from rotting.reports import means, notebook, plots
 
 PLAYED: dict[str, Any] = {"engine": "reference"}
 EVIL = '<b>$x$ "quoted" & \u202e\x1b[2J \U0001f600'

@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from rotting import Arm, Gaussian, Scenario, compare, models, policies
-from rotting.league import report as league_report
-from rotting.league.entry import Entry
-from rotting.league.playing import League
-from rotting.reports import pages, plots
+from rotting._show import pages, plots
+from rotting.league import _report as league_report
+from rotting.league._entry import Entry
+from rotting.league._play import League
 
 NASTY = [
     "<td><script>alert(1)</script></td>",

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from cases import scenarios
 from rotting import compare, models, policies, tune
-from rotting.cli import app
-from rotting.reports import plots
-from rotting.reports.bounds import draw_bounds
+from rotting._cli import app
+from rotting._show import plots
+from rotting._show.bounds import draw_bounds
 from rotting.theory import advise
 
 COMMANDS = (["demo"], ["theory", "--scenario", "av"])

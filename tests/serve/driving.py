@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rotting.serve.app import App, Service
-from rotting.serve.book import Answer, Book
-from rotting.serve.journal import Journal
-from rotting.serve.verify import verify
+from rotting._serve.app import App, Service
+from rotting._serve.book import Answer, Book
+from rotting._serve.journal import Journal
+from rotting._serve.verify import verify
 from serve.calling import Called, Caller
 from serve.pair import Clock, Open, Pair
 from serve.standin import make_app as standin_app

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rotting.serve.access import add_token
-from rotting.serve.app import App, Service, make_app
-from rotting.serve.archive import all_events
-from rotting.serve.book import Answer, Book
-from rotting.serve.experiment import Experiment
-from rotting.serve.loading import load_one
-from rotting.serve.snapshots import content_of
-from rotting.serve.store import Store
+from rotting._serve.access import add_token
+from rotting._serve.app import App, Service, make_app
+from rotting._serve.archive import all_events
+from rotting._serve.book import Answer, Book
+from rotting._serve.experiment import Experiment
+from rotting._serve.recovery import load_one
+from rotting._serve.snapshots import content_of
+from rotting._serve.store import Store
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it would rather have another library than httpx

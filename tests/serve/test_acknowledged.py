@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from rotting.serve.backup import backup, restore
-from rotting.serve.events import Event
-from rotting.serve.mark import Mark, MarkFile, linked, mark_of, read_mark, set_mark
-from rotting.serve.store import Store
-from rotting.serve.verify import verify
+from rotting._serve.backup import backup, restore
+from rotting._serve.events import Event
+from rotting._serve.mark import Mark, MarkFile, linked, mark_of, read_mark, set_mark
+from rotting._serve.store import Store
+from rotting._serve.verify import verify
 from serve.inside import Time, serving
 from serve_process import Server
 

@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from rotting.serve import loading
-from rotting.serve.access import check_token
-from rotting.serve.archive import archive, begun
-from rotting.serve.backup import backup, restore
-from rotting.serve.clock import Clock
-from rotting.serve.exporting import write
-from rotting.serve.service import Limits
-from rotting.serve.sqlite import LONG_LOG, Sqlite, SqliteDatabase
-from rotting.serve.store import Store
-from rotting.serve.verify import verify
+from rotting._serve import recovery
+from rotting._serve.access import check_token
+from rotting._serve.archive import archive, begun
+from rotting._serve.backup import backup, restore
+from rotting._serve.clock import Clock
+from rotting._serve.export import write
+from rotting._serve.service import Limits
+from rotting._serve.sqlite import LONG_LOG, Sqlite, SqliteDatabase
+from rotting._serve.store import Store
+from rotting._serve.verify import verify
 from serve.inside import Inside, Time, serving
 from serve_process import Server
 
@@ -209,7 +209,7 @@ def test_service_time_goes_on_evenly(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock(lambda: machine.wall, lambda: machine.even)
     clock.begin(0.0)
     assert clock.now() == 1_000_000.0
-    with caplog.at_level(logging.INFO, "rotting.serve"):
+    with caplog.at_level(logging.INFO, "rotting._serve"):
         machine.wall += 3600.0  # somebody sets it, and sets it back
         machine.passes(10.0)
         clock.watch()
@@ -346,8 +346,8 @@ def test_a_long_start_says_what_it_is_doing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a million keys the log was silent for 13.6 s."""
-    monkeypatch.setattr(loading, "_MOMENT", 0.0)
-    monkeypatch.setattr(loading, "_LARGE", 100)
+    monkeypatch.setattr(recovery, "_MOMENT", 0.0)
+    monkeypatch.setattr(recovery, "_LARGE", 100)
     path = tmp_path / "s.db"
     with serving(path) as inside:
         inside.create()
@@ -356,7 +356,7 @@ def test_a_long_start_says_what_it_is_doing(
         inside.post("decisions", [{"id": f"d{number}"} for number in range(250)])
         copy = tmp_path / "killed.db"
         backup(path, copy)
-    with caplog.at_level(logging.INFO, "rotting.serve"), serving(copy):
+    with caplog.at_level(logging.INFO, "rotting._serve"), serving(copy):
         pass
     said = [record.getMessage() for record in caplog.records]
     assert [line for line in said if line.startswith("loading")] == [

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from client_fake import Fake
-from rotting.serve.client import Away, Choice, Refused, transport
+from rotting._serve.client import Away, Choice, Refused, transport
 
 
 def answer(status: int, code: str = "unavailable", **headers: str) -> httpx.Response:

@@ -13,7 +13,7 @@ import pytest
 
 from client_fake import Fake
 from rotting import policies
-from rotting.serve.client import Away, PartlyRefused, Refused
+from rotting._serve.client import Away, PartlyRefused, Refused
 
 
 def answer(status: int, code: str = "unavailable", **headers: str) -> httpx.Response:

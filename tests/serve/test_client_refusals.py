@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from client_fake import Fake
-from rotting.serve.client import Away, Choice, Client, Refused
+from rotting._serve.client import Away, Choice, Client, Refused
 
 KEY = "rk_very-secret-0123456789"
 
@@ -199,9 +199,9 @@ def test_messages_of_the_service_cannot_move_the_cursor(fake: Fake) -> None:
 
 def test_without_httpx_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    monkeypatch.delitem(sys.modules, "rotting.serve.client.transport")
+    monkeypatch.delitem(sys.modules, "rotting._serve.client.transport")
     with pytest.raises(ImportError, match=r"pip install 'rotting\[serve\]'"):
-        __import__("rotting.serve.client.transport")
+        __import__("rotting._serve.client.transport")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from client_fake import Fake
-from rotting.serve.client import Away, Choice, Client, Refused, fallbacks
+from rotting._serve.client import Away, Choice, Client, Refused, fallbacks
 from serve_process import Server
 
 # ------------------------------------------------------------------------- what is shown meanwhile

@@ -1,4 +1,4 @@
-"""What every database promises (`rotting.serve.database`): one suite, which each of them passes.
+"""What every database promises (`rotting._serve.database`): one suite, which each of them passes.
 
 Another database joins by an entry in `DATABASES`: how it is opened, and how its lease is taken.
 """
@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rotting.serve.database import Database
-from rotting.serve.events import Event, Kind
-from rotting.serve.lease import lease
-from rotting.serve.mark import linked
-from rotting.serve.sqlite import SqliteDatabase
-from rotting.serve.store import Audit, Group, Snapshot, Store
+from rotting._serve.database import Database
+from rotting._serve.events import Event, Kind
+from rotting._serve.lease import lease
+from rotting._serve.mark import linked
+from rotting._serve.sqlite import SqliteDatabase
+from rotting._serve.store import Audit, Group, Snapshot, Store
 
 
 class Kept(NamedTuple):

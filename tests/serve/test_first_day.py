@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rotting.cli import app
-from rotting.serve import config, demo
-from rotting.serve.lease import lease
-from rotting.serve.server import check, serve
-from rotting.serve.store import Store
+from rotting._cli import app
+from rotting._serve import config, demo
+from rotting._serve.lease import lease
+from rotting._serve.server import check, serve
+from rotting._serve.store import Store
 from serve.inside import Time, serving, wait
 
 

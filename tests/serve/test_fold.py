@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from rotting.policies.base import POLICIES
-from rotting.serve import book, events, loading, settings, verify
-from rotting.serve.events import Event, Kind
-from rotting.serve.mark import Mark, linked, set_mark
-from rotting.serve.snapshots import content_of
-from rotting.serve.verify import verify as verified
+from rotting._serve import book, events, recovery, settings, verify
+from rotting._serve.events import Event, Kind
+from rotting._serve.mark import Mark, linked, set_mark
+from rotting._serve.snapshots import content_of
+from rotting._serve.verify import verify as verified
+from rotting.policies._base import POLICIES
 from serve.inside import Inside, Time, is_same, serving, take_snapshot, wait
 
 FAMILY = {
@@ -198,7 +198,7 @@ def test_another_policy_has_learnt_what_came_before(tmp_path: Path, audience: bo
 
 def as_version(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Let the code be another one."""
-    for module in (book, loading, verify, settings):
+    for module in (book, recovery, verify, settings):
         monkeypatch.setattr(module, "code_version", lambda: text)
 
 
@@ -357,5 +357,5 @@ def test_a_snapshot_that_cannot_be_used_is_a_problem(
     def refuse(*args: Any, **settings: Any) -> Any:
         raise ValueError("it does not fit")
 
-    monkeypatch.setattr(loading, "restored", refuse)
+    monkeypatch.setattr(recovery, "restored", refuse)
     assert any("cannot be used" in problem for problem in verified(path).problems)

@@ -12,18 +12,18 @@ from typing import Any
 import polars
 import pytest
 
-from rotting.serve import backup as backups
-from rotting.serve import book as books
-from rotting.serve import config, demo, requests, schema, store
-from rotting.serve.archive import all_events, archive
-from rotting.serve.backup import backup, restore
-from rotting.serve.erasing import list_of
-from rotting.serve.lease import lease
-from rotting.serve.loading import load_one
-from rotting.serve.server import check
-from rotting.serve.snapshots import content_of
-from rotting.serve.store import Store
-from rotting.serve.verify import verify
+from rotting._serve import backup as backups
+from rotting._serve import book as books
+from rotting._serve import config, demo, requests, schema, store
+from rotting._serve.archive import all_events, archive
+from rotting._serve.backup import backup, restore
+from rotting._serve.erasure import list_of
+from rotting._serve.lease import lease
+from rotting._serve.recovery import load_one
+from rotting._serve.server import check
+from rotting._serve.snapshots import content_of
+from rotting._serve.store import Store
+from rotting._serve.verify import verify
 from serve.inside import Inside, Time, is_same, serving, take_snapshot
 
 WHO = "Ann Person <ann@example.org>"
@@ -452,7 +452,7 @@ def test_an_export_is_what_happened(tmp_path: Path) -> None:
 
 def test_an_export_does_not_depend_on_what_happens_meanwhile(tmp_path: Path) -> None:
     """A decision that was open when it was read and is rewarded now is not an erased one."""
-    from rotting.serve.exporting import rows_of
+    from rotting._serve.export import rows_of
 
     with serving(tmp_path / "s.db") as inside:
         inside.create()
@@ -603,7 +603,7 @@ def test_the_demo_leaves_others_alone(tmp_path: Path, caplog: pytest.LogCaptureF
     """An experiment of the demo's name that somebody made gets no simulated visitors."""
     from starlette.testclient import TestClient
 
-    from rotting.serve.app import make_app
+    from rotting._serve.app import make_app
 
     path = tmp_path / "s.db"
     with serving(path) as inside:

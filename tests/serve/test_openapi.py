@@ -15,9 +15,9 @@ import schemathesis
 from schemathesis.core.result import Ok
 
 from client_fake import Fake
-from rotting.serve import requests
-from rotting.serve.errors import DESCRIBED
-from rotting.serve.openapi import description
+from rotting._serve import requests
+from rotting._serve.errors import DESCRIBED
+from rotting._serve.openapi import description
 from serve.inside import Inside, serving
 
 DOCUMENT = description("1.2.3")

@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
-from rotting.serve.app import App, Service
-from rotting.serve.verify import verify
+from rotting._serve.app import App, Service
+from rotting._serve.verify import verify
 from serve import power
 from serve.calling import Called
 from serve_power import Plain, Real, lose

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from rotting.serve import access
-from rotting.serve.access import ROLES, Gate, Rate, add_token, revoke_token
-from rotting.serve.app import Limits
-from rotting.serve.errors import Refusal
-from rotting.serve.store import Store
+from rotting._serve import access
+from rotting._serve.access import ROLES, Gate, Rate, add_token, revoke_token
+from rotting._serve.app import Limits
+from rotting._serve.errors import Refusal
+from rotting._serve.store import Store
 from serve.inside import Inside, make_key, serving
 
 HOSTILE = [
@@ -520,7 +520,7 @@ def test_rates_are_limited_by_key(tmp_path: Path) -> None:
 def test_a_rate_lets_everybody_through_who_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slow rates and large batches are slow, and not impossible."""
     now = [0.0]
-    monkeypatch.setattr("rotting.serve.access.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("rotting._serve.access.time.monotonic", lambda: now[0])
     rate = Rate(0.25)
     rate.take("ann")
     with pytest.raises(Refusal, match=r"at most 0\.25 requests"):

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rotting.cli import app
-from rotting.serve.backup import backup, restore
-from rotting.serve.erasing import list_of
-from rotting.serve.exporting import write
-from rotting.serve.verify import verify
+from rotting._cli import app
+from rotting._serve.backup import backup, restore
+from rotting._serve.erasure import list_of
+from rotting._serve.export import write
+from rotting._serve.verify import verify
 from serve.inside import Time, is_same, serving
 from serve.test_keeping import WHO, files_with, play, shelve
 

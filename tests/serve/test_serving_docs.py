@@ -29,7 +29,7 @@ from typer.testing import CliRunner
 
 import rotting
 from page_blocks import SERVING, blocks
-from rotting.cli import app
+from rotting._cli import app
 
 START = re.compile(r"rotting serve( --(?!check|verify)[\w-]+( [^-\s]\S*)?)*")
 PLAIN = re.compile(r"(rotting [^|$;&<>]*( > [\w.]+)?\n)+")  # lines that need no shell

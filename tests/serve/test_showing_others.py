@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from rotting.serve.archive import archive
-from rotting.serve.exporting import write
-from rotting.serve.verify import verify
+from rotting._serve.archive import archive
+from rotting._serve.export import write
+from rotting._serve.verify import verify
 from serve.inside import Inside, Time, is_same, serving, wait
 
 

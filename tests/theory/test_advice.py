@@ -11,10 +11,10 @@ import pytest
 
 from rotting import models, policies, theory
 from rotting.papers import levine2017
-from rotting.theory import advice as advice_module
-from rotting.theory.advice import HEADER, number
-from rotting.theory.assumptions import Verdict, check_rotting
-from rotting.theory.choice import CHOICES
+from rotting.theory import _advice as advice_module
+from rotting.theory._advice import HEADER, number
+from rotting.theory._assumptions import Verdict, check_rotting
+from rotting.theory._choice import CHOICES
 
 SIGMA = 0.2**0.5
 PAIR = models.Plateau(length=100).over([0.1, 0.4])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rotting import Arm, Audience, Bernoulli, Scenario, models, policies, simulate, theory
-from rotting.theory.audience import cell_scale
+from rotting.theory._audience import cell_scale
 from twins import audience as twin
 from twins.common import Mean
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from rotting import models
-from rotting.theory.balance import bal, first_true, mean_at, mean_star
+from rotting.theory._balance import bal, first_true, mean_at, mean_star
 
 
 @pytest.mark.parametrize("start", [1, 5])

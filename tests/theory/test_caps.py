@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rotting.theory.caps import Cap, caps_of
+from rotting.theory._caps import Cap, caps_of
 
 
 def first_runs(curves: list[list[float]]) -> dict[int, int]:

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from rotting import models
-from rotting.theory import far
-from rotting.theory.decrease import _halves_from, decreasing_from
+from rotting.theory import _far
+from rotting.theory._decrease import _halves_from, decreasing_from
 
 
 def zeta(s: float, terms: int = 2000) -> float:
@@ -91,8 +91,8 @@ def test_the_half_differences_have_their_sign_from_there_on(thetas: tuple[float,
     assert start is not None
     assert start >= 5
     for n in (int(start), int(start) + 1, 2 * int(start), 10 * int(start)):
-        gap = far.gap(first, second, n, "difference")
+        gap = _far.gap(first, second, n, "difference")
         lower = (thetas[0] < thetas[1]) == (min(thetas) > 0)
         assert (gap > 0) == lower
-        later = far.gap(first, second, n + 2, "difference")
+        later = _far.gap(first, second, n + 2, "difference")
         assert n / gap**2 >= (n + 2) / later**2  # Ddet does not rise

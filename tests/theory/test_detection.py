@@ -13,7 +13,7 @@ import pytest
 from cases import FAMILIES, PAIR, mu_of
 from rotting import models, theory
 from rotting.papers import levine2017
-from rotting.theory import detection
+from rotting.theory import _detection
 from twins import theory_detection as naive
 
 SIGMA = 0.2**0.5
@@ -168,7 +168,7 @@ def test_a_constant_matters_at_odd_numbers_of_the_difference_only() -> None:
 def test_the_nearest_of_given_values(method: str) -> None:
     """By hand: cells end half way to the neighbours; of equal values the first has the cell."""
     values = np.array([[0.0], [3.0], [1.0], [1.0]])
-    found = detection.wrong_nearest(values, np.array([0.5]), np.array([0.25]), method)[:, 0]
+    found = _detection.wrong_nearest(values, np.array([0.5]), np.array([0.25]), method)[:, 0]
     if method == "bound":
         gaps = [1.0, 2.0, 0.0, 0.0]
         assert found == pytest.approx([2 * math.exp(-(gap**2) / 2.0) for gap in gaps])
@@ -178,5 +178,5 @@ def test_the_nearest_of_given_values(method: str) -> None:
     both = naive.normal_cdf(-(1.0 - 0.25) / 0.5) + naive.normal_cdf(-(0.5 + 0.25) / 0.5)
     assert found[2] == pytest.approx(both)
     assert found[3] == 1.0
-    alone = detection.wrong_nearest(values[:1], np.array([0.5]), np.array([0.25]), method)
+    alone = _detection.wrong_nearest(values[:1], np.array([0.5]), np.array([0.25]), method)
     assert alone.tolist() == [[0.0]]

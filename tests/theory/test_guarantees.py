@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rotting import models, theory
-from rotting.theory import guarantees
-from rotting.theory.choice import CHOICES, policy_for
+from rotting.theory import _guarantees
+from rotting.theory._choice import CHOICES, policy_for
 
 SIGMA = 0.2**0.5
 PAIR = models.Plateau(length=100).over([0.1, 0.4])
@@ -18,7 +18,7 @@ EASY = models.Polynomial().over([0.05, 0.45])
 
 
 def test_no_guarantee() -> None:
-    found = guarantees.no_guarantee("CTO", "Theorem 4.1", ["4.1", "4.2"])
+    found = _guarantees.no_guarantee("CTO", "Theorem 4.1", ["4.1", "4.2"])
     assert found.note == "no guarantee: Assumption 4.1 and 4.2 fails"
     assert (found.bound, found.vacuous, found.useful_from) == (math.inf, True, math.inf)
     assert found.detection is None
@@ -28,9 +28,9 @@ def test_no_guarantee() -> None:
 def test_windows_mean_something_where_their_bound_is_below_the_trivial_one(place: int) -> None:
     bound = (theory.swa_regret_bound, theory.wswa_regret_bound)[place]
     case = {"arms": 2, "sigma": 0.01, "top": 3.0, "alpha": 0.25}
-    start = int(guarantees.of_windows(horizon=10, **case)[place].useful_from)  # type: ignore[arg-type]
+    start = int(_guarantees.of_windows(horizon=10, **case)[place].useful_from)  # type: ignore[arg-type]
     for horizon, vacuous in ((start - 1, True), (start, False), (start + 1, False)):
-        found = guarantees.of_windows(horizon=horizon, **case)[place]  # type: ignore[arg-type]
+        found = _guarantees.of_windows(horizon=horizon, **case)[place]  # type: ignore[arg-type]
         value = bound(2, horizon, 0.01, 0.25, 3.0)
         assert (found.vacuous, found.bound, found.useful_from) == (vacuous, value, start)
         assert (value >= 3.0 * horizon) == vacuous
@@ -39,13 +39,13 @@ def test_windows_mean_something_where_their_bound_is_below_the_trivial_one(place
 
 
 def test_windows_that_never_mean_anything() -> None:
-    for found in guarantees.of_windows(2, 1e100, 10, 1e-100, 1.0):
+    for found in _guarantees.of_windows(2, 1e100, 10, 1e-100, 1.0):
         assert found.useful_from == math.inf
         assert found.vacuous
 
 
 def test_a_bound_that_holds_at_once_counts_from_four_rounds_on() -> None:
-    swa, wswa = guarantees.of_windows(1, 1e-9, 100, 1.0, 1.0)
+    swa, wswa = _guarantees.of_windows(1, 1e-9, 100, 1.0, 1.0)
     assert swa.useful_from == 4
     assert wswa.useful_from > 4
 
@@ -55,7 +55,7 @@ def test_cto(thetas: list[float] | None) -> None:
     start = theory.t_sim(2 if thetas is None else thetas, EASY, 0.01)
     assert 2 < start < 10**6
     for horizon in (int(start) - 1, int(start)):
-        found = guarantees.of_cto(2, 0.01, horizon, EASY, thetas, 2.0)
+        found = _guarantees.of_cto(2, 0.01, horizon, EASY, thetas, 2.0)
         vacuous = horizon < start
         assert found.vacuous == vacuous
         assert found.bound == (2.0 * horizon if vacuous else 2.0)
@@ -69,37 +69,37 @@ def test_cto(thetas: list[float] | None) -> None:
 
 def test_cto_where_models_are_never_told_apart() -> None:
     steep = models.Polynomial().over([0.6, 0.7])
-    found = guarantees.of_cto(2, 0.5, 100, steep, None, 1.0)
+    found = _guarantees.of_cto(2, 0.5, 100, steep, None, 1.0)
     assert found.note == "T*_SIM is not known to be finite for any theta*"
     assert found.vacuous
-    one = guarantees.of_cto(1, 0.5, 1, steep, None, 1.0)
+    one = _guarantees.of_cto(1, 0.5, 1, steep, None, 1.0)
     assert one.detection == 1.0  # 1 / (K T^2) is no probability
-    two = guarantees.of_cto(2, 1e-3, 1, EASY, None, 1.0)
+    two = _guarantees.of_cto(2, 1e-3, 1, EASY, None, 1.0)
     assert two.detection == theory.m_star(EASY, 0.5, 1e-3).max() > 1.0
 
 
 def test_exploration_is_rounded_up(monkeypatch: pytest.MonkeyPatch) -> None:
     for pulls, even in (([5.0, 3.0], 6.0), ([3.0, 6.0], 6.0), ([1.0], 2.0)):
-        monkeypatch.setattr(guarantees, "m_star", lambda *_, pulls=pulls: np.array(pulls))
-        assert guarantees.exploration_bound(EASY, 0.1, 1.0) == even
+        monkeypatch.setattr(_guarantees, "m_star", lambda *_, pulls=pulls: np.array(pulls))
+        assert _guarantees.exploration_bound(EASY, 0.1, 1.0) == even
 
 
 def test_exploration_is_even() -> None:
     for p in (0.2, 0.1, 0.05, 0.02, 0.01):
         pulls = theory.m_star(EASY, p, 0.02, "difference", "bound").max()
-        found = guarantees.exploration_bound(EASY, p, 0.02)
+        found = _guarantees.exploration_bound(EASY, p, 0.02)
         assert found % 2 == 0
         assert 0 <= found - pulls <= 1
-    assert guarantees.exploration_bound(models.Polynomial().over([0.6, 0.7]), 0.1, 1.0) == math.inf
+    assert _guarantees.exploration_bound(models.Polynomial().over([0.6, 0.7]), 0.1, 1.0) == math.inf
 
 
 def dcto(horizon: int, constants: Any = True, thetas: Any = None, delta: float = 0.1) -> Any:
-    return guarantees.of_dcto_ucb(2, 0.02, horizon, EASY, constants, thetas, delta, 1.5)
+    return _guarantees.of_dcto_ucb(2, 0.02, horizon, EASY, constants, thetas, delta, 1.5)
 
 
 def test_dcto_ucb_without_figures() -> None:
     pulls = theory.m_star(EASY, 0.05, 0.02, "difference", even=True).max()
-    bound = guarantees.exploration_bound(EASY, 0.05, 0.02)
+    bound = _guarantees.exploration_bound(EASY, 0.05, 0.02)
     needed = int(2 * pulls)
     gaussian = (
         f"; {pulls:,.0f} pulls an arm is exact for Gaussian noise, the paper's bound, which "
@@ -119,7 +119,7 @@ def test_dcto_ucb_without_figures() -> None:
     )
     assert dcto(needed - 1).vacuous
     steep = models.Polynomial().over([0.6, 0.7])
-    never = guarantees.of_dcto_ucb(2, 0.5, 100, steep, True, None, 0.1, 1.0)
+    never = _guarantees.of_dcto_ucb(2, 0.5, 100, steep, True, None, 0.1, 1.0)
     assert never.note == "cannot finish exploring: some models cannot be told apart"
     assert never.vacuous
 
@@ -134,7 +134,7 @@ def bound_by_hand(own: Any, constants: Any, sigma: float, horizon: int, pulls: f
 
 def test_dcto_ucb_with_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """From where the bound is below T times the largest mean, and the notes about it."""
-    monkeypatch.setattr(guarantees, "dcto_ucb_regret_bound", bound_by_hand)
+    monkeypatch.setattr(_guarantees, "dcto_ucb_regret_bound", bound_by_hand)
     thetas = [0.45, 0.05]
     pulls = theory.m_star(EASY, 0.05, 0.02, "difference", even=True).max()
     start = int(dcto(10**9, [0.5, 0.1], thetas).useful_from)
@@ -162,7 +162,7 @@ def test_a_bound_that_holds_as_soon_as_it_is_explored(monkeypatch: pytest.Monkey
     needed = int(2 * pulls)
     for more, start in ((-1.0, needed), (0.0, needed + 1)):
         monkeypatch.setattr(
-            guarantees, "dcto_ucb_regret_bound", lambda *_, more=more: 1.5 * needed + more
+            _guarantees, "dcto_ucb_regret_bound", lambda *_, more=more: 1.5 * needed + more
         )
         found = dcto(needed, [0.5, 0.1], [0.45, 0.05])
         assert found.useful_from == start

@@ -9,7 +9,7 @@ import pytest
 
 from cases import FAMILIES, PAIR, mu_of
 from rotting import models, theory
-from rotting.theory import likelihood
+from rotting.theory import _likelihood
 from twins import theory_likelihood as naive
 from twins.theory_detection import normal_cdf
 
@@ -85,7 +85,7 @@ def test_squared_distances(pair: tuple[models.Model, models.Model], profiled: bo
 
 
 def test_how_far_models_without_a_formula_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(likelihood, "FUNCTION_LIMIT", 50)
+    monkeypatch.setattr(_likelihood, "FUNCTION_LIMIT", 50)
     first, second = PAIRS[-1]
     assert float(theory.squared_distance(first, second, 50)) == pytest.approx(1.0 + 0.09 * 46)
     with pytest.raises(ValueError, match="n must be at most 50 for these models, got 51"):

@@ -13,27 +13,27 @@ import pytest
 
 from rotting import models, theory
 from rotting.models import Family
-from rotting.theory import far, parametric, samples, star
-from rotting.theory.balance import FARTHEST
-from rotting.theory.detection import wrong_nearest
-from rotting.theory.star import StarDown
+from rotting.theory import _far, _parametric, _samples, _star
+from rotting.theory._balance import FARTHEST
+from rotting.theory._detection import wrong_nearest
+from rotting.theory._star import StarDown
 
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(star, "_BLOCK", 4)
+    monkeypatch.setattr(_star, "_BLOCK", 4)
 
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("step", [1, 2, 3])
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 24])
 def test_blocks_have_every_number_once(limit: int, step: int) -> None:
-    blocks = [block.tolist() for block in star.blocks_down(limit, step)]
+    blocks = [block.tolist() for block in _star.blocks_down(limit, step)]
     assert all(len(block) == 4 for block in blocks[:-1])
     assert all(0 < len(block) <= 4 for block in blocks)
     assert [n for block in reversed(blocks) for n in block] == list(range(step, limit + 1, step))
     if step == 1:
-        assert [block.tolist() for block in star.blocks_down(limit)] == blocks
+        assert [block.tolist() for block in _star.blocks_down(limit)] == blocks
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -45,22 +45,22 @@ def test_the_last_above_a_level(seed: int) -> None:
         for limit in (1, 3, 4, 5, 17, 30):
             for step in (1, 2):
                 above = [n for n in range(step, limit + 1, step) if values[n] > level]
-                found = star.last_above(lambda n: values[n], level, limit, step)
+                found = _star.last_above(lambda n: values[n], level, limit, step)
                 assert found == max(above, default=0)
             whole = [n for n in range(1, limit + 1) if values[n] > level]
             answer = max(whole, default=0) + 1
             expected = math.inf if answer > limit else answer
-            down = star.star_down(lambda n: values[n], level, limit)
+            down = _star.star_down(lambda n: values[n], level, limit)
             assert down == StarDown(expected, expected, limit)
-            slow = star.star_down(lambda n: values[n], level, limit, vectorised=False)
+            slow = _star.star_down(lambda n: values[n], level, limit, vectorised=False)
             assert slow == down
 
 
 def test_star_downs_are_refused() -> None:
     with pytest.raises(ValueError, match="limit must be an integer >= 1, got 0"):
-        star.star_down(lambda n: n, 1.0, limit=0)
+        _star.star_down(lambda n: n, 1.0, limit=0)
     with pytest.raises(ValueError, match="level must be a finite number"):
-        star.star_down(lambda n: n, math.nan)
+        _star.star_down(lambda n: n, math.nan)
     a, b = models.Polynomial(0.1), models.Polynomial(0.4)
     for wrong in (0.0, -1.0):
         with pytest.raises(ValueError, match="level must be a number > 0"):
@@ -96,7 +96,7 @@ def no_search(n: Any) -> Any:
 @pytest.mark.parametrize("border", [10, 11, 30, 31])
 def test_a_condition_that_begins_to_hold_after_the_start(start: int, border: int) -> None:
     if border > start:
-        found = star.last_failing(lambda n: n >= border, start, "sum", no_search)
+        found = _star.last_failing(lambda n: n >= border, start, "sum", no_search)
         assert found == (border, border)
 
 
@@ -113,31 +113,31 @@ def test_even_and_odd_numbers_apart(start: int, even: int, odd: int) -> None:
         return np.array([not holds(int(k)) for k in n])
 
     last = max(n for n in range(1, 40) if not holds(n))
-    assert star.last_failing(holds, start, "difference", fails) == (last + 1, last + 1)
+    assert _star.last_failing(holds, start, "difference", fails) == (last + 1, last + 1)
 
 
 def test_what_holds_at_the_start_is_searched_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As far as LIMIT; if the start is further, the answer is an interval."""
     for last in (0, 3, 7):
-        found = star.last_failing(lambda n: True, 8, "sum", functools.partial(operator.eq, last))
+        found = _star.last_failing(lambda n: True, 8, "sum", functools.partial(operator.eq, last))
         assert found == (last + 1, last + 1)
-    monkeypatch.setattr(star, "LIMIT", 6)
-    assert star.last_failing(lambda n: True, 7, "sum", lambda n: n == 6) == (7, 7)
-    assert star.last_failing(lambda n: True, 7, "sum", lambda n: n == 3) == (4, 4)
-    assert star.last_failing(lambda n: True, 5, "sum", lambda n: n == 5) == (1, 1)
-    assert star.last_failing(lambda n: True, 8, "sum", lambda n: n == 6) == (7, 8)
-    assert star.last_failing(lambda n: True, 8, "sum", lambda n: n == 7) == (1, 8)
+    monkeypatch.setattr(_star, "LIMIT", 6)
+    assert _star.last_failing(lambda n: True, 7, "sum", lambda n: n == 6) == (7, 7)
+    assert _star.last_failing(lambda n: True, 7, "sum", lambda n: n == 3) == (4, 4)
+    assert _star.last_failing(lambda n: True, 5, "sum", lambda n: n == 5) == (1, 1)
+    assert _star.last_failing(lambda n: True, 8, "sum", lambda n: n == 6) == (7, 8)
+    assert _star.last_failing(lambda n: True, 8, "sum", lambda n: n == 7) == (1, 8)
 
 
 def test_very_far_and_never() -> None:
     never: tuple[float, float] = (FARTHEST, math.inf)
-    assert star.last_failing(lambda n: False, 5, "sum", no_search) == never
-    assert star.last_failing(lambda n: n % 2 == 0, 5, "difference", no_search) == never
-    late = star.last_failing(lambda n: n % 2 == 0 and n >= 20, 5, "difference", no_search)
+    assert _star.last_failing(lambda n: False, 5, "sum", no_search) == never
+    assert _star.last_failing(lambda n: n % 2 == 0, 5, "difference", no_search) == never
+    late = _star.last_failing(lambda n: n % 2 == 0 and n >= 20, 5, "difference", no_search)
     assert late == never
     near = 10**40 - 1
-    assert star.last_failing(lambda n: n >= near, 5, "sum", no_search) == (near, near)
-    low, high = star.last_failing(lambda n: n >= 10**40, 5, "sum", no_search)
+    assert _star.last_failing(lambda n: n >= near, 5, "sum", no_search) == (near, near)
+    low, high = _star.last_failing(lambda n: n >= 10**40, 5, "sum", no_search)
     assert low < 10**40 < high
     assert low == pytest.approx(1e40, rel=2e-12)
     assert high == pytest.approx(1e40, rel=2e-12)
@@ -166,8 +166,8 @@ def test_of_unknown_tails_the_answer_says_how_far_it_was_searched(
         looked.append(len(looked))
         return [StarDown(5, 5), StarDown(3, 9, 70), StarDown(4, 4, 60)][len(looked) - 1]
 
-    monkeypatch.setattr(star, "_star", fake)
-    found = star.hardest_star(models.Polynomial().over([0.1, 0.2, 0.4]), 1.0, 1.0)
+    monkeypatch.setattr(_star, "_star", fake)
+    found = _star.hardest_star(models.Polynomial().over([0.1, 0.2, 0.4]), 1.0, 1.0)
     assert found == StarDown(5, 9, 60)
 
 
@@ -183,7 +183,7 @@ def test_the_last_that_is_misdetected_too_often(seed: int, step: int) -> None:
     for p in (0.0, 0.25, 0.75, 1.0):
         for limit in (1, 4, 5, 30):
             for wanted in ([True] * 3, [False, True, False], [False] * 3):
-                found = samples._last_above(lambda n: table[:, n], p, limit, step, wanted)
+                found = _samples._last_above(lambda n: table[:, n], p, limit, step, wanted)
                 expected = [
                     max((n for n in range(step, limit + 1, step) if table[k, n] > p), default=0)
                     for k in range(3)
@@ -192,14 +192,14 @@ def test_the_last_that_is_misdetected_too_often(seed: int, step: int) -> None:
 
 
 def test_no_block_is_worked_out_once_all_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(star, "_BLOCK", 4)
+    monkeypatch.setattr(_star, "_BLOCK", 4)
     asked: list[int] = []
 
     def wrong(n: Any) -> Any:
         asked.append(int(n[0]))
         return np.ones((2, n.size))
 
-    assert samples._last_above(wrong, 0.5, 12, 1, [True, True]) == [12, 12]
+    assert _samples._last_above(wrong, 0.5, 12, 1, [True, True]) == [12, 12]
     assert asked == [9]
 
 
@@ -207,11 +207,11 @@ def test_no_block_is_worked_out_once_all_are_found(monkeypatch: pytest.MonkeyPat
 def test_the_last_of_a_chain(start: int) -> None:
     for border in range(start - 2, start + 30):
         failing = [n for n in range(start, border, 2) if n < border]
-        found = samples._last_of_chain(functools.partial(operator.le, border), start)
+        found = _samples._last_of_chain(functools.partial(operator.le, border), start)
         assert found == max(failing, default=0)
-    assert samples._last_of_chain(lambda n: n >= 10**99, start) > 10**98
-    assert samples._last_of_chain(lambda n: n >= 3 * 10**100, start) == math.inf
-    assert samples._last_of_chain(lambda n: False, start) == math.inf
+    assert _samples._last_of_chain(lambda n: n >= 10**99, start) > 10**98
+    assert _samples._last_of_chain(lambda n: n >= 3 * 10**100, start) == math.inf
+    assert _samples._last_of_chain(lambda n: False, start) == math.inf
 
 
 @pytest.mark.parametrize("rule", ["sum", "difference"])
@@ -224,29 +224,29 @@ def test_far_out_it_is_the_same_as_near(
     for n in (40, 41):
         exact = theory.misdetection(family, n, 0.3, rule, method, 0.2)[:, 0]
         for near in (0, 1 << 30):
-            monkeypatch.setattr(samples, "_NEAR", near)
+            monkeypatch.setattr(_samples, "_NEAR", near)
             for k in range(3):
                 for p, expected in ((1.0001 * exact[k], True), (0.9999 * exact[k], False)):
-                    sure = samples._far_wrong(family, k, p, 0.3, rule, method, 0.2)
+                    sure = _samples._far_wrong(family, k, p, 0.3, rule, method, 0.2)
                     assert bool(sure(n)) is expected
 
 
 @pytest.mark.parametrize("near", [0, 1 << 30])
 def test_a_probability_of_exactly_p_is_safe(near: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "_NEAR", near)
+    monkeypatch.setattr(_samples, "_NEAR", near)
     family = models.Polynomial().over([0.3, 0.1, 0.45])
     p = float(theory.misdetection(family, 40, 0.3)[1, 0])
     if near == 0:
-        own = far.statistic(family.members[1], 40, "sum")
-        gaps = [[float(far.statistic(m, 40, "sum") - own)] for m in family.members]
+        own = _far.statistic(family.members[1], 40, "sum")
+        gaps = [[float(_far.statistic(m, 40, "sum") - own)] for m in family.members]
         spread = np.array([0.3 * math.sqrt(40)])
         p = float(wrong_nearest(np.array(gaps), spread, np.zeros(1), "exact")[1, 0])
-    assert samples._far_wrong(family, 1, p, 0.3, "sum", "exact", 0.0)(40)
+    assert _samples._far_wrong(family, 1, p, 0.3, "sum", "exact", 0.0)(40)
 
 
 def test_numbers_that_no_table_holds() -> None:
     family = models.Polynomial().over([0.1, 0.4])
-    sure = samples._far_wrong(family, 0, 1e-9, 1.0, "difference", "exact", 0.0)
+    sure = _samples._far_wrong(family, 0, 1e-9, 1.0, "difference", "exact", 0.0)
     assert sure(10**20)
     assert sure(10**20 + 1)
 
@@ -276,24 +276,24 @@ def test_models_that_are_never_told_apart() -> None:
     assert found[1] == theory.m_star(family, 0.01, 0.1, limit=2001)[1] < 2000
     easy = theory.m_star(family, 0.6, 0.1, limit=2000)
     assert np.all(np.isfinite(easy))
-    assert samples._never_separated(family, "sum") == {0, 2}
-    assert math.isinf(float(samples.settled_from(family, "sum") or 0))
+    assert _samples._never_separated(family, "sum") == {0, 2}
+    assert math.isinf(float(_samples.settled_from(family, "sum") or 0))
     half = theory.m_star(family, 0.5, 1e-9, limit=2000)
     assert np.all(np.isfinite(half))
 
 
 def test_what_is_settled() -> None:
-    assert samples.settled_from(models.Polynomial().over([0.3]), "sum") == 2
+    assert _samples.settled_from(models.Polynomial().over([0.3]), "sum") == 2
     mixed = Family.of([models.Polynomial(0.1), models.Step(5, 1.0, 0.2)])
-    assert samples.settled_from(mixed, "sum") is None
+    assert _samples.settled_from(mixed, "sum") is None
     also = Family.of([models.Polynomial(0.6), models.Polynomial(0.7), models.Step(5, 1.0, 0.2)])
-    assert samples.settled_from(also, "sum") == math.inf
+    assert _samples.settled_from(also, "sum") == math.inf
     three = models.Plateau(length=4).over([0.1, 0.2, 0.4])
     starts = [
-        samples.settled_from(models.Plateau(length=4).over(list(pair)), "difference")
+        _samples.settled_from(models.Plateau(length=4).over(list(pair)), "difference")
         for pair in ((0.1, 0.2), (0.1, 0.4), (0.2, 0.4))
     ]
-    assert samples.settled_from(three, "difference") == max(s for s in starts if s is not None)
+    assert _samples.settled_from(three, "difference") == max(s for s in starts if s is not None)
 
 
 def test_a_start_that_was_not_searched_up_to_is_an_upper_bound(
@@ -301,11 +301,11 @@ def test_a_start_that_was_not_searched_up_to_is_an_upper_bound(
 ) -> None:
     """Before the proved start only so many n are searched: the start itself is then given."""
     family = models.Plateau(length=100).over([0.1, 0.4])
-    start = samples.settled_from(family, "sum")
+    start = _samples.settled_from(family, "sum")
     assert start == 900
     assert theory.m_star(family, 0.01, 0.01).tolist() == [102, 102]
-    assert samples._FARTHEST_SEARCH == 2**26  # as the documentation of m_star says
-    monkeypatch.setattr(samples, "_FARTHEST_SEARCH", 600)
+    assert _samples._FARTHEST_SEARCH == 2**26  # as the documentation of m_star says
+    monkeypatch.setattr(_samples, "_FARTHEST_SEARCH", 600)
     assert theory.m_star(family, 0.01, 0.01, limit=500).tolist() == [900, 900]
     assert theory.m_star(family, 0.01, 0.01, limit=898).tolist() == [900, 900]
     assert theory.m_star(family, 0.01, 0.01, limit=899).tolist() == [102, 102]
@@ -321,12 +321,12 @@ def test_no_number_beyond_the_limit_is_looked_at() -> None:
 
 def test_even_numbers_from_an_odd_start_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is proved of 4 where the proof begins at 5."""
-    monkeypatch.setattr(samples, "settled_from", lambda *_: 5)
-    monkeypatch.setattr(samples, "_far_wrong", lambda *_: lambda n: n == 4 or n >= 10)
+    monkeypatch.setattr(_samples, "settled_from", lambda *_: 5)
+    monkeypatch.setattr(_samples, "_far_wrong", lambda *_: lambda n: n == 4 or n >= 10)
     family = models.Polynomial().over([0.1, 0.4])
     assert theory.m_star(family, 0.01, 0.1, even=True).tolist() == [10, 10]
     assert theory.m_star(family, 0.01, 0.1).tolist() == [10, 10]
-    monkeypatch.setattr(samples, "_far_wrong", lambda *_: lambda n: n >= 9)
+    monkeypatch.setattr(_samples, "_far_wrong", lambda *_: lambda n: n >= 9)
     assert theory.m_star(family, 0.01, 0.1, even=True).tolist() == [10, 10]
     assert theory.m_star(family, 0.01, 0.1).tolist() == [9, 9]
 
@@ -345,9 +345,9 @@ def test_all_numbers_and_no_constant_unless_asked_for() -> None:
     assert theory.m_star(family, 0.01, 1.0, even=True).tolist() == [110, 110]
     other = theory.m_star(family, 0.05, 0.05, "difference", constant=1.0)
     assert other.tolist() != plain.tolist()
-    start = samples.settled_from(family, "difference")
-    assert start == samples.settled_from(family, "difference", 0.0)
-    assert start != samples.settled_from(family, "difference", 1.0)
+    start = _samples.settled_from(family, "difference")
+    assert start == _samples.settled_from(family, "difference", 0.0)
+    assert start != _samples.settled_from(family, "difference", 1.0)
 
 
 def test_m_star_refuses() -> None:
@@ -394,20 +394,20 @@ def test_the_least_horizon(farthest: int) -> None:
             if not enough[t]:
                 break
             expected = t
-        assert parametric._least_horizon(asked, farthest) == expected
+        assert _parametric._least_horizon(asked, farthest) == expected
 
 
 def test_where_the_arms_models_are() -> None:
     family = models.Polynomial().over([0.1, 0.2, 0.4])
-    assert parametric._places(5, family) == (5, [0, 1, 2])
-    assert parametric._places(1, family) == (1, [0, 1, 2])
-    assert parametric._places([0.4, 0.1, 0.4], family) == (3, [2, 0, 2])
+    assert _parametric._places(5, family) == (5, [0, 1, 2])
+    assert _parametric._places(1, family) == (1, [0, 1, 2])
+    assert _parametric._places([0.4, 0.1, 0.4], family) == (3, [2, 0, 2])
     with pytest.raises(ValueError, match="arms must be an integer >= 1, got 0"):
-        parametric._places(0, family)
+        _parametric._places(0, family)
     with pytest.raises(ValueError, match="arms must be at least one theta"):
-        parametric._places([], family)
+        _parametric._places([], family)
     with pytest.raises(ValueError, match="theta must be a finite number"):
-        parametric._places([math.nan], family)
+        _parametric._places([math.nan], family)
 
 
 def test_how_far_t_sim_may_look() -> None:
@@ -428,14 +428,14 @@ def detected_after(*pulls: float) -> Callable[..., Any]:
 
 def test_t_sim_by_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where m* is 3, 9 and 5 whatever the horizon: each arm's pulls until mu is small enough."""
-    monkeypatch.setattr(parametric, "m_star", detected_after(3.0, 9.0, 5.0))
+    monkeypatch.setattr(_parametric, "m_star", detected_after(3.0, 9.0, 5.0))
     # M = 5, and N^-0.1 <= 5^-0.4 at N = 625, one pull earlier by Theorem 4.1
     assert theory.t_sim([0.1, 0.4], THREE, 1.0) == 624 + 5
     assert theory.t_sim([0.4, 0.4], THREE, 1.0) == 5 + 5
     assert theory.t_sim([0.1], THREE, 1.0) == 3**4 - 1
     assert theory.t_sim([0.2, 0.2], THREE, 1.0) == 2 * (9**2 - 1)
     assert theory.t_sim(3, THREE, 1.0) == 3 * (9**4 - 1)  # the worst that three arms can have
-    monkeypatch.setattr(parametric, "m_star", detected_after(3.0, math.inf, 5.0))
+    monkeypatch.setattr(_parametric, "m_star", detected_after(3.0, math.inf, 5.0))
     assert theory.t_sim([0.2], THREE, 1.0) == math.inf
     assert theory.t_sim([0.1], THREE, 1.0) == 3**4 - 1
 
@@ -447,7 +447,7 @@ def test_t_sim_asks_for_one_over_k_t_squared(monkeypatch: pytest.MonkeyPatch) ->
         asked.append(p)
         return np.array([3.0, 3.0, 3.0])
 
-    monkeypatch.setattr(parametric, "m_star", m_star)
+    monkeypatch.setattr(_parametric, "m_star", m_star)
     theory.t_sim([0.4, 0.4], THREE, 1.0, farthest=100)
     assert asked[0] == 1 / (2 * 100**2)
     theory.t_sim(5, THREE, 1.0)
@@ -478,8 +478,8 @@ def test_t_sim_by_balance_by_its_definition(monkeypatch: pytest.MonkeyPatch) -> 
     def bal(family: Any, n: float) -> float:
         return 10 if n == 7 else n
 
-    monkeypatch.setattr(parametric, "hardest_star", hardest)
-    monkeypatch.setattr(parametric, "bal", bal)
+    monkeypatch.setattr(_parametric, "hardest_star", hardest)
+    monkeypatch.setattr(_parametric, "bal", bal)
     tripled = models.Scaled(models.Polynomial(), 3.0).over([0.1, 0.45])
     for arms in (1, 2, 3):
         root = math.sqrt(2 * arms)
@@ -487,13 +487,13 @@ def test_t_sim_by_balance_by_its_definition(monkeypatch: pytest.MonkeyPatch) -> 
         assert theory.t_sim_by_balance(arms, tripled, 0.6) == pytest.approx(expected)
     assert levels[0] == pytest.approx(1 / (16 * math.log(10**100)))
     assert sigmas[0] == pytest.approx(0.2)
-    monkeypatch.setattr(parametric, "hardest_star", lambda *_: StarDown(math.inf, math.inf))
+    monkeypatch.setattr(_parametric, "hardest_star", lambda *_: StarDown(math.inf, math.inf))
     assert theory.t_sim_by_balance(2, tripled, 0.6) == math.inf
 
 
 def test_ctos_bound_is_the_largest_first_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = Family.of([models.Polynomial(0.1), models.Constant(2.0), models.Constant(0.5)])
-    monkeypatch.setattr(parametric, "t_sim", lambda *_: 50)
+    monkeypatch.setattr(_parametric, "t_sim", lambda *_: 50)
     assert theory.cto_regret_bound(3, mixed, 1.0, 50) == 2.0
     assert theory.cto_regret_bound(3, mixed, 1.0, 49) == 98.0
 
@@ -512,9 +512,9 @@ def test_the_pulls_of_another_arm() -> None:
                 for n in range(1, 3000)
                 if float(model.mean(n)) < gap
             )
-            found = parametric._pulls_of_other_arm(model, gap, sigma, horizon)
+            found = _parametric._pulls_of_other_arm(model, gap, sigma, horizon)
             assert found == pytest.approx(expected)
-    never = parametric._pulls_of_other_arm(models.Constant(0.5), 0.5, 0.1, 100)
+    never = _parametric._pulls_of_other_arm(models.Constant(0.5), 0.5, 0.1, 100)
     assert math.isinf(never)
 
 
@@ -523,7 +523,7 @@ def test_the_bound_of_dcto_ucb_term_by_term() -> None:
     own, sigma, horizon = [models.Polynomial(0.4), models.Plateau(0.5, 2)], 0.05, 500
     constants = [0.3, 0.9]
     gap, top = 0.6, 1.0
-    pulls = max(40.0, parametric._pulls_of_other_arm(own[0], gap, sigma, horizon))
+    pulls = max(40.0, _parametric._pulls_of_other_arm(own[0], gap, sigma, horizon))
     last = next(n for n in range(1, 999) if n**-0.4 <= gap)
     early = sum(n**-0.4 + 0.3 for n in range(1, last + 1))
     expected = (pulls + math.pi**2 / 3 + 1) * (gap + top) + early
@@ -548,6 +548,6 @@ def test_the_bound_of_dcto_ucb_term_by_term() -> None:
 
 
 def test_sums_of_first_means() -> None:
-    assert parametric.sum_at(models.Polynomial(0.5), 3) == pytest.approx(1 + 2**-0.5 + 3**-0.5)
-    assert parametric.sum_at(models.Step(2, 1.0, 0.25), 4) == 2.5
-    assert parametric.sum_at(models.Polynomial(0.5), 10**30) == pytest.approx(2e15)
+    assert _parametric.sum_at(models.Polynomial(0.5), 3) == pytest.approx(1 + 2**-0.5 + 3**-0.5)
+    assert _parametric.sum_at(models.Step(2, 1.0, 0.25), 4) == 2.5
+    assert _parametric.sum_at(models.Polynomial(0.5), 10**30) == pytest.approx(2e15)

@@ -11,9 +11,9 @@ import pytest
 from rotting import models, theory
 from rotting.models import Model
 from rotting.papers import levine2017
-from rotting.theory import far
-from rotting.theory.decrease import decreasing_from
-from rotting.theory.samples import settled_from
+from rotting.theory import _far
+from rotting.theory._decrease import decreasing_from
+from rotting.theory._samples import settled_from
 
 PAIRS = [(0.1, 0.4), (0.35, 0.4), (0.3, 0.45), (0.2, 1.3), (0.0, 0.3), (0.45, 0.7), (0.25, 0.3)]
 
@@ -77,7 +77,7 @@ def test_answers_beyond_any_table() -> None:
         assert answer > 10**12
 
         def value(n: int, pair: tuple[Model, Model] = (first, second), rule: str = rule) -> float:
-            return float(n / far.gap(*pair, n, rule) ** 2)
+            return float(n / _far.gap(*pair, n, rule) ** 2)
 
         assert value(answer) <= level * (1 + 1e-12)
         assert value(answer - 1) >= level * (1 - 1e-12)
@@ -108,12 +108,12 @@ def test_sums_of_sixty_digits() -> None:
     theta = Decimal("0.3")
     total = Decimal(0)
     for j in range(1, 3001):
-        total = far.DIGITS.add(total, far.DIGITS.power(Decimal(j), -theta))
-    assert abs(far.DIGITS.subtract(far.harmonic(3000, theta), total)) < Decimal("1e-30")
-    assert float(far.zeta(Decimal("0.5"))) == pytest.approx(-1.4603545088095868)
+        total = _far.DIGITS.add(total, _far.DIGITS.power(Decimal(j), -theta))
+    assert abs(_far.DIGITS.subtract(_far.harmonic(3000, theta), total)) < Decimal("1e-30")
+    assert float(_far.zeta(Decimal("0.5"))) == pytest.approx(-1.4603545088095868)
     for model in (models.Plateau(0.35, length=7), models.Polynomial(1.0), models.Polynomial(1.7)):
         for n in (1, 6, 7, 8, 99, 101, 54_321):
-            ours = float(far.cumulative(model, n))
+            ours = float(_far.cumulative(model, n))
             assert ours == pytest.approx(float(theory.cumulative(model, n)), rel=1e-13)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rotting import models, theory
-from rotting.theory import sums
-from rotting.theory.sums import FUNCTION_LIMIT
+from rotting.theory import _sums
+from rotting.theory._sums import FUNCTION_LIMIT
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_formula_continues_the_sum(theta: float) -> None:
     model = models.Polynomial(theta)
     exact = math.fsum(j**-theta for j in range(1, 5001))
     assert float(theory.cumulative(model, 5000)) == pytest.approx(exact, rel=1e-14)
-    small = sums._euler_maclaurin(np.array([11.0, 10.0]), theta)
+    small = _sums._euler_maclaurin(np.array([11.0, 10.0]), theta)
     # three terms of the formula leave an error of about theta^5 / (30240 n^(5 + theta))
     assert small[0] - small[1] == pytest.approx(11.0**-theta, abs=1e-7)
 

@@ -2,7 +2,7 @@
 
 A policy calls small shared pieces (draws, tie-breaks, windows). They stay plain Python here, so
 that importing them costs nothing and they can be read and run without a compiler;
-`rotting.engines.compiled.numba_hooks` makes the marked ones known to the compiler when it is first
+`rotting._engines.compiled.numba_hooks` makes the marked ones known to the compiler when it is first
 needed.
 
 Some pieces differ by a type: without an audience, counts by key are nothing at all. Such a function

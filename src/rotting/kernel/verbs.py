@@ -32,7 +32,7 @@ The last seven are optional.
 
 Loops and players call the functions below, and so does a policy that holds another policy:
 `choose(params.inner, state.inner, draw)`. Plain Python looks a verb up at each call;
-`rotting.engines.compiled.numba_hooks` lets the compiler find it.
+`rotting._engines.compiled.numba_hooks` lets the compiler find it.
 """
 
 from __future__ import annotations

@@ -1,15 +1,18 @@
 """The league: every policy on every scenario, with nothing tuned per scenario."""
 
-from rotting.league.adversarial import ADVERSARIAL
-from rotting.league.audience_scenarios import AUDIENCES
-from rotting.league.entry import Entry
-from rotting.league.openings import OPENINGS
-from rotting.league.playing import League, geometric_mean, play
-from rotting.league.scenarios import CONTESTS, GROUPS, HELD_OUT, SCENARIOS
+from rotting.league._adversarial import ADVERSARIAL
+from rotting.league._audience_scenarios import AUDIENCES
+from rotting.league._candy import FAMILY as CANDY_FAMILY
+from rotting.league._candy import candy_cane
+from rotting.league._entry import Entry
+from rotting.league._openings import OPENINGS
+from rotting.league._play import League, geometric_mean, play
+from rotting.league._scenarios import CONTESTS, GROUPS, HELD_OUT, SCENARIOS
 
 __all__ = [
     "ADVERSARIAL",
     "AUDIENCES",
+    "CANDY_FAMILY",
     "CONTESTS",
     "GROUPS",
     "HELD_OUT",
@@ -17,6 +20,7 @@ __all__ = [
     "SCENARIOS",
     "Entry",
     "League",
+    "candy_cane",
     "geometric_mean",
     "play",
 ]

@@ -1,14 +1,14 @@
 """From logs to decisions."""
 
-from rotting.logs.diagnosis.diagnosing import diagnose
-from rotting.logs.diagnosis.diagnosis import Diagnosis, Part
-from rotting.logs.fits.fitted import Fit
-from rotting.logs.fits.fitting import fit
-from rotting.logs.log import Log, Problem
-from rotting.logs.synthetic import synthetic
-from rotting.logs.tables.reading import read
-from rotting.logs.tapes.replay import replay
-from rotting.logs.tapes.replayed import Replay
+from rotting.logs._diagnosis.diagnosing import diagnose
+from rotting.logs._diagnosis.diagnosis import Diagnosis, Part
+from rotting.logs._fits.fitted import Fit
+from rotting.logs._fits.fitting import fit
+from rotting.logs._log import Log, Problem
+from rotting.logs._read.reader import read
+from rotting.logs._replay.replay import replay
+from rotting.logs._replay.result import Replay
+from rotting.logs._synthetic import synthetic
 
 __all__ = [
     "Diagnosis",

@@ -6,11 +6,11 @@ known before playing: a finite set of models, most often one shape with theta in
 """
 
 from rotting.kernel.arrays import FloatArray as FloatArray
-from rotting.models.base import MODELS, Amplitude, Model, Scaled, function_name
-from rotting.models.families import Family, MixedFamily, check_positive
-from rotting.models.grid import Grid
-from rotting.models.interval import Interval
-from rotting.models.shapes import (
+from rotting.models._base import MODELS, Amplitude, Model, Scaled, function_name
+from rotting.models._families import Family, MixedFamily, check_positive
+from rotting.models._grid import Grid
+from rotting.models._interval import Interval
+from rotting.models._shapes import (
     Constant,
     Exponential,
     Function,
@@ -20,7 +20,7 @@ from rotting.models.shapes import (
     Step,
     Table,
 )
-from rotting.models.tables import check_means
+from rotting.models._tables import check_means
 
 __all__ = [
     "MODELS",

@@ -1,6 +1,6 @@
 """Papers, found by name: a package each, with its scenarios, policies, tables and figures.
 
-A package in this folder that exposes a `PAPER` (see `rotting.papers.paper.Paper`) is a paper: its
+A package in this folder that exposes a `PAPER` (see `rotting.papers._paper.Paper`) is a paper: its
 scenarios get names and `rotting reproduce` runs it, without an edit anywhere else.
 """
 
@@ -11,8 +11,8 @@ import pkgutil
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from rotting import checks
-from rotting.papers.paper import Paper
+from rotting import _checks
+from rotting.papers._paper import Paper
 
 __all__ = ["Paper", "find", "names"]
 
@@ -32,7 +32,7 @@ def find(name: str) -> Paper[Any]:
     >>> find("levine2017").title
     'Levine, Crammer & Mannor, "Rotting Bandits", NIPS 2017'
     """
-    found = getattr(_package(checks.known("paper", name, names())), "PAPER", None)
+    found = getattr(_package(_checks.known("paper", name, names())), "PAPER", None)
     if not isinstance(found, Paper):
         raise ValueError(f"{__name__}.{name} must expose a Paper as PAPER, got {found!r}")
     return found

@@ -4,40 +4,40 @@
 """
 
 from rotting.kernel.verbs import Verbs
-from rotting.policies.base import POLICIES, Policy
-from rotting.policies.capped import Capped
-from rotting.policies.ccto import CCTO
-from rotting.policies.cellucb import CellUCB
-from rotting.policies.cto import CTO
-from rotting.policies.dcto import DCTO
-from rotting.policies.dcto_ucb import DCTO_UCB
-from rotting.policies.dts import DTS
-from rotting.policies.ducb import DUCB
-from rotting.policies.eff_fewa import EFFFEWA
-from rotting.policies.eff_rawucb import EFFRAWUCB
-from rotting.policies.exp3s import EXP3S
-from rotting.policies.fatigue import Fatigue
-from rotting.policies.fewa import FEWA
-from rotting.policies.glr_ucb import GLRUCB
-from rotting.policies.greedy import GreedyLast
-from rotting.policies.guarded import Guarded
-from rotting.policies.lcto import LCTO
-from rotting.policies.ldcto import LDCTO
-from rotting.policies.mixture import Mixture
-from rotting.policies.oracle import Oracle
-from rotting.policies.per_key import PerKey
-from rotting.policies.posterior import Posterior
-from rotting.policies.rawucb import RAWUCB, RAWUCBPP
-from rotting.policies.recommend import recommended
-from rotting.policies.round_robin import RoundRobin
-from rotting.policies.steady import SteadyUCB
-from rotting.policies.swa import SWA
-from rotting.policies.swts import SWTS
-from rotting.policies.swucb import SWUCB
-from rotting.policies.thompson import Thompson
-from rotting.policies.ucb1 import UCB1
-from rotting.policies.uniform import Uniform
-from rotting.policies.wswa import WSWA
+from rotting.policies._base import POLICIES, Policy
+from rotting.policies._capped import Capped
+from rotting.policies._ccto import CCTO
+from rotting.policies._cellucb import CellUCB
+from rotting.policies._cto import CTO
+from rotting.policies._dcto import DCTO
+from rotting.policies._dcto_ucb import DCTO_UCB
+from rotting.policies._dts import DTS
+from rotting.policies._ducb import DUCB
+from rotting.policies._eff_fewa import EFFFEWA
+from rotting.policies._eff_rawucb import EFFRAWUCB
+from rotting.policies._exp3s import EXP3S
+from rotting.policies._fatigue import Fatigue
+from rotting.policies._fewa import FEWA
+from rotting.policies._glr_ucb import GLRUCB
+from rotting.policies._greedy import GreedyLast
+from rotting.policies._guarded import Guarded
+from rotting.policies._lcto import LCTO
+from rotting.policies._ldcto import LDCTO
+from rotting.policies._mixture import Mixture
+from rotting.policies._oracle import Oracle
+from rotting.policies._per_key import PerKey
+from rotting.policies._posterior import Posterior
+from rotting.policies._rawucb import RAWUCB, RAWUCBPP
+from rotting.policies._recommend import recommended
+from rotting.policies._round_robin import RoundRobin
+from rotting.policies._steady import SteadyUCB
+from rotting.policies._swa import SWA
+from rotting.policies._swts import SWTS
+from rotting.policies._swucb import SWUCB
+from rotting.policies._thompson import Thompson
+from rotting.policies._ucb1 import UCB1
+from rotting.policies._uniform import Uniform
+from rotting.policies._wswa import WSWA
 
 __all__ = [
     "CCTO",

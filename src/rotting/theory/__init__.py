@@ -1,7 +1,7 @@
 """The paper's theory as functions: detection, balance, assumptions, bounds, advice; and more."""
 
-from rotting.theory.advice import Advice, Guarantee, advise
-from rotting.theory.assumptions import (
+from rotting.theory._advice import Advice, Guarantee, advise
+from rotting.theory._assumptions import (
     Verdict,
     check_assumptions,
     check_difference_detection,
@@ -9,9 +9,9 @@ from rotting.theory.assumptions import (
     check_rotting_models,
     check_simultaneous,
 )
-from rotting.theory.audience import audience_regret_bound
-from rotting.theory.balance import bal, mean_star
-from rotting.theory.bounds import (
+from rotting.theory._audience import audience_regret_bound
+from rotting.theory._balance import bal, mean_star
+from rotting.theory._bounds import (
     best_alpha,
     lower_bound_order,
     swa_precision,
@@ -19,25 +19,25 @@ from rotting.theory.bounds import (
     trivial_regret_bound,
     wswa_regret_bound,
 )
-from rotting.theory.decrease import decreasing_from
-from rotting.theory.detection import ddet, det, misdetection, statistic
-from rotting.theory.likelihood import (
+from rotting.theory._decrease import decreasing_from
+from rotting.theory._detection import ddet, det, misdetection, statistic
+from rotting.theory._likelihood import (
     likelihood_misdetection,
     likelihood_savings,
     m_star_likelihood,
     squared_distance,
 )
-from rotting.theory.parametric import (
+from rotting.theory._parametric import (
     cto_regret_bound,
     dcto_ucb_regret_bound,
     t_sim,
     t_sim_by_balance,
 )
-from rotting.theory.plays import Play, best_play, estimated_best_play
-from rotting.theory.samples import m_star
-from rotting.theory.star import StarDown, ddet_star, det_star, hardest_star, star_down
-from rotting.theory.sums import cumulative
-from rotting.theory.window import averaging_window
+from rotting.theory._plays import Play, best_play, estimated_best_play
+from rotting.theory._samples import m_star
+from rotting.theory._star import StarDown, ddet_star, det_star, hardest_star, star_down
+from rotting.theory._sums import cumulative
+from rotting.theory._window import averaging_window
 
 __all__ = [
     "Advice",

@@ -7,7 +7,7 @@ import pytest
 
 from rotting.kernel.compilable import GPU_FORMS
 from rotting.kernel.random import new_draw
-from rotting.models.families import ordered_rows
+from rotting.models._families import ordered_rows
 from rotting.policies.parts.argmax import (
     argmax,
     argmax_padded,

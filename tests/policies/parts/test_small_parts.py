@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rotting.kernel.random import new_draw, normal
 from rotting.policies import EFFRAWUCB
 from rotting.policies.parts import arms as counting
-from rotting.policies.parts import growing, likelihood, padding, rounds
+from rotting.policies.parts import growing_windows, likelihood, padding, rounds
 from rotting.policies.parts.argmax import argmax
 from rotting.policies.parts.openings import AllOpen
 from rotting.policies.parts.sampling import highest_draw
@@ -104,12 +104,12 @@ def test_padding_and_widths_are_the_same_within_and_beyond_their_tables() -> Non
 
 @pytest.mark.parametrize("growth", [1.001, 1.1, 2.0, 7.5])
 def test_lengths_grow_by_the_factor_and_reach_far_enough(growth: float) -> None:
-    found = growing.lengths(growth, 187).tolist()
+    found = growing_windows.lengths(growth, 187).tolist()
     assert found[0] == 1
     assert found[-1] > 187 >= found[-2]
     for short, long in itertools.pairwise(found):
         assert growth * short - 1e-6 <= long < growth * short + 1
-    assert 187 in growing.lengths(1.1, 400)  # 1.1 * 170, which is more than 187 in floats
+    assert 187 in growing_windows.lengths(1.1, 400)  # 1.1 * 170, which is more than 187 in floats
 
 
 @pytest.mark.parametrize("growth", [1.1, 1.6, 2.0, 3.0])
@@ -117,11 +117,11 @@ def test_a_growing_window_holds_rewards_in_a_row_that_are_not_old(growth: float)
     """Its mean is that of w rewards in a row, the last of them less than w rewards ago."""
     rewards = np.random.default_rng(int(10 * growth)).normal(size=60)
     sums = np.concatenate([[0.0], np.cumsum(rewards)])
-    lengths, widths = growing.window_tables(growth, 40)
+    lengths, widths = growing_windows.window_tables(growth, 40)
     np.testing.assert_allclose(widths, lengths**-0.5)
-    windows = growing.empty_windows(2, lengths.size)
+    windows = growing_windows.empty_windows(2, lengths.size)
     for n, reward in enumerate(rewards, start=1):
-        growing.add_to_windows(lengths, windows, 1, n, reward)
+        growing_windows.add_to_windows(lengths, windows, 1, n, reward)
         full = int(windows.full[1])
         assert full == np.count_nonzero(lengths <= n)
         for j in range(full):
@@ -222,7 +222,7 @@ def test_the_highest_draw() -> None:
 def test_the_factor_by_which_windows_may_grow() -> None:
     for growth in (1.001, 1e6):
         assert EFFRAWUCB(0.5, growth=growth).growth == growth
-        assert growing.lengths(growth, 1).tolist() == [1, math.ceil(growth)]
+        assert growing_windows.lengths(growth, 1).tolist() == [1, math.ceil(growth)]
     for growth in (1.0009, 1e6 + 0.5):
         with pytest.raises(ValueError, match=r"growth must be a number >= 1\.001 and <= 1e\+06"):
             EFFRAWUCB(0.5, growth=growth)

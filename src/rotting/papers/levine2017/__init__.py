@@ -1,9 +1,11 @@
 """Levine, Crammer & Mannor, "Rotting Bandits", NIPS 2017: its section Simulations."""
 
-from rotting.papers.levine2017 import tables
-from rotting.papers.levine2017.published import RUNS
-from rotting.papers.levine2017.reproduction import Reproduction, decisions, reproduce
-from rotting.papers.levine2017.setups import (
+from rotting.papers._paper import Paper
+from rotting.papers.levine2017 import _tables
+from rotting.papers.levine2017._files import write
+from rotting.papers.levine2017._published import RUNS
+from rotting.papers.levine2017._reproduction import Reproduction, decisions, reproduce
+from rotting.papers.levine2017._setups import (
     FAMILY,
     HORIZON,
     SETUPS,
@@ -14,8 +16,6 @@ from rotting.papers.levine2017.setups import (
     non_parametric,
     reported_policies,
 )
-from rotting.papers.levine2017.writing import write
-from rotting.papers.paper import Paper
 
 __all__ = [
     "FAMILY",
@@ -37,8 +37,8 @@ PAPER: Paper[Reproduction] = Paper(
     steps=decisions,
     reproduce=reproduce,
     write=write,
-    as_data=tables.as_data,
-    show=tables.show,
+    as_data=_tables.as_data,
+    show=_tables.show,
     settings={"swucb_b": "The constant B of SWUCB, 2 if not given: the paper does not state it."},
     spellings={**SHORT, "CTO_SIM": "cto", "D-CTO_SIM-UCB": "dcto", "D-CTO_UCB-SIM": "dcto"},
 )

@@ -4,11 +4,11 @@ The scenarios and policies are in `setups`; reference figures, and where they co
 `published`.
 """
 
-from rotting.papers.paper import Paper
-from rotting.papers.seznec2019 import report
-from rotting.papers.seznec2019.published import RUNS
-from rotting.papers.seznec2019.reproduction import Reproduction, reproduce, steps
-from rotting.papers.seznec2019.setups import LEVELS, SIGMA, level, policies, ten_arms, two_arms
+from rotting.papers._paper import Paper
+from rotting.papers.seznec2019 import _report
+from rotting.papers.seznec2019._published import RUNS
+from rotting.papers.seznec2019._reproduction import Reproduction, reproduce, steps
+from rotting.papers.seznec2019._setups import LEVELS, SIGMA, level, policies, ten_arms, two_arms
 
 __all__ = ["LEVELS", "PAPER", "SIGMA", "level", "policies", "ten_arms", "two_arms"]
 
@@ -18,7 +18,7 @@ PAPER: Paper[Reproduction] = Paper(
     runs=RUNS,
     steps=steps,
     reproduce=reproduce,
-    write=report.write,
-    as_data=report.as_data,
-    show=report.show,
+    write=_report.write,
+    as_data=_report.as_data,
+    show=_report.show,
 )

@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rotting.bandits.audience import DECISIONS, WINDOW, Rest
+from rotting.bandits._audience import DECISIONS, WINDOW, Rest
 from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.kernel.compilable import by_type, shared
 from rotting.kernel.state import Counts, Finite, Unchanged, Within, is_part, values

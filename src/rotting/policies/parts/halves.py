@@ -23,7 +23,7 @@ import numpy as np
 from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.kernel.compilable import shared
 from rotting.kernel.state import Finite, Numbers, Place, Uncleared, Within
-from rotting.models.families import CACHED, Family, ordered_rows
+from rotting.models._families import CACHED, Family, ordered_rows
 from rotting.policies.parts.nearest import nearest, nearest_of_all
 
 CHUNK = 8  # a cache line of rewards

@@ -1,0 +1,100 @@
+"""`rotting diagnose`: does what is in a log wear out?"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rotting._cli import console, log_options
+from rotting._cli.base import AsJson, Force, Seed, command
+from rotting._show.folders import output_folder
+
+if TYPE_CHECKING:
+    from rotting.logs._diagnosis.diagnosis import Diagnosis
+    from rotting.logs._log import Log
+
+
+@command("diagnose")
+def diagnose_command(
+    log: log_options.File = None,
+    key: log_options.Key = None,
+    arm: log_options.Arm = None,
+    time: log_options.Time = None,
+    reward: log_options.Reward = None,
+    exposure: log_options.Exposure = None,
+    propensity: log_options.Propensity = None,
+    rows: log_options.Rows = "all",
+    window: log_options.Window = None,
+    incomplete: log_options.Incomplete = False,
+    complete: log_options.Complete = False,
+    smallest: Annotated[
+        float, typer.Option(help="The fall that matters: with less, it does not rot.")
+    ] = 0.1,
+    alpha: Annotated[float, typer.Option(help="The level of all tests together.")] = 0.05,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option("--out", help="A folder for a page.")] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    example: log_options.Example = False,
+) -> None:
+    """Say whether what is in a log wears out, what that costs, and what the log cannot tell.
+
+    Example: rotting diagnose log.csv --key user --arm creative --reward clicked --out out/log
+    """
+    from rotting.logs._diagnosis.diagnosing import STEPS, check_settings, diagnose_log
+    from rotting.logs._pages import page
+
+    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
+    asked = log_options.Asked(log, example, *columns)
+    asked.check()
+    check_settings(smallest, alpha, seed)
+    with contextlib.ExitStack() as stack:
+        work = None if out is None else stack.enter_context(output_folder(out, force))
+        table = asked.read(quiet=as_json, odd=as_json)
+        with console.progress(STEPS - 1, as_json) as advance:
+            found = diagnose_log(table, smallest=smallest, alpha=alpha, seed=seed, progress=advance)
+        if work is not None:
+            given = {"smallest": smallest, "alpha": alpha, "seed": seed, "out": out}
+            line = log_options.command_line("diagnose", asked.words(), given)
+            page.write(work, found, line, _policy(table, found, seed, as_json))
+    if as_json:
+        console.print_json(found.as_data())
+        return
+    _show(found)
+    if table.problems:
+        console.say("")
+    log_options.say_odd(table)
+    if out is not None:
+        console.say("")
+        console.say(f"Page: {out / 'diagnosis.html'}")
+
+
+def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
+    """Lines that make a policy by the log's own curves, where they fall by use."""
+    from rotting.logs._diagnosis import codes
+    from rotting.logs._fits.fitting import fit
+
+    if found.overall not in (codes.ROTS, codes.BOTH):
+        return []
+    with log_options.stage("fitting", quiet) as progress:
+        return fit(table, seed=seed, progress=progress).recommended()[1]
+
+
+def _show(found: Diagnosis) -> None:
+    """The verdicts, wrapped to the terminal."""
+    from rotting.logs._diagnosis.shape import ARMS_NOTE
+
+    log_options.heading(found.overall)
+    log_options.paragraph(found.headline)
+    for part in found.parts.values():
+        log_options.heading(part.title)
+        log_options.paragraph(part.verdict, "  ")
+        if part.name == "shape" and found.arms()[1]:
+            console.table(*found.arms())
+            log_options.paragraph(ARMS_NOTE, "  ")
+    if found.advice:
+        log_options.heading("What would settle it")
+        log_options.paragraph(found.advice, "  ")

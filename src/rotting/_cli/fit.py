@@ -1,0 +1,171 @@
+"""`rotting fit`: a log's curves, as a file for `rotting run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rotting import _checks
+from rotting._cli import console, log_options
+from rotting._cli.base import AsJson, Seed, command
+
+if TYPE_CHECKING:
+    from rotting.logs._fits.fitted import Fit
+
+
+_LINES = 8  # of Python, that are shown
+
+
+@command("fit")
+def fit_command(
+    log: log_options.File = None,
+    key: log_options.Key = None,
+    arm: log_options.Arm = None,
+    time: log_options.Time = None,
+    reward: log_options.Reward = None,
+    exposure: log_options.Exposure = None,
+    propensity: log_options.Propensity = None,
+    rows: log_options.Rows = "all",
+    window: log_options.Window = None,
+    incomplete: log_options.Incomplete = False,
+    complete: log_options.Complete = False,
+    level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A .toml file for `rotting run`.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="A .png, .svg or .pdf file with the curves.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    as_json: AsJson = False,
+    example: log_options.Example = False,
+) -> None:
+    """Fit curves to a log: what the n-th showing pays, arm by arm, to simulate and play with.
+
+    Example: rotting fit log.csv --key user --arm creative --reward clicked --out family.toml
+    """
+    from rotting.logs._fits.fitting import fit
+
+    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
+    asked = log_options.Asked(log, example, *columns)
+    asked.check()
+    _checks.number("level", level, above=0, below=1)
+    _checks.integer("seed", seed, least=0)
+    _check_files(out, picture, force)
+    table = asked.read(quiet=as_json)
+    with log_options.stage("fitting", as_json) as progress:
+        found = fit(table, seed=seed, level=level, progress=progress)
+    if picture is not None:
+        _draw(found, picture)
+    if out is not None:
+        found.write_toml(out)
+    if as_json:
+        console.print_json({**found.as_data(), "recommended": found.recommended()[1]})
+        return
+    _show(found, asked)
+    if picture is not None:
+        console.say(f"Curves: {picture}")
+    if out is not None:
+        console.say(f"To simulate this log: rotting run {out}")
+
+
+def _check_files(out: Path | None, picture: Path | None, force: bool) -> None:
+    """Refuse files that cannot be written, before any work."""
+    from rotting._show.folders import check_place
+    from rotting._show.plots import picture_file
+
+    if out is not None and out.suffix != ".toml":
+        raise ValueError(f"out must end in .toml, got {str(out)!r}")
+    if picture is not None:
+        picture_file("picture", picture)
+        check_place("picture", picture)
+    for name, path in (("out", out), ("picture", picture)):
+        if path is None:
+            continue
+        if path.is_dir():
+            raise ValueError(f"{name} must be a file, but {path} is a folder")
+        if not path.absolute().parent.is_dir():
+            raise ValueError(f"{name} must be in a folder that exists, got {str(path)!r}")
+        if path.exists() and not force:
+            raise ValueError(
+                f"{name} must be a new file, but {path} exists; use --force to replace it"
+            )
+
+
+def _draw(found: Fit, picture: Path) -> None:
+    from rotting._show.plots import save_figure
+
+    save_figure(found.curves().plot().figure.canvas.figure, picture)
+
+
+def _show(found: Fit, asked: log_options.Asked) -> None:
+    """Families with their scores, arms with their curves, and what to play with."""
+    data = found.as_data()
+    log_options.heading(data["best"])
+    log_options.paragraph(data["why"])
+    if data["doubt"]:
+        log_options.paragraph(data["doubt"])
+    console.table(
+        ["family", "score on held-out keys", "behind the best", "+-"],
+        [
+            [
+                each["family"],
+                f"{each['score']:.5f}",
+                f"{each['behind']:.5f}",
+                f"{each['behind_standard_error']:.5f}",
+            ]
+            for each in data["families"]
+        ],
+    )
+    names = [name for name in data["arms"][0] if name not in ("arm", "rewards", "amplitude")]
+    console.table(
+        ["arm", "rewards", "first showing", *names],
+        [
+            [
+                each["arm"],
+                f"{each['rewards']:,}",
+                *(_interval(each[name]) for name in ("amplitude", *names)),
+            ]
+            for each in data["arms"]
+        ],
+    )
+    for note in data["notes"][bool(data["doubt"]) :]:
+        log_options.paragraph(note)
+    log_options.heading("To play with")
+    why, *lines = found.recommended()[1]
+    log_options.paragraph(why.removeprefix("# "))
+    if len(lines) > _LINES:
+        log_options.paragraph(
+            "The family is in the file of --out, and with --json as lines of Python."
+        )
+        lines = lines[-1:]
+    for line in lines:
+        console.say(f"  {line}")
+    for line in _played(found, asked):
+        console.say(f"  {line}")
+
+
+def _played(found: Fit, asked: log_options.Asked) -> list[str]:
+    """Lines of Python from the policy to a player that has learnt the log."""
+    kind = "audience" if found.log.has_keys else "online"
+    whom = "'a key'" if found.log.has_keys else ""
+    if asked.example:
+        return [f"player = policy.{kind}({list(found.arms)!r})", f"player.select({whom})"]
+    read = f"log = logs.read({asked.arguments()})"
+    if len(read) + 2 > console.out.width:
+        read = "log = logs.read(...)  # this file, with these columns"
+    return [
+        "from rotting import logs",
+        read,
+        f"player = policy.{kind}(log.arms)",
+        "player.learn(log)",
+        f"player.select({whom})",
+    ]
+
+
+def _interval(numbers: dict[str, float]) -> str:
+    value, low, high = (f"{numbers[name]:.4g}" for name in ("estimate", "low", "high"))
+    return value if low == high else f"{value} ({low} to {high})"

@@ -1,0 +1,246 @@
+"""`rotting serve`: the decision service, and what its keeper does with the database."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rotting._cli import console, narrow
+from rotting._cli.base import AsJson, app, command, guarded
+from rotting._cli.log_options import stage
+
+if TYPE_CHECKING:
+    from rotting._serve.config import Config
+
+group = typer.Typer(cls=narrow.Group, invoke_without_command=True)
+
+Data = Annotated[str | None, typer.Option(help="The database file; service.db if not said.")]
+Needed = Annotated[Path, typer.Option("--data", help="The database file.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the target if it exists.")]
+
+
+def need_libraries() -> None:
+    """Say what to install, if it is not."""
+    needed = ("starlette", "uvicorn", "httptools", "msgspec", "prometheus_client")
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ValueError(f"rotting serve needs {', '.join(missing)}: pip install 'rotting[serve]'")
+
+
+@group.callback()
+def serve(
+    context: typer.Context,
+    data: Data = None,
+    host: Annotated[
+        str | None, typer.Option(help="Where to listen; 127.0.0.1 unless there are API keys.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="Which port; 8100 if not said, 0: any.")] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="With an example experiment and simulated visitors.")
+    ] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="A TOML file with settings, named as the flags.")
+    ] = None,
+    log: Annotated[str | None, typer.Option(help="text, or json for lines of JSON.")] = None,
+    rate_limit: Annotated[
+        float | None, typer.Option(help="Requests a second for each key; 0: no limit.")
+    ] = None,
+    body_limit: Annotated[int | None, typer.Option(help="Bytes of a request, at most.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Say whether it would start, and with what; then end.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Play all events again, compare, and end.")
+    ] = False,
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss", help="Start though acknowledged events are missing, this once."
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="A line in the log for each request.")
+    ] = False,
+) -> None:
+    """Serve decisions over HTTP: exactly once, with a dashboard that shows what wears out.
+
+    Settings come from flags, then variables ROTTING_SERVE_..., then --config, in this order.
+
+    Example: rotting serve --data service.db, and then http://127.0.0.1:8100
+    """
+    if context.invoked_subcommand is not None:
+        return
+    flags = {
+        "data": data,
+        "host": host,
+        "port": port,
+        "log": log,
+        "rate_limit": rate_limit,
+        "body_limit": body_limit,
+        "verbose": verbose or None,
+        "accept_loss": accept_loss or None,
+    }
+    guarded(_serve)(flags, config, demo, check, verify)
+
+
+def _serve(
+    flags: Mapping[str, object], file: Path | None, demo: bool, check: bool, verify: bool
+) -> None:
+    need_libraries()
+    from rotting._serve import server
+    from rotting._serve.config import resolve
+
+    config, origin = resolve(flags, os.environ, file)
+    if verify:
+        _verify(config.path)
+        return
+    lines = server.check(config)
+    if check:
+        _show_settings(config, origin)
+        console.out.print(*lines, sep="\n", markup=False)
+        console.out.print(f"would listen on http://{config.host}:{config.port}", markup=False)
+        return
+    server.set_up_logs(config.log, config.verbose)
+    if config.log == "text":
+        console.out.print(f"rotting serve: {config.path}", markup=False)
+    server.serve(config, demo=demo, ready=_announce if config.log == "text" else None)
+
+
+def _announce(address: str) -> None:
+    console.out.print(f"dashboard and API: {address}  (Ctrl-C stops)", markup=False)
+
+
+def _show_settings(config: Config, origin: dict[str, str]) -> None:
+    rows = [[name, str(getattr(config, name)), where] for name, where in origin.items()]
+    console.table(["setting", "value", "from"], rows)
+
+
+def _verify(path: Path, as_json: bool = False) -> None:
+    from rotting._serve.verify import as_data, verify
+
+    if not path.exists():
+        raise ValueError(f"data must be a database, but {path} is not there")
+    with stage("verifying", as_json) as report:
+        found = verify(path, progress=report)
+    if as_json:
+        console.print_json(as_data(found))
+    else:
+        console.out.print(*found.lines, sep="\n", markup=False)
+        console.out.print(*(f"PROBLEM: {line}" for line in found.problems), sep="\n", markup=False)
+    if found.problems:
+        raise typer.Exit(1)
+    if not as_json:
+        console.out.print("all is as it should be")
+
+
+@command("verify", group)
+def verify_command(data: Needed, as_json: AsJson = False) -> None:
+    """Play all events of a database again and compare everything, bit for bit.
+
+    Example: rotting serve verify --data service.db
+    """
+    need_libraries()
+    _verify(data, as_json)
+
+
+@command("backup", group)
+def backup_command(
+    data: Needed,
+    to: Annotated[Path, typer.Option(help="The file to write.")],
+    force: Force = False,
+) -> None:
+    """Copy a database as it is at one moment, while the server runs.
+
+    Example: rotting serve backup --data service.db --to monday.db
+    """
+    need_libraries()
+    from rotting._serve.backup import backup
+
+    last = backup(data, to, force=force)
+    console.out.print(f"{to}: all events up to {last}, checked", markup=False)
+
+
+@command("restore", group)
+def restore_command(
+    data: Needed,
+    backup: Annotated[Path, typer.Option("--from", help="The backup to take.")],
+    erased: Annotated[
+        list[Path] | None,
+        typer.Option(help="The list of who was erased since; may be given again."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Put a backup in the place of a database, which no server may be using, and verify it.
+
+    Keys that were erased since the backup was made are erased again, if it is known who they are:
+    from the database that is replaced, from lists (service.db.erased) in its folder and in that of
+    the backup, and from those that --erased names.
+
+    Example: rotting serve restore --from monday.db --data new.db --erased service.db.erased
+    """
+    need_libraries()
+    from rotting._serve.backup import restore
+
+    done = restore(backup, data, force=force, erased=erased or ())
+    keys = "key" if done.again == 1 else "keys"
+    line = f"{data}: all events up to {done.last}; {done.again} {keys} erased again"
+    console.out.print(line, markup=False)
+    if done.archives:
+        console.out.print(f"archives: {', '.join(done.archives)}", markup=False)
+    if not done.lists:
+        text = (
+            "no list of erased keys was found: who was erased after the backup was made is back, "
+            "unless it is restored again with --force and --erased FILE (service.db.erased)"
+        )
+        console.note([f"rotting: {text}"])
+    _verify(data)
+
+
+@command("archive", group)
+def archive_command(
+    data: Needed,
+    to: Annotated[Path, typer.Option(help="The archive: a file beside the database.")],
+    older: Annotated[float, typer.Option(help="Move what is closed for so many days.")] = 30.0,
+) -> None:
+    """Move old closed decisions to a file of their own, while the server runs or not.
+
+    Example: rotting serve archive --data service.db --to 2026.db --older 90
+    """
+    need_libraries()
+    from rotting._serve.archive import archive
+
+    if not older >= 0.0:
+        raise ValueError(f"older must be a number of days from 0 on, got {older}")
+    moved = archive(data, to, older=older * 86_400.0)
+    console.out.print(f"{to}: {moved} events moved there", markup=False)
+    if not moved:
+        console.out.print(
+            "only closed decisions move that the last two snapshots hold, or the only one: a "
+            "snapshot is taken every 5,000 events or more, and by a stop after new events"
+        )
+
+
+@command("export", group)
+def export_command(
+    data: Needed,
+    experiment: Annotated[str, typer.Option(help="Its name.")],
+    out: Annotated[Path, typer.Option("--out", help="A .csv or .parquet file.")],
+    force: Force = False,
+) -> None:
+    """Write all decisions of an experiment as a table, archived ones included.
+
+    Example: rotting serve export --data service.db --experiment banner --out banner.csv
+    """
+    need_libraries()
+    from rotting._serve.export import write
+
+    rows = write(data, experiment, out, force=force)
+    console.out.print(f"{out}: {rows} decisions", markup=False)
+
+
+app.add_typer(group, name="serve", cls=narrow.Group)

@@ -1,0 +1,102 @@
+"""`rotting serve keys`: API keys, made, listed and revoked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rotting._cli import console, narrow
+from rotting._cli.base import AsJson, command
+from rotting._cli.serve import Needed, group, need_libraries
+
+if TYPE_CHECKING:
+    from rotting._serve.store import Store
+
+keys = typer.Typer(cls=narrow.Group, no_args_is_help=True, help="API keys and their roles.")
+
+
+def _open(path: Path, create: bool = False) -> Store:
+    need_libraries()
+    from rotting._serve.store import Store
+
+    if not create and not path.exists():
+        raise ValueError(f"data must be a database, but {path} is not there")
+    return Store.open(path, create=create, patience=5.0)
+
+
+@command("add", keys)
+def add_command(
+    data: Needed,
+    name: Annotated[str, typer.Option(help="Whose it is; the audit list names it.")],
+    role: Annotated[
+        list[str], typer.Option(help="decide, reward, read or admin; may be given again.")
+    ],
+    experiment: Annotated[
+        list[str] | None, typer.Option(help="The only experiments that it sees.")
+    ] = None,
+) -> None:
+    """Make a key. It is shown once; the database has only a hash of it.
+
+    Example: rotting serve keys add --data service.db --name shop --role decide --role reward
+    """
+    need_libraries()
+    from rotting._serve.access import add_token, check_token
+
+    check_token(name, role, experiment or [])
+    new = not data.exists()
+    store = _open(data, create=True)
+    try:
+        known = {one for _, one in store.experiments()}
+        made = add_token(store, name, role, experiment or [])
+    finally:
+        store.close()
+    print(made)
+    missing = [one for one in experiment or [] if one not in known]
+    if new:  # a server that has never run may be given its keys
+        console.note([f"rotting: {data} was not there, and was made"])
+    elif missing:
+        console.note([f"rotting: {data} has no experiment {', '.join(missing)} yet"])
+
+
+@command("list", keys)
+def list_command(data: Needed, as_json: AsJson = False) -> None:
+    """List all keys: their ids, names, roles, and whether they are revoked."""
+    store = _open(data)
+    try:
+        rows = store.all_tokens()
+    finally:
+        store.close()
+    if as_json:
+        names = ("id", "name", "roles", "experiments", "created", "revoked")
+        console.print_json([dict(zip(names, row, strict=True)) for row in rows])
+        return
+    cells = [
+        [id_, name, roles, experiments or "all", _day(created), "revoked" if revoked else "valid"]
+        for id_, name, roles, experiments, created, revoked in rows
+    ]
+    console.table(["id", "name", "roles", "experiments", "made", "state"], cells)
+
+
+def _day(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+
+
+@command("revoke", keys)
+def revoke_command(
+    data: Needed, key_id: Annotated[str, typer.Option("--id", help="The key's id.")]
+) -> None:
+    """Let a key work no longer; a running server notices within a second or two."""
+    store = _open(data)
+    from rotting._serve.access import revoke_token
+
+    try:
+        revoke_token(store, key_id)
+    finally:
+        store.close()
+    console.out.print(f"{key_id} is revoked", markup=False)
+
+
+group.add_typer(keys, name="keys", cls=narrow.Group)

@@ -1,0 +1,214 @@
+"""The loops for scenarios with an audience: `engines.loop` and `engines.baseline` with keys.
+
+Which key comes in which round is known beforehand (`Audience.arrive`). The next reward of an arm
+depends on the key, so none is drawn ahead, and what was collected depends on the counts of all
+keys: it is a running sum, compensated for rounding (Neumaier), not read off cumulative sums.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rotting._engines.loop import CLOSED_ARM, NO_SUCH_ARM, happen, may_pull, reward_of
+from rotting._engines.state_block import restart
+from rotting._live.keys import pull_for_policy, set_key
+from rotting.bandits import Scenario
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.kernel.compilable import seldom, shared
+from rotting.kernel.verbs import choose, pulled, set_truth, update
+from rotting.policies.parts.exposures import (
+    Exposures,
+    Fading,
+    clear,
+    effective_count,
+    expose,
+    interpolated_mean,
+    no_exposures,
+    turn_to,
+)
+
+fold = random.fold
+start = random.start
+step_of = random.step_of
+
+
+class AudienceScratch(NamedTuple):
+    """Who comes when in each run, what every key was shown, and arrays that the loops work in."""
+
+    arrivals: npt.NDArray[np.int32]  # [run, round]; one row if all runs have the same
+    factors: FloatArray  # [run, key], or [run, 0] where all keys are alike
+    exposure: Exposures | Fading  # what really happened, whatever a policy counts
+    pulls: IntArray  # of each arm, by everybody
+    stream: random.Draw  # of each arm's rewards
+    sums: FloatArray  # what was collected, and what rounding has lost of it
+    draw: random.Draw  # the policy's own random numbers
+
+
+def audience_scratch(scenario: Scenario, seed: int, first: int, last: int) -> AudienceScratch:
+    """The crowd of the runs first..last-1 of a seed."""
+    audience = scenario.audience
+    assert audience is not None
+    arms, runs = scenario.arm_count, range(first, last)
+    come = [
+        audience.arrive(seed, run, scenario.horizon)
+        for run in ([first] if audience.scheduled else runs)
+    ]
+    drawn = [audience.factors_of(seed, run) for run in runs if audience.factors is not None]
+    return AudienceScratch(
+        arrivals=np.array(come, dtype=np.int32).reshape(-1, scenario.horizon),
+        factors=np.array(drawn).reshape(last - first, -1 if drawn else 0),
+        exposure=no_exposures(audience.keys, arms, audience.rest),
+        pulls=np.zeros(arms, dtype=np.int64),
+        stream=np.zeros(arms, dtype=np.uint64),
+        sums=np.zeros(2),
+        draw=np.zeros(3, dtype=np.uint64),
+    )
+
+
+@shared
+@seldom
+def begin(crowd: AudienceScratch, run: Any) -> None:
+    """Nobody was shown anything, nothing was collected; `run` is the key of the run's rewards."""
+    clear(crowd.exposure)
+    for i in range(crowd.pulls.size):
+        crowd.pulls[i] = 0
+        crowd.stream[i] = fold(run, np.uint64(i))
+    crowd.sums[0] = 0.0
+    crowd.sums[1] = 0.0
+
+
+@shared
+def _mean(world: Any, models: Any, constants: Any, exposure: Any, arm: Any) -> Any:
+    """The mean of the arm's next showing to the key that is present."""
+    return constants[arm] + interpolated_mean(
+        world.means, models[arm], effective_count(exposure, arm)
+    )
+
+
+@shared
+def _collect(crowd: AudienceScratch, value: Any) -> None:
+    """Add to what was collected, and keep what the addition loses (Neumaier)."""
+    before = crowd.sums[0]
+    after = before + value
+    if abs(before) >= abs(value):
+        crowd.sums[1] += (before - after) + value
+    else:
+        crowd.sums[1] += (value - after) + before
+    crowd.sums[0] = after
+
+
+@shared
+def _factor(crowd: AudienceScratch, run: Any, key: Any) -> Any:
+    """The key's factor on all means."""
+    return crowd.factors[run, key] if crowd.factors.shape[1] > 0 else 1.0
+
+
+@shared
+def _stream(crowd: AudienceScratch, arm: Any, key: Any) -> Any:
+    """Where the rewards of an arm for a key come from; key 0 has those of a bandit without keys."""
+    return crowd.stream[arm] if key == 0 else fold(crowd.stream[arm], np.uint64(key))
+
+
+def play_audience(
+    params: Any,
+    fresh: Any,
+    work: Any,
+    crowd: Any,
+    world: Any,
+    bandits: Any,
+    events: Any,
+    keys: Any,
+    first: Any,
+    checkpoints: Any,
+    baseline: Any,
+    outcome: Any,
+    stop: Any,
+) -> None:
+    """Play runs first, first + 1, ... as `engines.loop.play` does, with a key in every round."""
+    pulls, draw, exposure = crowd.pulls, crowd.draw, crowd.exposure
+    for r in range(bandits.models.shape[0]):
+        models, constants = bandits.models[r], bandits.constants[r]
+        come = crowd.arrivals[min(r, crowd.arrivals.shape[0] - 1)]
+        begin(crowd, fold(keys.noise, np.uint64(first + r)))
+        start(draw, fold(keys.draw, np.uint64(first + r)))
+        restart(fresh, work)
+        set_truth(params, work, models, constants)
+        row = min(r, baseline.optimal.shape[0] - 1)
+        t = past = 0
+        for c in range(checkpoints.size):
+            if stop[0] != 0:
+                return
+            while t < checkpoints[c]:
+                key = come[t]
+                t += 1
+                turn_to(exposure, key, t)
+                past = happen(events, past, t, params, work)
+                set_key(params, work, key, t)
+                arm = choose(params, work, draw)
+                if arm < 0 or arm >= pulls.size:
+                    stop[0] = NO_SUCH_ARM
+                    return
+                if not may_pull(events, past, arm):
+                    stop[0] = CLOSED_ARM
+                    return
+                pull = pull_for_policy(work, pulls, arm)
+                pulled(params, work, arm)
+                mean = _factor(crowd, r, key) * _mean(world, models, constants, exposure, arm)
+                stream = _stream(crowd, arm, key)
+                n = np.int64(exposure.counts[key, arm]) + 1
+                expose(exposure, arm)
+                pulls[arm] += 1
+                _collect(crowd, mean)
+                update(params, work, arm, pull, reward_of(world, mean, stream, step_of(stream), n))
+            collected = crowd.sums[0] + crowd.sums[1]
+            outcome.regret[r, c] = baseline.optimal[row, c] - collected
+        outcome.total_reward[r] = crowd.sums[0] + crowd.sums[1]
+        outcome.adversarial_regret[r] = math.nan
+        for i in range(pulls.size):
+            outcome.pulls[r, i] = pulls[i]
+
+
+def play_audience_baseline(
+    params: Any,
+    fresh: Any,
+    work: Any,
+    crowd: Any,
+    world: Any,
+    bandits: Any,
+    events: Any,
+    checkpoints: Any,
+    baseline: Any,
+) -> None:
+    """What pi_max expects to collect by each checkpoint: each key's highest next mean.
+
+    That is optimal (Lemma 2.1 applied to every key, and to its every window) unless arms close or
+    exposures have a half-life, and greedy then. No single arm can be compared with: adversarial
+    regret has no meaning here.
+    """
+    exposure, draw = crowd.exposure, crowd.draw
+    for r in range(bandits.models.shape[0]):
+        models, constants = bandits.models[r], bandits.constants[r]
+        come = crowd.arrivals[min(r, crowd.arrivals.shape[0] - 1)]
+        begin(crowd, np.uint64(0))
+        restart(fresh, work)
+        set_truth(params, work, models, constants)
+        t = past = 0
+        for c in range(checkpoints.size):
+            while t < checkpoints[c]:
+                key = come[t]
+                t += 1
+                turn_to(exposure, key, t)
+                past = happen(events, past, t, params, work)
+                set_key(params, work, key, t)
+                arm = choose(params, work, draw)
+                pulled(params, work, arm)
+                mean = _mean(world, models, constants, exposure, arm)
+                expose(exposure, arm)
+                _collect(crowd, _factor(crowd, r, key) * mean)
+            baseline.optimal[r, c] = crowd.sums[0] + crowd.sums[1]
+            baseline.single[r, c] = math.nan

@@ -1,0 +1,352 @@
+"""An experiment: what it knows is a fold over its events, in order.
+
+Whoever applies the same events gets the same bits: the player's arrays, the decisions that wait,
+the sums. Random numbers are keyed by the decision's id. A decision that is applied again is decided
+again, from the same state with the same numbers, and must come out as it is written; if it does
+not, the code has changed since (`Diverged`), and the events are played with arms taken as written.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import msgspec
+
+from rotting._online.decisions import Assigned, AssignedShowing, Proposal
+from rotting._serve import events
+from rotting._serve.events import Decided, Event, Kind
+from rotting._serve.settings import Settings, make_player
+from rotting._serve.statistics import Cells, Series
+
+_new = tuple.__new__  # half the time of a NamedTuple's own
+
+
+class Diverged(Exception):  # noqa: N818  no fault: other code decides otherwise
+    """A decision comes out otherwise than it is written."""
+
+
+class Open(NamedTuple):
+    """A decision that is not closed: it waits for its reward, or to be shown."""
+
+    seq: int  # of the decision
+    arm: int
+    pull: int  # zero if it was not shown yet
+    key: int
+    decided: float  # when
+    since: float  # when it began to wait
+    control: bool
+    p: float
+    weight: float
+
+
+class Counts(msgspec.Struct):
+    """What has happened so far."""
+
+    decisions: int = 0
+    pulls: int = 0  # of decisions; those of history are counted for themselves
+    rewards: int = 0  # that came in time
+    late: int = 0
+    missing: int = 0  # windows that ended without a reward
+    unshown: int = 0
+    history: int = 0
+    keys: int = 0  # surrogates given out
+
+
+class Experiment:
+    """One experiment, as far as its events were applied."""
+
+    def __init__(self, number: int, created: Event, *, compiled: bool = False) -> None:
+        body: events.Created = events.decode(created)
+        self.number, self.created = number, created.at
+        self.asked = body.asked
+        self.settings = msgspec.convert(
+            {**body.asked["settled"], "policy": body.policy, "seed": body.seed}, Settings
+        )
+        self.policy, self.horizon = body.policy, self.settings.horizon
+        self.version, self.since = body.version, created.seq
+        self.player: Any = make_player(self.settings, self.policy, self.horizon, compiled=compiled)
+        self.labels = list(self.settings.arms)
+        self.numbers = {label: number for number, label in enumerate(self.labels)}
+        self.open = [True] * len(self.labels)
+        self.counts = Counts()
+        self.series, self.cells = Series(created.at), Cells()
+        self.waiting: OrderedDict[str, Open] = OrderedDict()
+        self.unshown: OrderedDict[str, Open] = OrderedDict()
+        self.seq, self.at = created.seq, created.at
+        self.as_written = False  # whether arms are taken as written, see `Diverged`
+        # where earlier events are, for a new policy that learns them
+        self.past: Callable[..., Iterable[Event]] = lambda seq, after=0: ()
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.settings.name
+
+    # What is decided now; the caller makes an event of it.
+
+    def decide(self, id_: str, key: int, among: list[int] | None, at: float, seq: int) -> Decided:
+        """Choose an arm, and count its pull unless it has to be shown first."""
+        player = self.player
+        player.draw_by(id_)
+        labels = None if among is None else [self.labels[arm] for arm in among]
+        whose = (key,) if self.settings.audience else ()
+        body = Decided(0, self.since, self.seq, key=key, among=among)
+        if self.settings.require_shown:
+            proposal = player.propose(*whose, among=labels)
+            body.arm = self.numbers[proposal.arm]
+            body.p, body.control, body.weight = proposal[2:]
+        else:
+            made = player.select(*whose, among=labels)
+            body.arm, body.pull = self.numbers[made.arm], made.pull
+            if isinstance(made, (Assigned, AssignedShowing)):
+                body.p, body.control = made.propensity, made.control
+        self._decided(id_, body, at, seq)
+        return body
+
+    def decide_many(
+        self, ids: Sequence[str], keys: Sequence[int], at: float, seq: int
+    ) -> list[Decided]:
+        """Many decisions at once, exactly as `decide` makes them one by one; `seq` is the first's.
+
+        For experiments whose decisions are pulls, and decisions among all arms.
+        """
+        more = (keys,) if self.settings.audience else ()
+        made = self.player.select_by(ids, *more)
+        arms, pulls = made.numbers.tolist(), made.pulls.tolist()
+        if made.propensities is not None:
+            chances, control = made.propensities.tolist(), made.control.tolist()
+        else:
+            chances, control = [1.0] * len(arms), [False] * len(arms)
+        whose = keys if more else [0] * len(arms)
+        since, seqs = self.since, range(seq, seq + len(arms))
+        found = [
+            Decided(arm, since, rests, pull, key, None, p, group)
+            for rests, arm, pull, key, p, group in zip(
+                [self.seq, *seqs[:-1]], arms, pulls, whose, chances, control, strict=True
+            )
+        ]
+        entries = [
+            _new(Open, (own, arm, pull, key, at, at, group, p, 0.0))
+            for own, arm, pull, key, p, group in zip(
+                seqs, arms, pulls, whose, chances, control, strict=True
+            )
+        ]
+        self.waiting.update(zip(ids, entries, strict=True))
+        self.series.decided_many(arms, at)
+        self.counts.decisions += len(arms)
+        self.counts.pulls += len(arms)
+        if more:
+            self.counts.keys = max(self.counts.keys, *keys)
+        self.seq, self.at = seqs[-1], at
+        return found
+
+    def _decided(self, id_: str, body: Decided, at: float, seq: int) -> None:
+        self.counts.decisions += 1
+        self.counts.keys = max(self.counts.keys, body.key)
+        entry = Open(seq, body.arm, body.pull, body.key, at, at, body.control, body.p, body.weight)
+        if body.pull:
+            self.waiting[id_] = entry
+            self.counts.pulls += 1
+            self.series.decided(body.arm, at)
+        else:
+            self.unshown[id_] = entry
+        self.seq, self.at = seq, at
+
+    def show(self, id_: str, at: float) -> int:
+        """Count the pull of a decision that came into view."""
+        entry = self.unshown.pop(id_)
+        key = entry.key if self.settings.audience else None
+        pull = int(self.player.take(self._proposal(entry, key))[-1])
+        self.waiting[id_] = entry._replace(pull=pull, since=at)
+        self.counts.pulls += 1
+        self.series.decided(entry.arm, at)
+        return pull
+
+    def show_other(self, id_: str, arm: int, key: int, at: float, seq: int) -> int:
+        """Count the pull of an arm that the client chose; the decision has that arm from now on.
+
+        A pull that was counted for the arm decided stays counted, with a reward that never comes:
+        a policy cannot take a pull back.
+        """
+        before = self.waiting.get(id_)
+        if before is not None:
+            self.player.drop(self._named(before))
+        else:
+            before = self.unshown.pop(id_, None)
+            self.counts.pulls += 1
+        entry = Open(seq, arm, 0, key, at, at, False, 1.0, 0.0)
+        if before is None:
+            self.counts.decisions += 1
+            self.counts.keys = max(self.counts.keys, key)
+        else:
+            since = before.since if before.pull else at
+            entry = entry._replace(seq=before.seq, decided=before.decided, since=since)
+        whose = key if self.settings.audience else None
+        pull = int(self.player.take(self._proposal(entry, whose))[-1])
+        self.waiting[id_] = entry._replace(pull=pull)
+        if before is not None and before.pull:
+            self.series.take_back(before.arm, before.decided)
+        self.series.decided(arm, entry.decided)
+        return pull
+
+    def _named(self, entry: Open) -> Any:
+        """A decision as the player names it."""
+        named: Any = self.labels[entry.arm], entry.pull
+        return (entry.key, *named) if self.settings.audience else named
+
+    def _proposal(self, entry: Open, key: int | None) -> Proposal:
+        return Proposal(key, self.labels[entry.arm], entry.p, entry.control, entry.weight)
+
+    def _close(self, id_: str, reward: float | None) -> None:
+        """A decision waits no longer: it has a reward, or is given up."""
+        entry = self.waiting.pop(id_)
+        if reward is None:
+            self.player.drop(self._named(entry))
+            return
+        self.player.update(self._named(entry), reward)
+        self.series.rewarded(entry.control, entry.decided, reward)
+        self.cells.rewarded(entry.arm, entry.pull, reward)
+
+    # What was decided before, from the log.
+
+    def apply(self, event: Event) -> None:
+        """Take in the next event; one of a decision is decided again."""
+        body = events.decode(event)
+        self._HANDLERS[event.kind](self, event, body)
+        self.seq, self.at = event.seq, event.at
+
+    def _again(self, event: Event, body: Decided) -> None:
+        assert event.id is not None
+        if body.elsewhere:
+            self._other(event, body.arm, body.key, body.pull)
+            return
+        if not self.as_written:
+            made = self.decide(event.id, body.key, body.among, event.at, event.seq)
+            if (made.arm, made.pull, made.p) != (body.arm, body.pull, body.p):
+                raise Diverged(
+                    f"event {event.seq} of {self.name}: arm {body.arm}, pull {body.pull} is "
+                    f"written, arm {made.arm}, pull {made.pull} comes out"
+                )
+            return
+        if not self.settings.require_shown:
+            entry = Open(0, body.arm, 0, body.key, 0, 0, body.control, body.p, body.weight)
+            key = body.key if self.settings.audience else None
+            # the player counts for itself: in a log that was changed by hand it may be another pull
+            body.pull = int(self.player.take(self._proposal(entry, key))[-1])
+        self._decided(event.id, body, event.at, event.seq)
+
+    def _other(self, event: Event, arm: int, key: int, written: int) -> None:
+        assert event.id is not None
+        pull = self.show_other(event.id, arm, key, event.at, event.seq)
+        if pull != written and not self.as_written:
+            raise Diverged(f"event {event.seq} of {self.name}: pull {written}, not {pull}")
+
+    def _corrected(self, event: Event, body: events.Corrected) -> None:
+        assert event.id is not None
+        before = self.waiting.get(event.id) or self.unshown[event.id]
+        self._other(event, body.arm, before.key, body.pull)
+
+    def _shown(self, event: Event, body: events.Shown) -> None:
+        assert event.id is not None
+        pull = self.show(event.id, event.at)
+        if pull != body.pull and not self.as_written:
+            raise Diverged(f"event {event.seq} of {self.name}: pull {body.pull}, not {pull}")
+
+    def _rewarded(self, event: Event, body: events.Rewarded) -> None:
+        assert event.id is not None
+        self._close(event.id, body.reward)
+        self.counts.rewards += 1
+
+    def _timed_out(self, event: Event, body: events.TimedOut) -> None:
+        assert event.id is not None
+        self._close(event.id, body.reward)
+        self.counts.missing += 1
+
+    def _expired(self, event: Event, body: events.Expired) -> None:
+        assert event.id is not None
+        del self.unshown[event.id]
+        self.counts.unshown += 1
+
+    def _late(self, event: Event, body: events.Rewarded) -> None:
+        self.counts.late += 1
+
+    def _arm_added(self, event: Event, body: events.Arm) -> None:
+        self.player.add(body.label)
+        self.numbers[body.label] = len(self.labels)
+        self.labels.append(body.label)
+        self.open.append(True)
+
+    def _arm_retired(self, event: Event, body: events.Arm) -> None:
+        self.player.retire(body.label)
+        self.open[self.numbers[body.label]] = False
+
+    def _arm_restored(self, event: Event, body: events.Arm) -> None:
+        self.player.restore(body.label)
+        self.open[self.numbers[body.label]] = True
+
+    def _history(self, event: Event, body: events.History) -> None:
+        arms = [self.labels[arm] for arm in body.arms]
+        more: dict[str, Any] = {} if body.keys is None else {"keys": body.keys}
+        self.player.learn(arms, body.rewards, **more)
+        self.counts.history += len(arms)
+        if body.keys is not None:
+            self.counts.keys = max(self.counts.keys, max(body.keys))
+
+    def _erased(self, event: Event, body: events.Erased) -> None:
+        default = self.settings.default_reward
+        for id_ in [i for i, entry in self.waiting.items() if entry.key == body.key]:
+            self._close(id_, default)
+            self.counts.missing += 1
+        for id_ in [i for i, entry in self.unshown.items() if entry.key == body.key]:
+            del self.unshown[id_]
+            self.counts.unshown += 1
+        if body.key in self.player.core.keys.numbers:
+            self.player.forget(body.key)
+
+    def _policy_changed(self, event: Event, body: events.PolicyChanged) -> None:
+        before = iter(self.past(event.seq))
+        other = self.successor(next(before), body.policy, body.horizon)
+        for one in before:
+            other.hear(one)
+        self.go_on_with(other, body, event.seq)
+
+    def successor(self, created: Event, policy: Any, horizon: int | None) -> Experiment:
+        """The same experiment at its beginning, played by another policy; let it `hear` all."""
+        other = Experiment(self.number, created)
+        compiled = self.player.compiled
+        other.player = make_player(other.settings, policy, horizon, compiled=compiled)
+        other.as_written = True
+        return other
+
+    def hear(self, event: Event) -> None:
+        """Take in what happened under another policy, arms as they were chosen then."""
+        if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
+            self.apply(event)
+
+    def go_on_with(self, other: Experiment, body: events.PolicyChanged, seq: int) -> None:
+        """From this event on play as a successor does that has heard everything."""
+        self.player = other.player
+        self.policy, self.horizon = body.policy, body.horizon
+        self.version, self.since = body.version, seq
+
+    def _upgraded(self, event: Event, body: events.Upgraded) -> None:
+        self.version, self.since = body.version, event.seq
+
+    _HANDLERS: ClassVar[dict[int, Callable[[Experiment, Event, Any], None]]] = {
+        Kind.DECIDED: _again,
+        Kind.SHOWN: _shown,
+        Kind.REWARDED: _rewarded,
+        Kind.TIMED_OUT: _timed_out,
+        Kind.EXPIRED: _expired,
+        Kind.LATE: _late,
+        Kind.ARM_ADDED: _arm_added,
+        Kind.ARM_RETIRED: _arm_retired,
+        Kind.ARM_RESTORED: _arm_restored,
+        Kind.POLICY_CHANGED: _policy_changed,
+        Kind.UPGRADED: _upgraded,
+        Kind.HISTORY: _history,
+        Kind.ERASED: _erased,
+        Kind.CORRECTED: _corrected,
+    }

@@ -1,0 +1,150 @@
+"""A diagnosis: does it rot, could that be selection, use or calendar, does rest help, what cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rotting.logs._diagnosis.codes import BOTH as BOTH
+from rotting.logs._diagnosis.codes import CALENDAR as CALENDAR
+from rotting.logs._diagnosis.codes import CODES as CODES
+from rotting.logs._diagnosis.codes import PARTS as PARTS
+from rotting.logs._diagnosis.codes import RECOVERS as RECOVERS
+from rotting.logs._diagnosis.codes import ROTS as ROTS
+from rotting.logs._diagnosis.codes import STAYS as STAYS
+from rotting.logs._diagnosis.codes import UNKNOWN as UNKNOWN
+from rotting.logs._diagnosis.phrases import percent
+from rotting.logs._log import Problem
+
+_TITLES = {
+    "contents": "What is in the log",
+    "exposure": "Does the reward fall with exposure?",
+    "selection": "Could that be selection?",
+    "calendar": "Is it use, or the calendar?",
+    "recovery": "Does rest bring it back?",
+    "shape": "What shape has the fall?",
+    "cost": "What does it cost?",
+    "unknown": "What this log cannot tell",
+}
+
+
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table as lines of text."""
+    lines = [heads, *rows] if rows else []
+    widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
+    return [
+        "  " + "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One question, its verdict in a sentence, and what the verdict rests on.
+
+    code        the verdict as a word: "yes", "no", "cannot-tell", ...
+    interval    the estimate's 95 % limits, where there are some
+    evidence    further figures, as plain data
+    """
+
+    name: str
+    code: str
+    verdict: str
+    method: str
+    assumption: str
+    p_value: float | None = None
+    estimate: float | None = None
+    interval: tuple[float, float] | None = None
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The question."""
+        return _TITLES[self.name]
+
+    def as_data(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "code": self.code,
+            "verdict": self.verdict,
+            "p_value": self.p_value,
+            "estimate": self.estimate,
+            "interval": None if self.interval is None else list(self.interval),
+            "method": self.method,
+            "assumption": self.assumption,
+            "evidence": dict(self.evidence),
+        }
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a log says about wearing out; prints itself, and shows itself in a notebook.
+
+    overall   one of the words in `CODES`
+    headline  the same in a sentence or two
+    parts     the questions in their order, by name
+    problems  what is wrong with the log; nothing was mended
+    notes     what was taken for what
+    advice    the experiment that would settle what the log cannot tell; empty if nothing is open
+    """
+
+    overall: str
+    headline: str
+    parts: Mapping[str, Part]
+    problems: Sequence[Problem]
+    notes: Sequence[str]
+    settings: Mapping[str, Any]
+    advice: str = ""
+
+    def __getitem__(self, name: str) -> Part:
+        return self.parts[name]
+
+    def arms(self) -> tuple[list[str], list[list[str]]]:
+        """A heading, and a row for each arm with enough rows: level, fall, and verdict."""
+        rows = self.parts["shape"].evidence.get("arms", [])
+        if not rows:
+            return [], []
+        heads = ["arm", "showings", "first pays", f"showing {rows[0]['at']} of it", "wears out"]
+        return heads, [
+            [
+                row["arm"],
+                f"{row['showings']:,}",
+                f"{row['first']:.3g}",
+                f"{percent(row['worth'])} ({percent(row['low'])} to {percent(row['high'])})",
+                row["wears"],
+            ]
+            for row in rows
+        ]
+
+    def as_data(self) -> dict[str, Any]:
+        """As plain data: what `rotting diagnose --json` prints."""
+        return {
+            "overall": self.overall,
+            "headline": self.headline,
+            **{name: self.parts[name].as_data() for name in PARTS if name in self.parts},
+            "advice": self.advice,
+            "problems": [problem.as_data() for problem in self.problems],
+            "notes": list(self.notes),
+            "settings": dict(self.settings),
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.overall}: {self.headline}", ""]
+        for name in PARTS:
+            if name in self.parts:
+                part = self.parts[name]
+                lines += [part.title, f"  {part.verdict}"]
+                if name == "shape":
+                    lines += aligned(*self.arms())
+        if self.advice:
+            lines += ["What would settle it", f"  {self.advice}"]
+        if self.problems:
+            lines += ["Notes on the log", *(f"  {p.sentence}" for p in self.problems)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the verdicts and the pictures."""
+        from rotting.logs._pages.page import fragment
+
+        return fragment(self)

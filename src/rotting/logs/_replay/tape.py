@@ -1,0 +1,147 @@
+"""A log as tapes that a policy can be played on, and as tapes that might have been logged instead.
+
+Three kinds, by what is known. Without keys, an arm's tape is its rewards in pull order
+(`logs.unkeyed`). With keys there is one for each key and arm; or, pooled, one for each arm and
+exposure with the rewards of all keys (`logs.keyed`). The first kind is made anew by drawing
+rewards, the others by resampling keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rotting._engines.replay_loop import Tape
+from rotting.kernel import random
+from rotting.kernel.arrays import FloatArray, IntArray
+from rotting.logs._log import Log
+from rotting.logs._replay.levels import Cells, Levels, cells_of, levels_of
+
+
+class Sample(NamedTuple):
+    """What is played: a tape, who comes, and the mean reward of what was shown in the log."""
+
+    tape: Tape
+    arrivals: npt.NDArray[np.int32]
+    logged: float
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What all three kinds have: the log, how many of its decisions are played, a simulator.
+
+    `simulator` has means [draw, arm, exposure - 1]: the first is the estimate, the others say how
+    uncertain it is, and resamples take them in turn.
+    """
+
+    log: Log
+    horizon: int
+    seed: int
+    simulator: FloatArray | None = None
+
+    @cached_property
+    def by_time(self) -> IntArray:
+        """The rows that are played, in the order of time."""
+        return np.argsort(self.log.time, kind="stable")[: self.horizon]
+
+    @cached_property
+    def known(self) -> IntArray:
+        """Rows with known rewards."""
+        return np.flatnonzero(~np.isnan(self.log.reward))
+
+    @cached_property
+    def rewards(self) -> FloatArray:
+        """The known rewards."""
+        return self.log.reward[self.known]
+
+    @cached_property
+    def binary(self) -> bool:
+        """Whether they are zeros and ones."""
+        return self.log.binary
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """How many arms and exposures."""
+        return len(self.log.arms), int(self.log.exposure.max())
+
+    @cached_property
+    def cell(self) -> IntArray:
+        """The cell of each known row."""
+        rows = self.known
+        return self.log.arm[rows] * np.int64(self.shape[1]) + self.log.exposure[rows] - 1
+
+    @cached_property
+    def cells(self) -> Cells:
+        """All known rewards, by arm and exposure."""
+        return cells_of(self.cell, self.rewards, self.shape, None, self.binary)
+
+    @cached_property
+    def levels(self) -> Levels:
+        """Each arm's decreasing curves."""
+        return levels_of(self.cells)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest reward that there can be, or that was seen."""
+        seen = float(self.rewards.min()), float(self.rewards.max())
+        return (0.0, 1.0) if self.binary else seen
+
+    @cached_property
+    def slots(self) -> int:
+        """How many keys are played at a time."""
+        return 1
+
+    def beyond(self, cells: Cells, number: int, covered: Any = None) -> dict[str, Any]:
+        """The fields of a tape that say what lies beyond it; `covered` cells of a pooled one."""
+        levels = self.levels if number == 0 else levels_of(cells)
+        top = self.ends[1]
+        most = np.maximum(levels.best, levels.sure)
+        if covered is None:
+            ceiling = np.concatenate((most[:, :1], most), axis=1)
+            ceiling[~cells.many.any(axis=1)] = top
+        else:
+            ceiling = _last_covered(most, covered, top)
+        curve = levels.best
+        if self.simulator is not None:
+            draws = self.simulator.shape[0]
+            place = 0 if number == 0 or draws == 1 else 1 + (number - 1) % (draws - 1)
+            curve = np.ascontiguousarray(self.simulator[place])
+        sigma = -1.0 if self.binary else levels.sigma
+        return {
+            "curve": curve,
+            "ceiling": ceiling,
+            "floor": self.ends[0],
+            "sigma": sigma,
+            "edge": random.EDGE,
+            "height": random.HEIGHT,
+        }
+
+    def most(self, resamples: int) -> int:
+        """How many decisions any of the resamples may ask for."""
+        return self.horizon
+
+    def original(self) -> Sample:
+        """The log itself."""
+        raise NotImplementedError
+
+    def resample(self, number: int) -> Sample:
+        """What might have been logged instead; numbers are from 1."""
+        raise NotImplementedError
+
+    def generator(self, number: int) -> np.random.Generator:
+        """Where the random numbers of a resample come from."""
+        return np.random.default_rng([self.seed, number])
+
+
+def _last_covered(levels: FloatArray, covered: Any, top: float) -> FloatArray:
+    """For each [arm, exposure - 1] and one more the level at the last covered exposure before."""
+    arms, width = levels.shape
+    places = np.where(covered, np.arange(width), -1)
+    last = np.maximum.accumulate(places, axis=1)
+    before = np.concatenate((np.full((arms, 1), -1), last), axis=1)
+    found = np.take_along_axis(levels, np.maximum(before, 0), axis=1)
+    return np.where(before < 0, top, found)

@@ -1,0 +1,185 @@
+"""What is guaranteed for my arms, noise and horizon, and which guarantee means anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rotting import _checks
+from rotting.models import Family
+from rotting.theory._assumptions import Verdict, check_assumptions, check_rotting
+from rotting.theory._balance import mean_at
+from rotting.theory._bounds import best_alpha, lower_bound_order, trivial_regret_bound
+from rotting.theory._choice import policy_for
+from rotting.theory._guarantees import (
+    Guarantee,
+    no_guarantee,
+    number,
+    of_cto,
+    of_dcto_ucb,
+    of_windows,
+)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The verdicts, and what to use. `print` it, or take `data()`."""
+
+    arms: int
+    sigma: float
+    horizon: int
+    delta: float
+    max_mean: float
+    trivial: float
+    lower_order: float
+    guarantees: tuple[Guarantee, ...]
+    assumptions: tuple[Verdict, ...]
+    policy: str  # what `policies.recommended` gives for the same question
+    use: str  # the same in a sentence, with what has a proof beside it
+
+    def data(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        found = asdict(self)
+        found["assumptions"] = [
+            {"assumption": v.assumption, "holds": v.holds, "why": v.why} for v in self.assumptions
+        ]
+        return found
+
+    def rows(self) -> list[list[str]]:
+        """The guarantees as a table, with the header `HEADER`."""
+        return [
+            [
+                g.algorithm,
+                g.source,
+                number(g.bound),
+                g.state,
+                number(g.useful_from),
+                "" if g.detection is None else number(g.detection),
+                g.note,
+            ]
+            for g in self.guarantees
+        ]
+
+    def __str__(self) -> str:
+        """The verdicts as text."""
+        lines = [
+            f"K = {self.arms}, sigma = {self.sigma:.4g}, T = {self.horizon:,}, "
+            f"delta = {self.delta:g}, largest mean {self.max_mean:g}",
+            f"Trivial bound: {number(self.trivial)}. Order of the least worst-case regret "
+            f"(later work, constant unknown): {number(self.lower_order)}.",
+        ]
+        for g in self.guarantees:
+            lines.append(
+                f"{g.algorithm} ({g.source}): bound {number(g.bound)}, {g.state} at this horizon, "
+                f"meaningful from T = {number(g.useful_from)}. {g.note}"
+            )
+        lines += [str(verdict) for verdict in self.assumptions]
+        return "\n".join([*lines, f"Use: {self.use}"])
+
+
+HEADER = ["algorithm", "from", "bound", "at this horizon", "useful from T", "detection", "note"]
+
+
+def advise(
+    *,
+    arms: int,
+    sigma: float,
+    horizon: int,
+    family: Family | None = None,
+    max_mean: float | None = None,
+    constants: bool | Sequence[float] = False,
+    thetas: Sequence[float] | None = None,
+    delta: float = 0.1,
+    alpha: float | None = None,
+) -> Advice:
+    """What each algorithm of the paper guarantees for K arms, noise sigma and a horizon.
+
+    With a `family` the parametric algorithms are judged too. `constants` says that arms keep an
+    unknown constant (or which ones, with the arms' `thetas`: then Theorem 4.2 gives a figure).
+    `max_mean`, the largest first mean, is the family's own unless given; `alpha` is the bounds'
+    best unless given. `delta` is the probability with which D-CTO_UCB may fail.
+
+    >>> from rotting import models
+    >>> advice = advise(arms=2, sigma=0.2 ** 0.5, horizon=30_000, max_mean=1.0, alpha=0.2)
+    >>> [(g.algorithm, round(g.bound), g.vacuous) for g in advice.guarantees]
+    [('SWA', 9615, False), ('wSWA', 30603, True)]
+    """
+    arms = _checks.integer("arms", arms, least=1)
+    horizon = _checks.integer("horizon", horizon, least=1)
+    sigma = _checks.number("sigma", sigma, above=0, most=1e100)
+    delta = _checks.number("delta", delta, least=1e-100, below=1)
+    given = _check_arms(arms, family, constants, thetas)
+    if max_mean is None:
+        if family is None:
+            raise ValueError("max_mean must be given where there is no family, got None")
+        max_mean = max(mean_at(m, 1) for m in family.members) + max([0.0, *given])
+    top = _checks.number("max_mean", max_mean, above=0, most=1e100)
+    alpha = best_alpha(top) if alpha is None else _checks.number("alpha", alpha, above=0)
+    guarantees = of_windows(arms, sigma, horizon, top, alpha)
+    verdicts: tuple[Verdict, ...] = ()
+    if family is not None:
+        verdicts = tuple(check_assumptions(family))
+        if given:
+            arms_own = check_rotting(*family.members, constant=min(given))
+            verdicts = (arms_own, *verdicts[1:])
+        if constants is False:
+            failed = _failed(verdicts, "4.1", "4.2")
+            found = no_guarantee("CTO_SIM", "Theorem 4.1", failed)
+            if not failed:
+                found = of_cto(arms, sigma, horizon, family, thetas, top)
+        else:
+            failed = _failed(verdicts, "4.1", "4.3")
+            found = no_guarantee("D-CTO_UCB", "Theorem 4.2", failed)
+            if not failed:
+                found = of_dcto_ucb(arms, sigma, horizon, family, constants, thetas, delta, top)
+        guarantees.append(found)
+    order = lower_bound_order(arms, horizon, sigma)
+    trivial = trivial_regret_bound(horizon, top)
+    policy = policy_for(family=family is not None, constants=constants is not False)
+    use = _in_words(policy, guarantees)
+    return Advice(
+        arms, sigma, horizon, delta, top, trivial, order, tuple(guarantees), verdicts, policy, use
+    )
+
+
+def _in_words(policy: str, guarantees: Sequence[Guarantee]) -> str:
+    """The policy to use, and beside it the least bound that means anything."""
+    proven = [g for g in guarantees if not g.vacuous and math.isfinite(g.bound)]
+    proof = "No algorithm of the paper has a guarantee that says anything here"
+    if proven:
+        best = min(proven, key=lambda g: g.bound)
+        proof = f"With a proof: {best.algorithm}, regret at most {number(best.bound)}"
+    return (
+        f"{policy}, for little regret (no proof; docs/guides/choosing.md has the figures). {proof}."
+    )
+
+
+def _check_arms(arms: int, family: Any, constants: Any, thetas: Any) -> list[float]:
+    """The constants as numbers; refuses what does not go together."""
+    if family is not None and not isinstance(family, Family):
+        raise ValueError(f"family must be a Family, as model.over([...]), got {family!r}")
+    given: list[float] = []
+    if not isinstance(constants, bool):
+        if isinstance(constants, str) or not isinstance(constants, Sequence):
+            raise ValueError(
+                f"constants must be True, False or a list of numbers, got {constants!r}"
+            )
+        given = [_checks.number("constants", c, least=-1e100, most=1e100) for c in constants]
+    for name, values in (("constants", constants), ("thetas", thetas)):
+        if values is None or isinstance(values, bool):
+            continue
+        if not isinstance(values, Sequence) or len(values) != arms:
+            raise ValueError(f"{name} must be one for each of {arms} arms, got {values!r}")
+    for theta in thetas or []:
+        if family is None or _checks.number("thetas", theta) not in family.thetas:
+            raise ValueError(f"thetas must be in the family's Theta, got {theta!r}")
+    return given
+
+
+def _failed(verdicts: Sequence[Verdict], *names: str) -> list[str]:
+    return [v.assumption for v in verdicts if v.assumption in names and v.holds is False]
+
+
+__all__ = ["HEADER", "Advice", "Guarantee", "advise", "number"]

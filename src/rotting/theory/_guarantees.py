@@ -1,0 +1,144 @@
+"""What the paper guarantees for each of its algorithms, at one horizon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rotting import _checks
+from rotting.models import Family
+from rotting.theory._balance import first_true
+from rotting.theory._bounds import swa_regret_bound, wswa_regret_bound
+from rotting.theory._parametric import dcto_ucb_regret_bound, t_sim
+from rotting.theory._samples import m_star
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What the paper guarantees for one algorithm at the horizon asked about.
+
+    `bound` is infinite where there is none; `useful_from` is the least horizon at which the bound
+    is below the trivial one (or can be, where it depends on constants that are not given);
+    `detection` the pulls of an arm after which its model is known.
+    """
+
+    algorithm: str
+    source: str
+    bound: float
+    vacuous: bool
+    useful_from: float
+    detection: float | None
+    note: str
+
+    @property
+    def state(self) -> str:
+        """What the guarantee is worth, in a word."""
+        if self.vacuous:
+            return "vacuous"
+        return "no figure" if math.isinf(self.bound) else "meaningful"
+
+
+def number(value: float) -> str:
+    """A figure for people: digits while they can be read, powers of ten beyond."""
+    if math.isinf(value):
+        return "none"
+    return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.2e}"
+
+
+def no_guarantee(algorithm: str, source: str, failed: list[str]) -> Guarantee:
+    """A guarantee is none where an assumption of its theorem fails."""
+    note = f"no guarantee: Assumption {' and '.join(failed)} fails"
+    return Guarantee(algorithm, source, math.inf, True, math.inf, None, note)
+
+
+def of_windows(arms: int, sigma: float, horizon: int, top: float, alpha: float) -> list[Guarantee]:
+    """SWA's and wSWA's."""
+    found = []
+    for name, source, bound in (
+        ("SWA", "Theorem 3.1", swa_regret_bound),
+        ("wSWA", "Corollary 3.1.1", wswa_regret_bound),
+    ):
+        # both bounds over T fall from T = 4 on: so do ln(sqrt(2) T) / T and log2(T) / T
+        def useful(t: int, bound: Callable[..., float] = bound) -> bool:
+            return bound(arms, t, sigma, alpha, top) < t * top
+
+        start = first_true(useful, start=4, farthest=_checks.LARGEST // 2)
+        value = bound(arms, horizon, sigma, alpha, top)
+        vacuous = value >= horizon * top
+        found.append(Guarantee(name, source, value, vacuous, start, None, f"alpha = {alpha:.3g}"))
+    return found
+
+
+def of_cto(
+    arms: int, sigma: float, horizon: int, family: Family, thetas: Any, top: float
+) -> Guarantee:
+    """CTO_SIM's, for the arms' `thetas` or, without, for the worst that K arms can have."""
+    start = t_sim(arms if thetas is None else list(thetas), family, sigma)
+    p = 1.0 / (arms * float(horizon) ** 2)
+    detection = float(m_star(family, p, sigma).max()) if p < 1.0 else 1.0
+    vacuous = horizon < start
+    bound = horizon * top if vacuous else top
+    whose = "for any theta*" if thetas is None else "for the given theta*"
+    note = f"T*_SIM at most {number(start)} {whose}; detection with probability 1 - 1/(K T^2)"
+    if math.isinf(start):
+        note = f"T*_SIM is not known to be finite {whose}"
+    return Guarantee("CTO_SIM", "Theorem 4.1", bound, vacuous, start, detection, note)
+
+
+def exploration_bound(family: Family, p: float, sigma: float) -> float:
+    """How often D-CTO_UCB explores each arm: the bound on m*_diff(p), rounded up to even.
+
+    Appendix D.2's bound needs no Gaussian noise; `of_dcto_ucb` gives the exact figure beside it.
+    """
+    pulls = float(m_star(family, p, sigma, "difference", "bound").max())
+    return pulls + pulls % 2 if math.isfinite(pulls) else math.inf
+
+
+def of_dcto_ucb(
+    arms: int,
+    sigma: float,
+    horizon: int,
+    family: Family,
+    constants: Any,
+    thetas: Any,
+    delta: float,
+    top: float,
+) -> Guarantee:
+    """D-CTO_UCB's; a figure where the arms' constants and thetas are given."""
+    pulls = float(m_star(family, delta / arms, sigma, "difference", even=True).max())
+    needed = arms * pulls
+    bound, start = math.inf, needed
+    if thetas is not None and not isinstance(constants, bool):
+        own = [family.members[family.thetas.index(float(theta))] for theta in thetas]
+
+        def at(t: int) -> float:
+            return dcto_ucb_regret_bound(own, constants, sigma, t, pulls)
+
+        bound = at(horizon) if horizon >= needed else math.inf
+        if needed < _checks.LARGEST // 4:
+            start = first_true(
+                lambda t: at(t) < t * top, start=int(needed), farthest=_checks.LARGEST // 2
+            )
+    if math.isinf(needed):
+        note = "cannot finish exploring: some models cannot be told apart"
+    elif needed > horizon:
+        note = (
+            f"cannot finish exploring: {arms} arms x {number(pulls)} pulls = {number(needed)} "
+            f"decisions, {number(needed / horizon)} times the horizon"
+        )
+    elif math.isinf(bound) and start == needed:
+        note = f"explores for {number(needed)} decisions; the bound depends on the arms' constants"
+    elif math.isinf(bound):
+        note = f"explores for {number(needed)} decisions; no bound, another arm ties with the best"
+    else:
+        note = f"explores for {number(needed)} decisions; holds with probability {1 - delta:g}"
+    if math.isfinite(needed):
+        by_bound = exploration_bound(family, delta / arms, sigma)
+        note += (
+            f"; {number(pulls)} pulls an arm is exact for Gaussian noise, the paper's bound, which "
+            f"the policy explores by, is {number(by_bound)}"
+        )
+    vacuous = needed > horizon or (math.isfinite(bound) and bound >= horizon * top)
+    return Guarantee("D-CTO_UCB", "Theorem 4.2", bound, vacuous, start, pulls, note)
