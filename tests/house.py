@@ -23,7 +23,9 @@ GROUND = {
     "_printable",
     "_progress",
     "_provenance",
+    "_numbers",
     "_signals",
+    "_table",
     "parameters",
     "stats",
 }

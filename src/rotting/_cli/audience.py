@@ -98,10 +98,10 @@ def _show(standing: Standing, learnt: Learnt, title: str) -> None:
     """Shares, the best cap and curves, in a terminal."""
     from rotting._show import audience as report
 
-    console.table(*report.share_rows(standing), title)
+    console.table(report.share_table(standing, title))
     console.say(" ".join([report.about_shares(standing), report.cap_line(standing)]).strip())
     if learnt.kept:
-        console.table(*report.curve_rows(learnt), report.curve_title(learnt))
+        console.table(report.curve_table(learnt))
         console.say(report.about_caps())
 
 

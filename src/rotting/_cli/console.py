@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import signal
 import sys
-import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.markup import escape
-from rich.measure import Measurement
-from rich.table import Table
 
 from rotting import _progress as reporting
 from rotting._experiments.comparison import Comparison
+from rotting._numbers import interval, p_value, signed
 from rotting._printable import printable
 from rotting._show.data import json_text
 from rotting._signals import STOPS
+from rotting._table import Column, Table
 
 
 class Stopped(KeyboardInterrupt):
@@ -83,115 +79,37 @@ def print_json(data: Any) -> None:
     print(json_text(data))
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
-    """Print a table: the first column flush left, numbers flush right.
-
-    Where it is too wide, headings take several lines. If that is not enough its rows are printed
-    one below the other, a line a cell: a number must not lose its last digits.
-    """
-    header = [printable(name) for name in header]
-    rows = [[printable(cell) for cell in row] for row in rows]
-    if title:
-        out.print(f"\n{printable(title)}", style="bold", markup=False)
-    for folded in (False, True):
-        shown = _table(header, rows, folded)
-        least = Measurement.get(out, out.options.update(width=10_000), shown).minimum
-        if least <= out.width:
-            out.print(shown)
-            return
-    for row in rows:
-        _record(header, row)
+def table(shown: Table) -> None:
+    """Print a table as wide as the terminal, its title in bold."""
+    if shown.title:
+        out.print(f"\n{printable(shown.title)}", style="bold", markup=False)
+    untitled = Table(shown.columns, shown.rows)
+    out.print(untitled.text(out.width), markup=False, soft_wrap=True)
     out.print()
-
-
-def _record(header: Sequence[str], row: Sequence[str]) -> None:
-    """Print a row of a table as lines "name: value", below its first cell."""
-    out.print()
-    out.print(_wrapped(row[0], ""), style="bold", markup=False, soft_wrap=True)
-    for name, cell in zip(header[1:], row[1:], strict=True):
-        if cell:
-            lines = _wrapped(cell, "  ", f"{name}: " if name else "")
-            out.print(lines, markup=False, soft_wrap=True)  # printable already, but for its breaks
-
-
-def _wrapped(cell: str, indent: str, name: str = "") -> str:
-    """Lines of a terminal's width; a number is never broken."""
-    return textwrap.fill(
-        name + cell,
-        max(20, out.width),
-        initial_indent=indent,
-        subsequent_indent=2 * indent,
-        break_long_words=not _is_number(cell),
-        break_on_hyphens=False,
-    )
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], folded: bool) -> Table:
-    """A table whose numbers are never wrapped, and whose first column is hardly."""
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, name in enumerate(header):
-        cells = [row[place] for row in rows]
-        numeric = place > 0 and all(_is_number(cell) for cell in cells)
-        heading = name.split() if folded else [name]
-        widest = max((len(text) for text in [*cells, *heading]), default=0)
-        if numeric:
-            name = textwrap.fill(name, max(1, widest))
-        else:
-            widest = min(24, widest)  # narrower, texts cannot be read
-        shown.add_column(
-            name,
-            justify="right" if numeric else "left",
-            overflow="fold",
-            no_wrap=numeric,
-            min_width=widest or None,
-        )
-    for row in rows:
-        shown.add_row(*(escape(cell) for cell in row))
-    return shown
-
-
-def _is_number(text: str) -> bool:
-    return not text or text[0] in "0123456789-+<."
-
-
-def figure(value: float, form: str = ".2f") -> str:
-    """A number, short; a hyphen where there is none, as the standard error of a single run.
-
-    >>> figure(3.14159), figure(math.nan)
-    ('3.14', '-')
-    """
-    return "-" if math.isnan(value) else format(value, form)
-
-
-def show_p(value: float) -> str:
-    """A p-value, short; no p-value is zero, and a single run has none.
-
-    >>> show_p(0.0), show_p(3e-9), show_p(0.2), show_p(math.nan)
-    ('<1e-300', '3.0e-09', '0.200', '-')
-    """
-    if value < 1e-300:
-        return "<1e-300"
-    return figure(value, ".1e" if value < 0.001 else ".3f")
 
 
 def comparison(found: Comparison, title: str = "") -> None:
     """Print means with intervals, then wins and p-values pair by pair."""
     summary = found.summary()
     names = list(found.results)
-    table(
-        ["policy", "mean regret", "standard error", "95 % interval", "worst run"],
+    columns = [
+        Column("policy", "text"),
+        Column("mean regret", "figure"),
+        Column("standard error", "figure"),
+        Column("95 % interval", "interval"),
+        Column("worst run", "figure"),
+    ]
+    rows = [
         [
-            [
-                name,
-                figure(summary["mean_regret"][name]),
-                figure(summary["standard_error"][name]),
-                _interval(*summary["interval_95"][name]),
-                figure(found[name].final_regret.max()),
-            ]
-            for name in names
-        ],
-        title,
-    )
+            name,
+            summary["mean_regret"][name],
+            summary["standard_error"][name],
+            summary["interval_95"][name],
+            float(found[name].final_regret.max()),
+        ]
+        for name in names
+    ]
+    table(Table(columns, rows, title=title))
     if found.keys_ignored:
         say(f"Keys ignored (the audience played as one key): {', '.join(found.keys_ignored)}.")
     if summary["runs"] < 2:
@@ -202,35 +120,38 @@ def comparison(found: Comparison, title: str = "") -> None:
         _against(found, found.reference)
         return
     table(
-        ["pair", "wins of the first", "p-value", "corrected (Holm)"],
-        [[f"{a} against {b}", *_tested(found, a, b)] for a, b in found.pairs],
-        "Paired by run",
+        Table(
+            ["pair", "wins of the first", "p-value", "corrected (Holm)"],
+            [[f"{a} against {b}", *_tested(found, a, b)] for a, b in found.pairs],
+            title="Paired by run",
+        )
     )
 
 
 def _against(found: Comparison, reference: str) -> None:
     """Print what the others are compared with one of the policies."""
     table(
-        ["policy", "difference", "95 % interval", "wins", "p-value", "corrected (Holm)"],
-        [[a, *_difference(*found.differences[a]), *_tested(found, a, b)] for a, b in found.pairs],
-        f"Regret less that of {reference}, paired by run",
+        Table(
+            ["policy", "difference", "95 % interval", "wins", "p-value", "corrected (Holm)"],
+            [
+                [a, *_difference(*found.differences[a]), *_tested(found, a, b)]
+                for a, b in found.pairs
+            ],
+            title=f"Regret less that of {reference}, paired by run",
+        )
     )
 
 
 def _tested(found: Comparison, a: str, b: str) -> list[str]:
     return [
         f"{found.wins[a][b]} of {found[a].runs}{_ties(found.ties(a, b))}",
-        show_p(found.p_values[a][b]),
-        show_p(found.holm[a][b]),
+        p_value(found.p_values[a][b]),
+        p_value(found.holm[a][b]),
     ]
 
 
 def _difference(mean: float, low: float, high: float) -> list[str]:
-    return [figure(mean, "+.2f"), _interval(low, high)]
-
-
-def _interval(low: float, high: float) -> str:
-    return "-" if math.isnan(low) else f"{figure(low)} to {figure(high)}"
+    return [signed(mean), interval((low, high))]
 
 
 def _ties(count: int) -> str:
@@ -242,7 +163,7 @@ def records(rows: Sequence[dict[str, str]], as_json: bool) -> None:
     if as_json:
         print_json(rows)
     else:
-        table(list(rows[0]), [list(row.values()) for row in rows])
+        table(Table.of(rows))
 
 
 @contextlib.contextmanager

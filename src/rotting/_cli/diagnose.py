@@ -11,6 +11,7 @@ import typer
 from rotting._cli import console, log_options
 from rotting._cli.base import AsJson, Force, Seed, command
 from rotting._show.folders import output_folder
+from rotting._table import Table
 
 if TYPE_CHECKING:
     from rotting.logs._diagnosis.diagnosis import Diagnosis
@@ -93,7 +94,7 @@ def _show(found: Diagnosis) -> None:
         log_options.heading(part.title)
         log_options.paragraph(part.verdict, "  ")
         if part.name == "shape" and found.arms()[1]:
-            console.table(*found.arms())
+            console.table(Table(*found.arms()))
             log_options.paragraph(ARMS_NOTE, "  ")
     if found.advice:
         log_options.heading("What would settle it")

@@ -10,6 +10,7 @@ import typer
 from rotting import _checks
 from rotting._cli import console, log_options
 from rotting._cli.base import AsJson, Seed, command
+from rotting._table import Table
 
 if TYPE_CHECKING:
     from rotting.logs._fits.fitted import Fit
@@ -108,30 +109,27 @@ def _show(found: Fit, asked: log_options.Asked) -> None:
     log_options.paragraph(data["why"])
     if data["doubt"]:
         log_options.paragraph(data["doubt"])
-    console.table(
-        ["family", "score on held-out keys", "behind the best", "+-"],
+    columns = ["family", "score on held-out keys", "behind the best", "+-"]
+    rows = [
         [
-            [
-                each["family"],
-                f"{each['score']:.5f}",
-                f"{each['behind']:.5f}",
-                f"{each['behind_standard_error']:.5f}",
-            ]
-            for each in data["families"]
-        ],
-    )
+            each["family"],
+            f"{each['score']:.5f}",
+            f"{each['behind']:.5f}",
+            f"{each['behind_standard_error']:.5f}",
+        ]
+        for each in data["families"]
+    ]
+    console.table(Table(columns, rows))
     names = [name for name in data["arms"][0] if name not in ("arm", "rewards", "amplitude")]
-    console.table(
-        ["arm", "rewards", "first showing", *names],
+    arms = [
         [
-            [
-                each["arm"],
-                f"{each['rewards']:,}",
-                *(_interval(each[name]) for name in ("amplitude", *names)),
-            ]
-            for each in data["arms"]
-        ],
-    )
+            each["arm"],
+            f"{each['rewards']:,}",
+            *(_interval(each[name]) for name in ("amplitude", *names)),
+        ]
+        for each in data["arms"]
+    ]
+    console.table(Table(["arm", "rewards", "first showing", *names], arms))
     for note in data["notes"][bool(data["doubt"]) :]:
         log_options.paragraph(note)
     log_options.heading("To play with")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rotting import _checks
 from rotting._catalogue import names as catalogue
 from rotting._cli import completion, console
 from rotting._cli.base import AsJson, Force, Seed, command
@@ -57,12 +56,24 @@ def league_command(
 
     Example: rotting league --runs 200 --out out/league
     """
-    from rotting.league import AUDIENCES, GROUPS
+    from rotting.league import _play, _report
 
-    _checks.known("group", group, [*GROUPS, *AUDIENCES])
+    entries = _play.entries_of(group, scenario)
+    runs = _play.RUNS[_play.measure_of(group)] if runs is None else runs
     folder = out or Path("out/league" if group == "league" else f"out/league-{group}")
-    play = _audiences if group in AUDIENCES else _bandits
-    play(runs, seed, group, scenario, own or [], folder, force, as_json)
+    words = _words(runs, seed, group, scenario or [], own or [])
+    extra = _extra(own or [], entries)
+    total = _play.matches(entries, extra)
+    with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
+        found = _play.play(
+            runs, seed, group=group, scenarios=scenario, extra=extra, progress=advance
+        )
+        _report.write(found, work, words)
+    if as_json:
+        console.print_json(found.as_data(words))
+        return
+    console.table(_report.standing_table(found))
+    console.say(f"{found.seconds:.0f} s. Page: {folder / 'league.html'}")
 
 
 def _extra(own: list[str], entries: Mapping[str, Entry]) -> dict[str, Any]:
@@ -103,68 +114,8 @@ def _named(text: str, scenarios: list[Scenario]) -> str:
     raise AssertionError("a group has scenarios")
 
 
-def _words(runs: int, seed: int, group: str, scenario: list[str] | None, own: list[str]) -> str:
+def _words(runs: int, seed: int, group: str, scenarios: list[str], own: list[str]) -> str:
     words = f"rotting league --runs {runs} --seed {seed}"
     words += "" if group == "league" else f" --group {group}"
-    words += "".join(f" --scenario {name}" for name in scenario or [])
+    words += "".join(f" --scenario {name}" for name in scenarios)
     return words + "".join(f" --with {shlex.quote(text)}" for text in own)
-
-
-def _bandits(
-    runs: int | None,
-    seed: int,
-    group: str,
-    scenario: list[str] | None,
-    own: list[str],
-    folder: Path,
-    force: bool,
-    as_json: bool,
-) -> None:
-    from rotting.league import _play, _report
-
-    runs = _play.RUNS if runs is None else runs
-    words = _words(runs, seed, group, scenario, own)
-    entries = _play.entries_of(group, scenario)
-    extra = _extra(own, entries)
-    total = _play.matches(entries, extra)
-    with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
-        found = _play.play(
-            runs, seed, group=group, scenarios=scenario, extra=extra, progress=advance
-        )
-        _report.write(found, work, words)
-    if as_json:
-        console.print_json(_report.as_data(found, words))
-        return
-    console.table(*_report.standing_rows(found), f"{len(found.cells)} scenarios, {runs} runs each")
-    console.say(f"{found.seconds:.0f} s. Page: {folder / 'league.html'}")
-
-
-def _audiences(
-    runs: int | None,
-    seed: int,
-    group: str,
-    scenario: list[str] | None,
-    own: list[str],
-    folder: Path,
-    force: bool,
-    as_json: bool,
-) -> None:
-    from rotting.league import _audience_play as _play
-    from rotting.league import _audience_report as _report
-
-    runs = _play.RUNS if runs is None else runs
-    entries = _play.entries_of(group, scenario)
-    extra = _extra(own, entries)
-    total = _play.matches(entries, extra)
-    with output_folder(folder, force) as work, console.progress(total, as_json) as advance:
-        found = _play.play(
-            runs, seed, group=group, scenarios=scenario, extra=extra, progress=advance
-        )
-        data = found.as_data(_words(runs, seed, group, scenario, own))
-        _report.write(data, work)
-    if as_json:
-        console.print_json(data)
-        return
-    title = f"{len(found.standings)} scenarios, {runs} runs each: share of pi_max, differences"
-    console.table(*_report.standing_rows(data), title)
-    console.say(f"{found.seconds:.0f} s. Page: {folder / 'audience_league.html'}")

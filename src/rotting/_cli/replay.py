@@ -106,7 +106,7 @@ def replay_command(
     if as_json:
         console.print_json(found.as_data() | {"diagnosis": said.overall})
         return
-    console.table(*found.table())
+    console.table(found.table())
     for note in [*found.notes(), *replay_page.doubts(found, said)]:
         log_options.paragraph(note)
     if out is not None:

@@ -84,7 +84,7 @@ def reproduce_command(
         return
     shown = chosen.show(found)
     for table in shown.tables:
-        console.table(table.header, table.rows, table.title)
+        console.table(table)
     for line in shown.lines:
         console.say(line)
     took = duration(found.seconds, found.gpu_seconds)

@@ -8,6 +8,7 @@ from rotting._catalogue import names as catalogue
 from rotting._catalogue.scenarios import heading
 from rotting._cli import console
 from rotting._cli.base import AsJson, command
+from rotting._table import Column, Table
 
 
 @command("scenarios")
@@ -22,4 +23,5 @@ def scenarios_command(as_json: AsJson = False) -> None:
         return
     for group, listed in itertools.groupby(rows, lambda row: row["group"]):
         cells = [[row["scenario"], row["size"], row["about"]] for row in listed]
-        console.table(["scenario", "size", "about"], cells, heading(group))
+        columns = [Column("scenario", "text"), Column("size"), Column("about", "text")]
+        console.table(Table(columns, cells, title=heading(group)))

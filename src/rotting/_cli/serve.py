@@ -13,6 +13,7 @@ import typer
 from rotting._cli import console, narrow
 from rotting._cli.base import AsJson, app, command, guarded
 from rotting._cli.log_options import stage
+from rotting._table import Column, Table
 
 if TYPE_CHECKING:
     from rotting._serve.config import Config
@@ -117,7 +118,8 @@ def _announce(address: str) -> None:
 
 def _show_settings(config: Config, origin: dict[str, str]) -> None:
     rows = [[name, str(getattr(config, name)), where] for name, where in origin.items()]
-    console.table(["setting", "value", "from"], rows)
+    columns = [Column(name, "text") for name in ("setting", "value", "from")]
+    console.table(Table(columns, rows))
 
 
 def _verify(path: Path, as_json: bool = False) -> None:

@@ -11,6 +11,7 @@ import typer
 from rotting._cli import console, narrow
 from rotting._cli.base import AsJson, command
 from rotting._cli.serve import Needed, group, need_libraries
+from rotting._table import Column, Table
 
 if TYPE_CHECKING:
     from rotting._serve.store import Store
@@ -77,7 +78,8 @@ def list_command(data: Needed, as_json: AsJson = False) -> None:
         [id_, name, roles, experiments or "all", _day(created), "revoked" if revoked else "valid"]
         for id_, name, roles, experiments, created, revoked in rows
     ]
-    console.table(["id", "name", "roles", "experiments", "made", "state"], cells)
+    names = ("id", "name", "roles", "experiments", "made", "state")
+    console.table(Table([Column(name, "text") for name in names], cells))
 
 
 def _day(at: float) -> str:

@@ -15,6 +15,7 @@ from rotting._cli import completion, console, show
 from rotting._cli.base import AsJson, Runs, Seed, command
 from rotting._experiments.results import Result
 from rotting._show import plots
+from rotting._table import Table
 from rotting.bandits import Gaussian, RandomArms, Scenario
 
 
@@ -131,7 +132,7 @@ def _show(advice: Any, measured: dict[str, Result], runs: int) -> None:
 
     title = f"K = {advice.arms}, sigma = {advice.sigma:.4g}, T = {advice.horizon:,}, "
     title += f"delta = {advice.delta:g}, trivial bound {advice.trivial:,.0f}"
-    console.table(HEADER[:-1], [row[:-1] for row in advice.rows()], title)
+    console.table(Table(HEADER[:-1], [row[:-1] for row in advice.rows()], title=title))
     for guarantee in advice.guarantees:
         console.say(f"{guarantee.algorithm}: {guarantee.note}")
     for verdict in advice.assumptions:

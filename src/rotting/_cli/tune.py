@@ -14,6 +14,7 @@ from rotting._cli.base import AsJson, command
 from rotting._cli.inputs import Asked, File, NoiseKind, Runs, ScenarioName, Seed, asked
 from rotting._experiments.tuning import tune
 from rotting._progress import in_steps
+from rotting._table import Column, Table
 from rotting.policies._base import Policy
 
 
@@ -62,14 +63,20 @@ def tune_command(
     rows = [
         [
             *(f"{row[name]}" for name in values),
-            console.figure(row["mean_regret"]),
-            console.figure(row["standard_error"]),
+            row["mean_regret"],
+            row["standard_error"],
             "<- least" if setting is found.chosen else "",
         ]
         for setting, row in zip(found.settings, found.rows(), strict=True)
     ]
-    header = [*values, "mean regret", "standard error", ""]
-    console.table(header, rows, f"{made.title} on {show.title(wanted.scenario, runs, wanted.seed)}")
+    columns = [
+        *(Column(name, "number" if place else "text") for place, name in enumerate(values)),
+        Column("mean regret", "figure"),
+        Column("standard error", "figure"),
+        Column("", "text"),
+    ]
+    title = f"{made.title} on {show.title(wanted.scenario, runs, wanted.seed)}"
+    console.table(Table(columns, rows, title=title))
     if found.results[0].note:
         console.say(f"{made.title}: {found.results[0].note} (the audience played as one key).")
     console.say(f"Least mean regret: {found.best.short_label}")

@@ -13,10 +13,10 @@ import numpy as np
 
 from rotting import _checks, _display, stats
 from rotting._engines import memory
-from rotting._experiments.frames import data_frame
 from rotting._experiments.results import Result
 from rotting._experiments.simulation import check_scenario, simulate
 from rotting._progress import Report, in_steps
+from rotting._table import frame_of
 from rotting.bandits import Scenario
 from rotting.kernel.arrays import FloatArray
 from rotting.policies._base import Policy
@@ -151,7 +151,7 @@ class Comparison:
         if curves:
             return self._curves()
         rows = self.rows()
-        return data_frame({column: [row[column] for row in rows] for column in rows[0]})
+        return frame_of({column: [row[column] for row in rows] for column in rows[0]})
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a policy, as plain data; the columns are those of `to_frame`."""
@@ -210,7 +210,7 @@ class Comparison:
             for column in next(iter(frames.values()))
         }
         names = [name for name, frame in frames.items() for _ in range(len(frame))]
-        return data_frame({"policy": names, **columns})
+        return frame_of({"policy": names, **columns})
 
     def summary(self) -> dict[str, Any]:
         """Everything but the curves, as plain data."""

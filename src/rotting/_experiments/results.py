@@ -14,7 +14,7 @@ import numpy as np
 
 from rotting import _display, stats
 from rotting._experiments.archive import FORMS, read_archive
-from rotting._experiments.frames import data_frame
+from rotting._table import frame_of
 from rotting.bandits import IntArray
 from rotting.models import FloatArray
 
@@ -209,7 +209,7 @@ class Result:
     def to_frame(self) -> Any:
         """The regret as a pandas data frame with columns run, t, regret (needs pandas)."""
         runs, checkpoints = self.regret.shape
-        return data_frame(
+        return frame_of(
             {
                 "run": np.repeat(np.arange(runs), checkpoints),
                 "t": np.tile(self.checkpoints, runs),

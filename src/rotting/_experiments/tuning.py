@@ -12,9 +12,9 @@ import numpy as np
 
 from rotting import _checks, _display
 from rotting._engines import memory
-from rotting._experiments.frames import data_frame
 from rotting._experiments.results import Result
 from rotting._experiments.simulation import check_scenario, simulate
+from rotting._table import frame_of
 from rotting.bandits import Scenario
 from rotting.policies._base import Policy
 
@@ -75,7 +75,7 @@ class Tuning:
     def to_frame(self) -> Any:
         """The rows as a pandas data frame (needs pandas)."""
         rows = self.rows()
-        return data_frame({column: [row[column] for row in rows] for column in rows[0]})
+        return frame_of({column: [row[column] for row in rows] for column in rows[0]})
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw a grid over one parameter, into these axes or a new figure's; returns the axes."""

@@ -30,7 +30,7 @@ from rotting._online.keys import Keys, check_key, why_no_rest
 from rotting._online.labels import some
 from rotting._online.lock import holder
 from rotting._online.player import MOST, AnyPlayer
-from rotting._online.table import Table, quoted
+from rotting._online.table import ArmTable, quoted
 from rotting.bandits._audience import HalfLife, Rest, Window, check_rest
 from rotting.kernel.arrays import IntArray
 from rotting.kernel.verbs import curve
@@ -411,7 +411,7 @@ class AudiencePlayer(AnyPlayer):
             ) from None
         return number, pull, self._keys.number("decision must be of a key", key)
 
-    def table(self, *, key: Any = NEW) -> Table:
+    def table(self, *, key: Any = NEW) -> ArmTable:
         """The player's view of its arms for a key, one row an arm.
 
         Pulls and rewards are those of all keys; estimates are of the arm's next showing to this

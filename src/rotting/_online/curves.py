@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rotting import _checks, _display
-from rotting._online.table import figure, frame_of, name_of
-from rotting._printable import printable
+from rotting._online.table import name_of
+from rotting._table import Column, Table, frame_of
 from rotting.kernel.arrays import FloatArray
 from rotting.kernel.verbs import CurvePoint
 from rotting.policies._base import Policy
@@ -136,26 +136,19 @@ class Curves:
         drawn: Axes = _display.plot(self, axes=ax if axes is None else axes)
         return drawn
 
-    def cells(self) -> list[list[str]]:
-        """The table as texts: headings, and a row an arm."""
+    def table(self) -> Table:
+        """A row an arm: its cap, and its estimated reward at some showings."""
         shown = [n for n in _SHOWN if n <= self.most]
-        rows = [["arm", "cap", *(f"#{n}" for n in shown)]]
-        for place, (arm, cap) in enumerate(self.cap.items()):
-            worth = [figure(float(self.estimate[place, n - 1])) for n in shown]
-            rows.append([name_of(arm), "-" if cap is None else str(cap), *worth])
-        return rows
+        worth = (Column(f"#{n}", "figure") for n in shown)
+        columns = [Column("arm", "text"), Column("cap"), *worth]
+        rows = [
+            [name_of(arm), cap, *(float(self.estimate[place, n - 1]) for n in shown)]
+            for place, (arm, cap) in enumerate(self.cap.items())
+        ]
+        return Table(columns, rows, title=self.heading)
 
     def __str__(self) -> str:
-        cells = self.cells()
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(
-                [row[0].ljust(widths[0])]
-                + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-            )
-            for row in cells
-        ]
-        return "\n".join([printable(self.heading), *lines])
+        return self.table().text()
 
     __repr__ = __str__
 

@@ -15,9 +15,10 @@ import numpy as np
 from rotting._live import ledger as at
 from rotting._live.keys import exposure_of
 from rotting._live.ledger import NOBODY, Ledger, listed
+from rotting._numbers import figure
 from rotting._online.core import Snapshot
 from rotting._online.curves import LONGEST, USUAL, bands, keeps_curves
-from rotting._online.table import Row, Table, figure, quoted
+from rotting._online.table import ArmTable, Row, quoted
 from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.kernel.state import is_part
 from rotting.kernel.verbs import Inspection, curve, inspect, set_open
@@ -32,7 +33,7 @@ _BEYOND = 1.25  # times those that were made
 _SINCE = " Rewards have come since: these are the figures of now."
 
 
-def table_of(snapshot: Snapshot, counts: str = "") -> Table:
+def table_of(snapshot: Snapshot, counts: str = "") -> ArmTable:
     """A row an arm; `counts` is more to be said in the title."""
     ledger, labels = snapshot.ledger, snapshot.arms
     waiting = [0] * len(labels)
@@ -58,7 +59,7 @@ def table_of(snapshot: Snapshot, counts: str = "") -> Table:
         )
     decided = int(ledger.clock[at.DECIDED])
     title = f"{snapshot.policy.short_label}: {len(rows)} arms, {decided} decisions{counts}"
-    return Table(title, rows)
+    return ArmTable(title, rows)
 
 
 def _known(value: Any) -> float | None:

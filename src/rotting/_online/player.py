@@ -21,7 +21,7 @@ from rotting._online.labels import some
 from rotting._online.lift import Lift, lift_of
 from rotting._online.load import load
 from rotting._online.lock import holder
-from rotting._online.table import Table
+from rotting._online.table import ArmTable
 from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.policies._base import Policy
 
@@ -265,7 +265,7 @@ class AnyPlayer:
 
     # --------------------------------------------------------------------- looking at it
 
-    def table(self) -> Table:
+    def table(self) -> ArmTable:
         """The player's view of its arms, one row an arm.
 
         Returns:

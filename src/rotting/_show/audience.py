@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from rotting._experiments.final import Curve, Learnt
 from rotting._experiments.shares import Share, Standing
-from rotting._online.table import figure
 from rotting._show import pages as html
 from rotting._show import plots
 from rotting._show.audience_plots import curve_panel, share_dots
 from rotting._show.data import json_text
+from rotting._table import Column, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,22 +24,29 @@ _SHOWN = (1, 2, 3, 5, 8, 13)  # showings whose worth is printed
 _LINES = 6  # policies whose regret over time is drawn: more cannot be told apart
 
 
-def share_rows(standing: Standing) -> tuple[list[str], list[list[str]]]:
+def share_table(standing: Standing, title: str = "") -> Table:
     """One row a policy: share, reward, and the difference to the reference's share."""
     reference = standing.reference
-    header = ["policy", "share", "standard error", "reward", "difference (95 %)", "keys"]
+    columns = [
+        Column("policy", "text"),
+        Column("share", "figure"),
+        Column("standard error", "figure"),
+        Column("reward", "count"),
+        Column("difference (95 %)"),
+        Column("keys", "text"),
+    ]
     rows = [
         [
             name,
-            f"{each.share:.4f}",
-            "-" if math.isnan(each.standard_error) else f"{each.standard_error:.4f}",
-            f"{each.reward:,.0f}",
+            each.share,
+            each.standard_error,
+            each.reward,
             "" if name == reference else difference(each),
             each.keys if each.keys == "ignored" else "",
         ]
         for name, each in standing.shares.items()
     ]
-    return header, rows
+    return Table(columns, rows, title=title)
 
 
 def difference(each: Share) -> str:
@@ -49,7 +56,7 @@ def difference(each: Share) -> str:
 
 
 def about_shares(standing: Standing) -> str:
-    """What the columns of `share_rows` are, in a sentence."""
+    """What the columns of `share_table` are, in a sentence."""
     return (
         f"Shares of pi_max's reward; differences to the share of {standing.reference}, with 95 % "
         "intervals, paired by run."
@@ -69,22 +76,25 @@ def cap_line(standing: Standing) -> str:
     return f"{line} {reference} collects {abs(more):.1f} % {word}."
 
 
-def curve_rows(learnt: Learnt) -> tuple[list[str], list[list[str]]]:
-    """One row an arm: its learnt cap, and what some of its showings to one user are worth."""
+def curve_table(learnt: Learnt) -> Table:
+    """One row an arm: its learnt cap, and its estimated reward at some showings to one user."""
     shown = _highest(learnt.curves)
     numbers = [n for n in _SHOWN if n <= shown[0].truth.size]
-    rows = []
-    for curve in shown:
-        worth = ["-"] * len(numbers)
-        if curve.estimate is not None:
-            worth = [figure(float(curve.estimate[n - 1])) for n in numbers]
-        cap = _cap(curve)
-        rows.append([str(curve.arm), "-" if cap is None else str(cap), *worth])
-    return ["arm", "cap", *(f"#{n}" for n in numbers)], rows
+    rows = [
+        [
+            str(curve.arm),
+            _cap(curve),
+            *(None if curve.estimate is None else float(curve.estimate[n - 1]) for n in numbers),
+        ]
+        for curve in shown
+    ]
+    worth = (Column(f"#{n}", "figure") for n in numbers)
+    columns = [Column("arm", "text"), Column("cap"), *worth]
+    return Table(columns, rows, title=curve_title(learnt))
 
 
 def curve_title(learnt: Learnt) -> str:
-    """What the rows of `curve_rows` are: which policy's curves, of which run, of which arms."""
+    """What the rows of `curve_table` are: which policy's curves, of which run, of which arms."""
     arms = len(learnt.curves)
     fewer = "" if arms <= _CURVES else f", the {_CURVES} of {arms} arms with the highest rates"
     return (
@@ -103,7 +113,7 @@ def about_caps() -> str:
 
 
 def curve_data(learnt: Learnt) -> dict[str, Any]:
-    """The rows of `curve_rows` as plain data; the worth is None of an arm without rewards."""
+    """The rows of `curve_table` as plain data; the worth is None of an arm without rewards."""
     arms = []
     for curve in _highest(learnt.curves):
         numbers = [n for n in _SHOWN if n <= curve.truth.size]
@@ -127,7 +137,7 @@ def write(folder: Path, standing: Standing, *, about: str, learnt: Learnt, comma
     body = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="lead">{escape(about)}.</p>',
-        html.table(*share_rows(standing)),
+        share_table(standing).html(),
         f"<p>{escape(cap_line(standing))}</p>",
         f'<p class="note">{escape(about_shares(standing))} pi_max knows every curve and shows each '
         "user the best next arm. A policy that ignores keys takes all users for one.</p>",

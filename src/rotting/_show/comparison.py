@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +10,7 @@ from rotting._experiments.comparison import Comparison
 from rotting._printable import printable
 from rotting._show import plots
 from rotting._show.data import json_text
-from rotting._show.tex import escaped, tabular
+from rotting._table import Column, Table
 
 _LONGEST = 80  # of a file's name, so that folder and ending fit wherever it is copied to
 
@@ -38,55 +35,39 @@ def write(found: Comparison, folder: Path) -> None:
 
 def as_csv(found: Comparison) -> str:
     """A row a policy, the columns of `Comparison.rows`; empty where there is no figure."""
-    rows = found.rows()
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(rows[0])
-    for row in rows:
-        writer.writerow("" if value != value else value for value in row.values())
-    return out.getvalue()
+    return Table.of(found.rows()).csv()
 
 
 def as_tex(found: Comparison) -> str:
-    """A row a policy, for a paper: the mean regret, how sure it is, and the worst run.
+    """A row a policy, for a paper: the mean regret, its interval, and the worst run.
 
     With a reference also the difference to it, and the p-value corrected by Holm.
     """
-    header = ["policy", "mean regret", "95\\,\\% interval", "worst run"]
+    columns = [
+        Column("policy", "text"),
+        Column("mean regret", "figure"),
+        Column("95 % interval", "interval"),
+        Column("worst run", "figure"),
+    ]
     if found.reference is not None:
-        header += ["difference", "95\\,\\% interval", "$p$ (Holm)"]
+        columns += [
+            Column("difference", "signed"),
+            Column("95 % interval", "interval"),
+            Column("p (Holm)", "p"),
+        ]
     rows = []
     for row in found.rows():
-        cells = [
-            escaped(row["policy"]),
-            _number(row["mean_regret"]),
-            _interval(row["low_95"], row["high_95"]),
-            _number(row["worst_run"]),
-        ]
+        ends = (row["low_95"], row["high_95"])
+        cells = [row["policy"], row["mean_regret"], ends, row["worst_run"]]
         if found.reference is not None:
-            cells += [
-                _number(row["difference"], "+.1f"),
-                _interval(row["difference_low_95"], row["difference_high_95"]),
-                _p_value(row["p_value_holm"]),
-            ]
+            apart = (row["difference_low_95"], row["difference_high_95"])
+            cells += [row["difference"], apart, row["p_value_holm"]]
         rows.append(cells)
     said = [f"{key} {printable(str(value))}" for key, value in found.provenance.items()]
     about = [", ".join(said)] if said else []
     if found.reference is not None:
         about.append(f"Differences are those to {printable(found.reference)}, paired by run.")
-    return tabular("l" + "r" * (len(header) - 1), header, [rows], about)
-
-
-def _number(value: float, form: str = ".1f") -> str:
-    return "--" if math.isnan(value) else f"${value:{form}}$"
-
-
-def _interval(low: float, high: float) -> str:
-    return "--" if math.isnan(low) else f"{_number(low)} to {_number(high)}"
-
-
-def _p_value(value: float) -> str:
-    return "$<10^{-5}$" if value < 1e-5 else _number(value, ".2g")
+    return Table(columns, rows).tex(about)
 
 
 def file_names(names: Iterable[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 4.2, 2.8  # inches
 LETTERS = 22  # of a name in a picture
-_CELL = 70  # letters of a cell
+CELL = 70  # letters of a cell of a table
 _RULE = re.compile(r'<style type="text/css">\*{([^}"]*)}</style>')
-_BOLD = "font-weight: bold"
-_WORDS, _NUMBERS = "text-align: left", "text-align: right; white-space: nowrap"
 _BESIDE = "display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start"
 _PAPER = (
     "margin: 0; padding: 4px; background: #fff; border-radius: 6px; width: fit-content; "
@@ -39,7 +37,7 @@ def fragment(
 
     `lead` is a note that comes before the pieces.
     """
-    title = f"<p><strong>{escape(clipped(heading, 2 * _CELL))}</strong></p>\n{said([lead])}"
+    title = f"<p><strong>{escape(clipped(heading, 2 * CELL))}</strong></p>\n{said([lead])}"
     return f"<div>{title}{beside(pieces)}\n{said(notes)}</div>"
 
 
@@ -51,47 +49,6 @@ def beside(pieces: Iterable[str]) -> str:
 def said(notes: Iterable[str]) -> str:
     """A paragraph for each note that is not empty."""
     return "".join(f"<p>{escape(printable(note))}</p>\n" for note in notes if note)
-
-
-def table(
-    rows: Sequence[Mapping[str, str]],
-    *,
-    words: int = 1,
-    bold: int | None = None,
-    letters: int = _CELL,
-) -> str:
-    """A table of rows, each by its headings. A column with nothing but hyphens is left out.
-
-    The first `words` columns are words, all others numbers; a row may be bold. Texts are escaped,
-    and cut if they have more than so many letters.
-
-    >>> text = table([{"policy": "<b>", "regret": "1.5", "error": "-"}])
-    >>> "&lt;b&gt;" in text, "error" in text
-    (True, False)
-    """
-    header = [name for name in rows[0] if any(row[name] != "-" for row in rows)]
-    lines = [
-        '<div style="overflow-x: auto; max-width: 100%">'
-        '<table style="font-variant-numeric: tabular-nums; margin: 0">',
-        f"<thead>{_row(header, 'th', words, letters)}</thead>",
-        "<tbody>",
-        *(
-            _row([row[k] for k in header], "td", words, letters, _BOLD if place == bold else "")
-            for place, row in enumerate(rows)
-        ),
-        "</tbody></table></div>",
-    ]
-    return "\n".join(lines)
-
-
-def _row(cells: Sequence[str], tag: str, words: int, letters: int, style: str = "") -> str:
-    shown = (
-        f'<{tag} style="{_WORDS if place < words else _NUMBERS}">'
-        f"{escape(clipped(cell, letters))}</{tag}>"
-        for place, cell in enumerate(cells)
-    )
-    styled = f' style="{style}"' if style else ""
-    return f"<tr{styled}>{''.join(shown)}</tr>"
 
 
 def picture(

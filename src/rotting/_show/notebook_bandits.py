@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from rotting._online.table import figure
+from rotting._numbers import figure
 from rotting._show.means import (
     Mean,
     arms_of,
@@ -19,7 +19,8 @@ from rotting._show.means import (
     spread,
     theta_word,
 )
-from rotting._show.notebook import LETTERS, clipped, fewer, fragment, picture, table
+from rotting._show.notebook import CELL, LETTERS, clipped, fewer, fragment, picture
+from rotting._table import Column, Table
 from rotting.bandits import Audience, DrawnArms, RandomArms, Scenario
 from rotting.bandits._openings import as_openings
 from rotting.models import Family, Interval, Model
@@ -37,7 +38,8 @@ def model_html(model: Model) -> str:
         return fragment(heading, [], lead=said.strip())
     pulls = pulls_shown([model.mean])
     drawn = _picture(model, pulls, f"mu(n) of {clipped(heading, 3 * LETTERS)}")
-    return fragment(heading, [table([_means(model.mean, pulls)], words=0), drawn], lead=said)
+    means = _table([_means(model.mean, pulls)], words=0)
+    return fragment(heading, [means, drawn], lead=said)
 
 
 def family_html(family: Family) -> str:
@@ -65,7 +67,7 @@ def _members(family: Family, heading: str, count: int, about: str = "") -> str:
     ]
     return fragment(
         heading,
-        [table(rows), _picture(family, pulls, f"Mean rewards over pulls: {heading}")],
+        [_table(rows), _picture(family, pulls, f"Mean rewards over pulls: {heading}")],
         [fewer(len(rows), count, "members", "in the table"), _drawn(curves, named, count)],
         lead=about,
     )
@@ -89,7 +91,7 @@ def scenario_html(scenario: Scenario) -> str:
     ]
     return fragment(
         scenario.name or "Scenario",
-        [table(rows, words=2), _picture(scenario, pulls, "Mean rewards of the arms over pulls")],
+        [_table(rows, words=2), _picture(scenario, pulls, "Mean rewards of the arms over pulls")],
         [
             "" if scenario.fixed else "The arms shown are those of run 0 of seed 0.",
             fewer(len(rows), count, "arms", "in the table"),
@@ -97,6 +99,12 @@ def scenario_html(scenario: Scenario) -> str:
         ],
         lead=" ".join(_said(scenario)),
     )
+
+
+def _table(rows: Sequence[Mapping[str, str]], words: int = 1) -> str:
+    """Rows by their headings, the first columns texts, without those that hold nothing."""
+    columns = [Column(name, "text" if k < words else "number") for k, name in enumerate(rows[0])]
+    return Table(columns, [list(row.values()) for row in rows]).dense().html(CELL)
 
 
 def _picture(shown: Model | Family | Scenario, pulls: int, about: str) -> str:

@@ -6,7 +6,8 @@ from rotting._online.curves import Curves
 from rotting._online.inspect import curves_of_player
 from rotting._online.player import AnyPlayer
 from rotting._show.curves import draw_believed, draw_curves
-from rotting._show.notebook import beside, fewer, fragment, picture, said, table
+from rotting._show.notebook import CELL, beside, fewer, fragment, picture, said
+from rotting._table import Table
 
 _ROWS = 40  # of a table
 
@@ -25,11 +26,11 @@ def player_html(player: AnyPlayer) -> str:
 
 def curves_html(curves: Curves) -> str:
     """A row an arm, and the curves with their caps."""
-    header, *rows = curves.cells()
-    shown = [dict(zip(header, row, strict=True)) for row in rows[:_ROWS]]
+    whole = curves.table()
+    shown = Table(whole.columns, whole.rows[:_ROWS]).dense()
     about = f"Estimated reward of each arm over showings: {curves.title}"
     return fragment(
         curves.heading,
-        [table(shown), picture(lambda axes: draw_curves(curves, axes), about)],
-        [fewer(len(shown), len(rows), "arms", "in the table; to_frame() has them all")],
+        [shown.html(CELL), picture(lambda axes: draw_curves(curves, axes), about)],
+        [fewer(len(shown.rows), len(whole.rows), "arms", "in the table; to_frame() has them all")],
     )

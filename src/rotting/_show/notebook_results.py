@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from rotting._experiments.comparison import Comparison
 from rotting._experiments.results import PI_MAX, Result
 from rotting._experiments.tuning import Tuning
-from rotting._online.table import figure
+from rotting._numbers import count, figure
 from rotting._show import plots
 from rotting._show.means import spread
-from rotting._show.notebook import fewer, fragment, picture, short_names, table
+from rotting._show.notebook import CELL, fewer, fragment, picture, short_names
+from rotting._table import Column, Table
 
 _POINTS = 120  # of a curve
 _LINES = 6  # curves of a picture
@@ -25,16 +25,22 @@ _LEAST = "Lower is better."
 def result_html(result: Result) -> str:
     """The figures at the horizon and the regret curve."""
     figures = result.summary()
-    row = {
-        **_regret(figures, result.measure),
-        "worst run": figure(figures["worst_run"]),
-        **_share(figures, result.against),
-        "mean reward": figure(figures["mean_reward"]),
-    }
+    columns = [
+        *_regret_columns(result.measure),
+        Column("worst run"),
+        Column(f"share of {_whose(result.against)}", "percent"),
+        Column("mean reward"),
+    ]
+    row = [
+        *_regret(figures),
+        figure(figures["worst_run"]),
+        figures["mean_share"],
+        figure(figures["mean_reward"]),
+    ]
     policy = str(result.provenance.get("policy", "A policy"))
     return fragment(
         f"{policy}: {_played(result)}",
-        [table([row], words=0), _curves({policy: result})],
+        [Table(columns, [row]).dense().html(CELL), _curves({policy: result})],
         [*map(_sentence, result.notes), _about(result)],
     )
 
@@ -44,19 +50,25 @@ def comparison_html(found: Comparison) -> str:
     rows = sorted(found.rows(), key=lambda row: float(row["mean_regret"]))
     first = next(iter(found.results.values()))
     pairs = first.runs * (len(rows) - 1)
+    columns = [
+        Column("policy", "text"),
+        *_regret_columns(first.measure),
+        Column(f"share of {_whose(first.against)}", "percent"),
+        Column(f"wins of {pairs:,}"),
+    ]
     cells = [
-        {
-            "policy": f"{row['policy']} ({row['note']})" if row["note"] else str(row["policy"]),
-            **_regret(row, first.measure),
-            **_share(row, first.against),
-            f"wins of {pairs:,}": f"{row['wins']:,}" if pairs else "-",
-        }
+        [
+            f"{row['policy']} ({row['note']})" if row["note"] else str(row["policy"]),
+            *_regret(row),
+            row["mean_share"],
+            count(row["wins"]) if pairs else None,
+        ]
         for row in rows[:_ROWS]
     ]
     best = [row["policy"] for row in rows[:_LINES]]
     return fragment(
         f"{_count(len(rows), 'policy', 'policies')} on the same bandits, {_played(first)}",
-        [table(cells), _curves({name: found[name] for name in best})],
+        [Table(columns, cells).dense().html(CELL), _curves({name: found[name] for name in best})],
         [
             _LEAST + (" Wins are counted run by run, against each of the others." if pairs else ""),
             fewer(len(cells), len(rows), "policies", "in the table, those with the least regret"),
@@ -73,14 +85,20 @@ def tuning_html(tuning: Tuning) -> str:
     least.remove(best)
     shown = sorted([best, *least[: _ROWS - 1]])
     cells = [
-        {
-            **{name: _value(rows[k][name]) for name in chosen},
-            f"mean {first.measure}": figure(rows[k]["mean_regret"]),
-            "standard error": figure(rows[k]["standard_error"]),
-        }
+        [
+            *(_value(rows[k][name]) for name in chosen),
+            figure(rows[k]["mean_regret"]),
+            figure(rows[k]["standard_error"]),
+        ]
         for k in shown
     ]
-    pieces = [table(cells, words=len(chosen), bold=shown.index(best))]
+    columns = [
+        *(Column(name, "text") for name in chosen),
+        Column(f"mean {first.measure}"),
+        Column("standard error"),
+    ]
+    table = Table(columns, cells, styles={shown.index(best): "bold"})
+    pieces = [table.dense().html(CELL)]
     if len(chosen) == 1 and 1 < len(rows) <= _VALUES:
         about = f"Mean {first.measure} against {next(iter(chosen))}, the least marked"
         pieces.append(picture(lambda axes: plots.grid_curve(tuning, axes=axes), about))
@@ -95,21 +113,23 @@ def tuning_html(tuning: Tuning) -> str:
     )
 
 
-def _regret(row: Mapping[str, Any], measure: str) -> dict[str, str]:
-    """The mean regret and how sure it is; hyphens for a single run."""
-    low, high = row["low_95"], row["high_95"]
-    return {
-        f"mean {measure}": figure(row["mean_regret"]),
-        "standard error": figure(row["standard_error"]),
-        "95 % interval": "-" if math.isnan(low) else f"{figure(low)} to {figure(high)}",
-    }
+def _regret_columns(measure: str) -> list[Column]:
+    return [
+        Column(f"mean {measure}"),
+        Column("standard error"),
+        Column("95 % interval", "interval"),
+    ]
 
 
-def _share(row: Mapping[str, Any], against: str) -> dict[str, str]:
-    """The share of what the regret is measured against; a hyphen where that is a loss."""
-    share = row["mean_share"]
-    whose = against if against == PI_MAX else f"{against} play"
-    return {f"share of {whose}": "-" if math.isnan(share) else f"{100.0 * share:.1f} %"}
+def _regret(row: Mapping[str, Any]) -> list[Any]:
+    """The mean regret, its standard error and interval."""
+    ends = (row["low_95"], row["high_95"])
+    return [figure(row["mean_regret"]), figure(row["standard_error"]), ends]
+
+
+def _whose(against: str) -> str:
+    """Whose reward a share is taken of; a loss has none."""
+    return against if against == PI_MAX else f"{against} play"
 
 
 def _count(number: int, one: str, several: str) -> str:

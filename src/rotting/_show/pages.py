@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
-from typing import NamedTuple
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #f3f5f7;
@@ -26,12 +25,9 @@ a { color: var(--accent); }
 figure { margin: 0; background: #fff; border: 1px solid var(--line); border-radius: 6px;
   padding: .3rem; }
 figure svg { display: block; width: 100%; height: auto; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; margin: .4rem 0; font-variant-numeric: tabular-nums; }
-th, td { border: 1px solid var(--line); padding: .28rem .6rem; text-align: right;
-  white-space: nowrap; }
+table { border-collapse: collapse; }
+th, td { border: 1px solid var(--line); padding: .28rem .6rem; }
 th { background: var(--soft); font-weight: 600; }
-th:first-child, td:first-child { text-align: left; }
 td.same { background: var(--soft); }
 td small { color: color-mix(in srgb, var(--ink) 72%, var(--paper)); }
 .yes::after { content: " \\2713"; color: var(--good); font-weight: 700; }
@@ -52,32 +48,6 @@ def page(title: str, body: Iterable[str], style: str = "") -> str:
         + "\n".join(body)
         + "\n</body>\n</html>\n"
     )
-
-
-class Cell(NamedTuple):
-    """A cell of a table that is more than its text."""
-
-    text: str
-    small: str = ""  # in small print behind it
-    kind: str = ""  # a class of the style above
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str | Cell]]) -> str:
-    """A table; all texts are escaped."""
-    lines = ['<div class="scroll"><table>']
-    lines.append("<thead><tr>" + "".join(f"<th>{escape(h)}</th>" for h in header) + "</tr></thead>")
-    lines.append("<tbody>")
-    lines += ["<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows]
-    lines.append("</tbody></table></div>")
-    return "\n".join(lines)
-
-
-def _cell(cell: str | Cell) -> str:
-    if isinstance(cell, str):
-        cell = Cell(cell)
-    kind = f' class="{escape(cell.kind)}"' if cell.kind else ""
-    small = f" <small>{escape(cell.small)}</small>" if cell.small else ""
-    return f"<td{kind}>{escape(cell.text)}{small}</td>"
 
 
 def figures(svgs: Iterable[tuple[str, str]], small: bool = False) -> str:

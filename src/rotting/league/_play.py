@@ -1,39 +1,90 @@
-"""Playing the league: mean, tail, worst run and cost of every policy on every scenario."""
+"""Playing the league: every policy on every scenario of a group, by one of two measures.
+
+Groups without audiences measure regret, relative to a reference policy's; groups with audiences
+measure shares of what pi_max collects, paired by run with the recommended policy's.
+"""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from rotting import _checks
 from rotting._engines import memory
+from rotting._experiments.results import Result
+from rotting._experiments.shares import Standing
 from rotting._experiments.simulation import simulate
 from rotting._progress import Report, silent
+from rotting.league import _audience_contestants as audience
+from rotting.league._audience_scenarios import AUDIENCES
 from rotting.league._contestants import Extra, check_extra, joined, makers
 from rotting.league._entry import Entry
 from rotting.league._scenarios import GROUPS
 from rotting.policies import Policy, RoundRobin
+from rotting.theory._choice import CHOICES
 
-Cell = dict[str, float]
-RUNS = 200
+Cell = dict[str, Any]
+REGRET, SHARE = "regret", "share"
+RUNS = {REGRET: 200, SHARE: 20}  # shares scatter little, and runs are long
 REFERENCE = "RAWUCB"  # the best published all-rounder, which others are measured against
 
 
 @dataclass(frozen=True)
 class League:
-    """`cells[scenario][policy]`: mean, standard_error, p95, max, nanoseconds."""
+    """What was played, and every policy's figures on every scenario.
+
+    Attributes:
+        cells: `cells[scenario][policy]`. By regret: mean, standard_error, p95, max, nanoseconds
+            (of processor time a decision). By share: share, standard_error, reward, difference to
+            the recommended policy's share with low and high (95 %), keys, nanoseconds.
+        entries: The scenarios by name.
+        runs: Runs of each policy on each scenario.
+        seed: The seed of all runs.
+        seconds: How long it took.
+        extra: Names of policies of a user's own among the others.
+        measure: "regret" or "share".
+        best_caps: By share: the best frequency cap of each scenario, chosen in hindsight.
+    """
 
     cells: dict[str, dict[str, Cell]]
     entries: Mapping[str, Entry]
     runs: int
     seed: int
     seconds: float
-    extra: tuple[str, ...] = ()  # a user's own among the policies
+    extra: tuple[str, ...] = ()
+    measure: str = REGRET
+    best_caps: Mapping[str, str | None] = field(default_factory=dict)
+
+    def as_data(self, command: str = "") -> dict[str, Any]:
+        """What league.json holds."""
+        about = {name: entry.about for name, entry in self.entries.items()}
+        if self.measure == REGRET:
+            played = {"scenarios": self.cells, "recommended": CHOICES, "about": about}
+        else:
+            played = {
+                "scenarios": {
+                    name: {
+                        "about": about[name],
+                        "compared_with": next(iter(row)),
+                        "best_cap": self.best_caps[name],
+                        "policies": row,
+                    }
+                    for name, row in self.cells.items()
+                }
+            }
+        return {
+            "measure": self.measure,
+            **played,
+            "runs": self.runs,
+            "seed": self.seed,
+            "seconds": self.seconds,
+            "command": command,
+        }
 
     def relative(self, policy: str) -> dict[str, float]:
         """Mean regret relative to the best of each scenario."""
@@ -44,7 +95,13 @@ class League:
         }
 
     def ratio(self, policy: str, what: str = "mean") -> dict[str, float]:
-        """A figure relative to the reference's, scenario by scenario."""
+        """A figure relative to the reference's, scenario by scenario.
+
+        Raises:
+            ValueError: The league measures shares.
+        """
+        if self.measure != REGRET:
+            raise ValueError(f"ratios are of regret, but this league's measure is {self.measure}")
         return {
             scenario: row[policy][what] / max(row[REFERENCE][what], 1e-9)
             for scenario, row in self.cells.items()
@@ -92,12 +149,14 @@ def geometric_mean(values: Any) -> float:
 
 
 def contestants(entry: Entry) -> dict[str, Policy]:
-    """The policies that can play a scenario."""
+    """The policies that can play a scenario; with an audience the recommended one first."""
+    if entry.scenario.audience is not None:
+        return audience.contestants(entry)
     return {name: make(entry) for name, make in makers(entry).items()}
 
 
 def play(
-    runs: int = RUNS,
+    runs: int | None = None,
     seed: int = 0,
     *,
     group: str = "league",
@@ -105,41 +164,74 @@ def play(
     extra: Extra | None = None,
     progress: Report = silent,
 ) -> League:
-    """Play every policy on every scenario of a group of `GROUPS`, or on the named ones of it.
+    """Play every policy on every scenario of a group, or on the named ones of it.
 
-    `extra` are policies of your own that play beside them, by name: each is a policy, an object
-    with `select` and `update`, or a function of an `Entry` (its `scenario`, and the `family` that
-    policies are told) that gives what `simulate` plays, or None where it cannot play. One that
-    draws random numbers is given as `lambda entry: Mine`, for `Mine` is then made from a seed.
-    `progress` is called with (what, cells done). Policies are simulated one by one and not with
-    `compare`, because the processor time of each is measured.
+    Policies are simulated one by one and not with `compare`, because the processor time of each is
+    measured. In groups with audiences all policies see the same rewards.
+
+    Args:
+        runs: Runs of each policy on each scenario; 200, or 20 in groups with audiences.
+        seed: The seed of all runs.
+        group: One of `GROUPS` (measured by regret) or of `AUDIENCES` (by shares of pi_max).
+        scenarios: Names of scenarios of the group; all unless given.
+        extra: Policies of your own that play beside the others, by name: each is a policy, an
+            object with `select` and `update`, or a function of an `Entry` (its `scenario`, and the
+            `family` that policies get) that gives what `simulate` plays, or None where it cannot
+            play. One that draws random numbers is given as `lambda entry: Mine`, since `Mine` is
+            then made from a seed.
+        progress: Called with (what, cells done).
+
+    Returns:
+        A `League`.
+
+    Raises:
+        ValueError: A group or scenario is unknown, `runs` is below 2, or a policy of `extra` has a
+            name that is taken or can play no scenario.
+
+    >>> from rotting import league, policies
+    >>> ours = {"mine": policies.UCB1(c=0.3)}
+    >>> found = league.play(2, scenarios=["fall_28"], extra=ours)  # doctest: +SKIP
     """
-    runs = _checks.integer("runs", runs, least=2)
     entries = entries_of(group, scenarios)
+    measure = measure_of(group)
+    runs = _checks.integer("runs", RUNS[measure] if runs is None else runs, least=2)
     playing = {name: joined(contestants(e), extra or {}, e) for name, e in entries.items()}
     check_extra(extra or {}, playing)
     for name, entry in entries.items():
         own = [playing[name][title] for title in extra or {} if title in playing[name]]
-        memory.check([RoundRobin(), *own], entry.scenario, runs, 1, summed_up=True)
+        checked = [RoundRobin(), *own] if measure == REGRET else playing[name].values()
+        memory.check(checked, entry.scenario, runs, 1, summed_up=True)
     started = time.perf_counter()
     cells: dict[str, dict[str, Cell]] = {}
+    caps: dict[str, str | None] = {}
     for name, entry in entries.items():
-        cells[name] = {}
-        # fills the cache of what pi_max collects, so that no policy's time includes it
-        simulate(RoundRobin(), entry.scenario, runs=runs, seed=seed, checkpoints=1)
+        if measure == REGRET:
+            # fills the cache of what pi_max collects, so that no policy's time includes it
+            simulate(RoundRobin(), entry.scenario, runs=runs, seed=seed, checkpoints=1)
+        found: dict[str, tuple[Result, float]] = {}
         for title, policy in playing[name].items():
             progress(f"{name}: {title}", 0)
-            cells[name][title] = _cell(policy, entry, runs, seed)
+            found[title] = _timed(policy, entry, runs, seed, measure)
             progress(f"{name}: {title}", 1)
-    return League(cells, entries, runs, seed, time.perf_counter() - started, tuple(extra or ()))
+        if measure == REGRET:
+            cells[name] = {title: _regret(*each) for title, each in found.items()}
+        else:
+            cells[name], caps[name] = _shares(name, found, playing[name])
+    seconds = time.perf_counter() - started
+    return League(cells, entries, runs, seed, seconds, tuple(extra or ()), measure, caps)
+
+
+def measure_of(group: str) -> str:
+    """What a group is measured by."""
+    return SHARE if group in AUDIENCES else REGRET
 
 
 def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entry]:
     """The scenarios of a group by name, or the named ones of them."""
-    _checks.known("group", group, GROUPS)
-    chosen = GROUPS[group]
+    every = {**GROUPS, **AUDIENCES}
+    chosen = every[_checks.known("group", group, every)]
     for name in scenarios or []:
-        other = next((group for group, entries in GROUPS.items() if name in entries), None)
+        other = next((group for group, entries in every.items() if name in entries), None)
         if name not in chosen and other is not None:
             raise ValueError(f"scenario must be of the group {group}, but {name} is of {other}")
         _checks.known("scenario", name, chosen)
@@ -151,17 +243,38 @@ def matches(entries: Mapping[str, Entry], extra: Extra | None = None) -> int:
     return sum(len(joined(contestants(e), extra or {}, e)) for e in entries.values())
 
 
-def _cell(policy: Any, entry: Entry, runs: int, seed: int) -> Cell:
-    # one short run first, so that compiling is not timed
-    simulate(policy, entry.scenario, runs=1, seed=seed, checkpoints=1)
+def _timed(policy: Any, entry: Entry, runs: int, seed: int, measure: str) -> tuple[Result, float]:
+    """The result, and nanoseconds of processor time a decision.
+
+    The first run is played twice, so that compiling is not timed. In audiences the time includes
+    what pi_max takes for the regret.
+    """
+    options: dict[str, Any] = {} if measure == REGRET else {"noise": "common"}
+    simulate(policy, entry.scenario, runs=1, seed=seed, checkpoints=1, **options)
     cpu = time.process_time()
-    result = simulate(policy, entry.scenario, runs=runs, seed=seed, checkpoints=1)
-    spent = time.process_time() - cpu
+    found = simulate(policy, entry.scenario, runs=runs, seed=seed, checkpoints=1, **options)
+    return found, (time.process_time() - cpu) / (runs * entry.scenario.horizon) * 1e9
+
+
+def _regret(result: Result, nanoseconds: float) -> Cell:
     regret = result.final_regret
     return {
         "mean": float(regret.mean()),
-        "standard_error": float(regret.std(ddof=1) / math.sqrt(runs)),
+        "standard_error": float(regret.std(ddof=1) / math.sqrt(result.runs)),
         "p95": float(np.quantile(regret, 0.95)),
         "max": float(regret.max()),
-        "nanoseconds": spent / (runs * entry.scenario.horizon) * 1e9,
+        "nanoseconds": nanoseconds,
     }
+
+
+def _shares(
+    name: str, found: Mapping[str, tuple[Result, float]], playing: Mapping[str, Policy]
+) -> tuple[dict[str, Cell], str | None]:
+    """The shares of all policies, each less the first's; and the best cap."""
+    results = {title: result for title, (result, _) in found.items()}
+    standing = Standing(name, results, next(iter(results)), audience.capped_names(playing))
+    rows = {
+        title: {**share._asdict(), "nanoseconds": found[title][1]}
+        for title, share in standing.shares.items()
+    }
+    return rows, standing.best_cap

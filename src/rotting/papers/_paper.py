@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from rotting._table import Table
 from rotting.bandits import Scenario
 
 
@@ -20,14 +21,6 @@ class Reproduction(Protocol):
     @property
     def gpu_seconds(self) -> float:
         """How much of that was spent in GPU kernels."""
-
-
-class Table(NamedTuple):
-    """A table of text for the terminal."""
-
-    title: str
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 class Shown(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rotting._table import Table
 from rotting.logs._diagnosis.codes import BOTH as BOTH
 from rotting.logs._diagnosis.codes import CALENDAR as CALENDAR
 from rotting.logs._diagnosis.codes import CODES as CODES
@@ -27,16 +28,6 @@ _TITLES = {
     "cost": "What does it cost?",
     "unknown": "What this log cannot tell",
 }
-
-
-def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table as lines of text."""
-    lines = [heads, *rows] if rows else []
-    widths = [max(len(line[place]) for line in lines) for place in range(len(heads))]
-    return [
-        "  " + "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
 
 
 @dataclass(frozen=True)
@@ -136,7 +127,7 @@ class Diagnosis:
                 part = self.parts[name]
                 lines += [part.title, f"  {part.verdict}"]
                 if name == "shape":
-                    lines += aligned(*self.arms())
+                    lines += Table(*self.arms()).text().splitlines()
         if self.advice:
             lines += ["What would settle it", f"  {self.advice}"]
         if self.problems:

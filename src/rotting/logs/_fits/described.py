@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rotting._numbers import figure
 from rotting._online.curves import USUAL
-from rotting._online.table import figure
 from rotting._printable import printable
 from rotting._show import notebook
 from rotting._show.curves import draw_curves
+from rotting._table import Column, Table
 from rotting.logs._fits.belief import fall_of, wears_out
 from rotting.logs._fits.rows import known_rows
 from rotting.logs._fits.shapes import FORMULAS
@@ -124,27 +125,30 @@ def _shown(numbers: dict[str, tuple[float, float, float]]) -> str:
     )
 
 
-def _families(fit: Fit) -> list[list[str]]:
-    rows = [["family", "held-out", "behind", "+-", "numbers"]]
+def _families(fit: Fit) -> Table:
+    rows = []
     for place, one in enumerate(fit.candidates):
         name = one.name + (" *" if one is fit.best else "")
         numbers = _shown(_numbers(fit, place))
         rows.append(
             [name, f"{one.score:.5f}", f"{one.behind:.5f}", f"{one.behind_error:.5f}", numbers]
         )
-    return rows
+    columns: list[Column | str] = ["family", "held-out", "behind", "+-", Column("numbers", "text")]
+    return Table(columns, rows)
 
 
-def _arms(fit: Fit) -> list[list[str]]:
+def _arms(fit: Fit) -> Table:
     last = fit.simulator()[:, -1]
-    rows = [["arm", "first", f"#{fit.longest}", "numbers"]]
+    rows = []
     for place, name in enumerate(fit.arms[:_SHOWN]):
         numbers = fit.parameters(place)
         amplitude = numbers.pop("amplitude")
         first = f"{figure(amplitude[0])} ({figure(amplitude[1])} to {figure(amplitude[2])})"
         shown = "" if fit.best.pooled else _shown(numbers)
         rows.append([printable(name), first, figure(float(last[place])), shown])
-    return rows
+    texts = [Column(name, "text") for name in ("arm", "first", "numbers")]
+    columns = [*texts[:2], Column(f"#{fit.longest}"), texts[2]]
+    return Table(columns, rows)
 
 
 def _heading(fit: Fit) -> str:
@@ -166,21 +170,13 @@ def _below(fit: Fit) -> list[str]:
     ]
 
 
-def _aligned(rows: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-
-
 def text_of(fit: Fit) -> str:
     """For a terminal."""
     return "\n".join(
         [
             *(_heading(fit), why(fit), ""),
-            *(*_aligned(_families(fit)), ""),
-            *(*_aligned(_arms(fit)), ""),
+            *(_families(fit).text(), ""),
+            *(_arms(fit).text(), ""),
             *_below(fit),
         ]
     )
@@ -188,10 +184,7 @@ def text_of(fit: Fit) -> str:
 
 def html_of(fit: Fit) -> str:
     """For notebooks: the families, the arms, and their curves."""
-    tables = []
-    for head, *body in (_families(fit), _arms(fit)):
-        rows = [dict(zip(head, row, strict=True)) for row in body]
-        tables.append(notebook.table(rows, words=len(head), letters=_LETTERS))
+    tables = [each.dense().html(_LETTERS) for each in (_families(fit), _arms(fit))]
     curves = fit.curves(min(fit.longest, USUAL))
     drawn = notebook.picture(lambda axes: draw_curves(curves, axes), "Fitted curves of the arms")
     return notebook.fragment(_heading(fit), [*tables, drawn], [why(fit), *_below(fit)])

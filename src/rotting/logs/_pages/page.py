@@ -11,6 +11,7 @@ from rotting._printable import printable
 from rotting._show import notebook
 from rotting._show import pages as html
 from rotting._show.data import json_text
+from rotting._table import Column, Table
 from rotting.logs._diagnosis import codes
 from rotting.logs._diagnosis.phrases import p_text, sentence
 from rotting.logs._diagnosis.shape import ARMS_NOTE
@@ -54,26 +55,22 @@ dl.fine { margin: .6rem 0 0; font-size: .85rem;
 dl.fine dt { font-weight: 600; float: left; clear: left; margin-right: .4rem; }
 dl.fine dd { margin: 0; }
 pre { max-height: 24rem; overflow: auto; } pre code { padding: 0; background: none; }
-table.short td, table.short th { white-space: normal; text-align: left; }
 li { margin: .2rem 0; overflow-wrap: anywhere; }
 """
 
 
 def fragment(diagnosis: Diagnosis) -> str:
     """For a notebook: the verdict, a table of the answers, and two pictures."""
-    cell = 'style="text-align: left; vertical-align: top; white-space: normal"'
-    rows = "".join(
-        f"<tr><td {cell}>{escape(part.title)}</td>"
-        f"<td {cell}>{escape(printable(part.verdict))}</td></tr>"
-        for part in diagnosis.parts.values()
+    answers = Table(
+        [Column("question", "prose"), Column("answer", "prose")],
+        [[part.title, part.verdict] for part in diagnosis.parts.values()],
     )
     drawn = first_pictures(diagnosis, _BESIDE, 2)
     figures = notebook.beside(notebook.on_paper(each.svg, each.about) for each in drawn)
     return (
         f"<p><strong>{escape(BADGES[diagnosis.overall][0])}.</strong> "
         f"{escape(printable(diagnosis.headline))}</p>"
-        f'<div style="overflow-x: auto"><table><tbody>{rows}</tbody></table></div>'
-        f"{figures}"
+        f"{answers.html()}{figures}"
     )
 
 
@@ -106,8 +103,7 @@ def whole(diagnosis: Diagnosis, command: str, recommended: Sequence[str] = ()) -
             body.append(_section(diagnosis[name], drawn.get(name, [])))
             if name == "shape" and diagnosis.arms()[1]:
                 heads, rows = diagnosis.arms()
-                named = [[printable(cell) for cell in row] for row in rows]
-                body += [html.table(heads, named), f'<p class="note">{ARMS_NOTE}</p>']
+                body += [Table(heads, rows).html(), f'<p class="note">{ARMS_NOTE}</p>']
     body += [
         *_next(diagnosis, recommended),
         *_caveats(diagnosis),
@@ -121,16 +117,11 @@ def whole(diagnosis: Diagnosis, command: str, recommended: Sequence[str] = ()) -
 
 def _short_answers(diagnosis: Diagnosis) -> str:
     rows = [
-        f"<tr><td>{escape(diagnosis[name].title)}</td>"
-        f"<td>{escape(short(diagnosis, name))}</td></tr>"
+        [diagnosis[name].title, short(diagnosis, name)]
         for name in _ASKED
         if name in diagnosis.parts
     ]
-    return (
-        '<table class="short"><thead><tr><th>question</th><th>short answer</th></tr></thead><tbody>'
-        + "".join(rows)
-        + "</tbody></table>"
-    )
+    return Table([Column("question", "prose"), Column("short answer", "prose")], rows).html()
 
 
 def _section(part: Part, drawn: Sequence[Picture]) -> str:

@@ -12,6 +12,7 @@ from rotting._printable import printable
 from rotting._show import pages as html
 from rotting._show.data import json_text
 from rotting._show.plots import svg_text
+from rotting._table import Table
 from rotting.kernel.arrays import FloatArray
 from rotting.logs._diagnosis.phrases import sentence
 from rotting.logs._pages.replay_picture import ABOUT, dots
@@ -94,7 +95,7 @@ def whole(replay: Replay, said: Diagnosis, source: str, command: str) -> str:
         f'<p class="verdict">{escape(sentence(replay.recommendation))}</p>',
         f'<div class="picture"><figure role="img" aria-label="{ABOUT}">{drawn}</figure>'
         f'<p class="note">{drawn_as}</p></div>',
-        html.table(*replay.table()),
+        replay.table().html(),
         "<h2>What may be claimed</h2>",
         f"<p>{escape(_KINDS[replay.kind])}</p><ul>",
         *(
@@ -140,4 +141,4 @@ def _shares(replay: Replay) -> list[str]:
     ]
     fewer = "" if len(totals) <= _ARMS else f" (the {_ARMS} shown most)"
     heads = ["policy", *(printable(arm) for arm in arms)]
-    return [f"<h2>What they would have shown{fewer}</h2>", html.table(heads, rows)]
+    return [f"<h2>What they would have shown{fewer}</h2>", Table(heads, rows).html()]

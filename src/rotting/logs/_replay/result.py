@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rotting._numbers import figure, percent
 from rotting._show import notebook
+from rotting._table import Column, Table
 from rotting.kernel.arrays import FloatArray
 from rotting.logs._diagnosis.phrases import sentence
 from rotting.logs._replay.estimates import Estimate
@@ -63,7 +65,7 @@ class Earned:
             bounds=self.outer or self.bounds,
             weighed=None,
             resampled=self.resampled[:0],
-            sentence=f"{share_text(self.coverage)} of the decisions were answered from the log.",
+            sentence=f"{percent(self.coverage)} of the decisions were answered from the log.",
         )
 
     def as_data(self) -> dict[str, Any]:
@@ -190,30 +192,36 @@ class Replay:
             assumptions=(*self.assumptions, *([AT_MOST] if self.limits else [])),
         )
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """A heading, and a row a policy, the log's own play first; empty columns are left out.
+    def table(self) -> Table:
+        """A row a policy, the log's own play first; empty columns are left out.
 
         Bounds stand alone: beside them the log's own play would be a comparison.
         """
-        heads = ["policy", "mean reward", self.level, "bounds", "from the log"]
-        heads += ["by propensities", "doubly robust"]
-        own = [LOGGED, _number(self.logged.mean), _pair(self.logged), "", "", "", ""]
-        rows = [] if self.kind == "bounds" else [own]
+        columns = [
+            Column("policy", "text"),
+            Column("mean reward"),
+            Column(self.level, "interval"),
+            Column("bounds", "interval"),
+            Column("from the log", "percent"),
+            Column("by propensities"),
+            Column("doubly robust"),
+        ]
+        own: list[Any] = [LOGGED, figure(self.logged.mean), (self.logged.low, self.logged.high)]
+        rows = [] if self.kind == "bounds" else [[*own, *[None] * 4]]
         for each in self.policies:
             weighed = each.weighed
             rows.append(
                 [
                     each.name,
-                    _number(each.reward.mean),
-                    _pair(each.reward),
-                    "" if each.bounds is None else f"{each.bounds[0]:.4g} to {each.bounds[1]:.4g}",
-                    share_text(each.coverage),
-                    "" if weighed is None else _number(weighed.ips.mean),
-                    "" if weighed is None else _number(weighed.robust.mean),
+                    figure(each.reward.mean),
+                    (each.reward.low, each.reward.high),
+                    each.bounds,
+                    each.coverage,
+                    None if weighed is None else figure(weighed.ips.mean),
+                    None if weighed is None else figure(weighed.robust.mean),
                 ]
             )
-        kept = [place for place in range(len(heads)) if any(row[place] for row in rows)]
-        return [heads[place] for place in kept], [[row[p] for p in kept] for row in rows]
+        return Table(columns, rows).dense()
 
     @property
     def level(self) -> str:
@@ -227,16 +235,7 @@ class Replay:
         return [line for line in lines if line]
 
     def __str__(self) -> str:
-        heads, rows = self.table()
-        widths = [max(len(row[place]) for row in [heads, *rows]) for place in range(len(heads))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place == 0 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in [heads, *rows]
-        ]
-        return "\n".join([*lines, "", *self.notes()])
+        return "\n".join([self.table().text(), "", *self.notes()])
 
     __repr__ = __str__
 
@@ -244,31 +243,13 @@ class Replay:
         """For notebooks: the table, a picture of it, and what may be claimed."""
         from rotting.logs._pages.replay_picture import ABOUT, dots, height_of
 
-        heads, rows = self.table()
         height = height_of(len(self.policies))
         return notebook.fragment(
             "What policies would have earned on the log",
             [
-                notebook.table([dict(zip(heads, row, strict=True)) for row in rows]),
+                self.table().html(notebook.CELL),
                 notebook.picture(lambda axes: dots(self, axes), ABOUT, height=height),
             ],
             self.notes()[1:],
             lead=sentence(self.recommendation),
         )
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else ""
-
-
-def _pair(value: Estimate) -> str:
-    if not math.isfinite(value.low):
-        return ""
-    return f"{value.low:.4g} to {value.high:.4g}"
-
-
-def share_text(value: float) -> str:
-    """A share in per cent; 100 only if it is all."""
-    if value == 1.0:
-        return "100 %"
-    return f"{min(99.9, math.floor(1000.0 * value) / 10.0):.1f} %"

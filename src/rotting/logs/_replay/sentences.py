@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from rotting._numbers import percent
 from rotting._printable import printable
 from rotting.logs._log import Log
 from rotting.logs._replay.estimates import Estimate
 from rotting.logs._replay.keyed import LEAST, Pooled
-from rotting.logs._replay.result import LOGGED, Difference, Earned, Replay, share_text
+from rotting.logs._replay.result import LOGGED, Difference, Earned, Replay
 from rotting.logs._replay.tape import Source
 from rotting.logs._replay.unkeyed import Plain
 
@@ -78,7 +79,7 @@ def claim(source: Source, coverage: float, exact: bool) -> str:
             "every decision was answered from the log, by the reward of that very showing: exact, "
             "if arms wear out by use alone."
         )
-    share = f"{share_text(coverage)} of the decisions were answered from the log"
+    share = f"{percent(coverage)} of the decisions were answered from the log"
     if coverage == 1.0:
         return (
             "every decision was answered from the log, by rewards of the same arm and exposure: "

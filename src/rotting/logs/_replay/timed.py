@@ -7,11 +7,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from rotting._numbers import percent
 from rotting.logs._log import Log
 from rotting.logs._replay import sentences
 from rotting.logs._replay.estimates import Estimate, around
 from rotting.logs._replay.propensities import EVERYWHERE, Followed, rows_in_time
-from rotting.logs._replay.result import LOGGED, Difference, Earned, Replay, share_text
+from rotting.logs._replay.result import LOGGED, Difference, Earned, Replay
 from rotting.logs._replay.runner import Replayer
 from rotting.policies._base import Policy
 
@@ -72,7 +73,7 @@ def replay_by_time(
             shares=dict(zip(log.arms, map(float, followed.shares), strict=True)),
             weighed=None if log.propensity is None else followed.weigh(level, math.nan),
             resampled=np.zeros(0),
-            sentence=f"{share_text(followed.kept)} of the rows were kept, those in which it "
+            sentence=f"{percent(followed.kept)} of the rows were kept, those in which it "
             "chooses what was shown: the mean of its first decisions, if the log chose at random.",
         )
         for name, followed in found.items()

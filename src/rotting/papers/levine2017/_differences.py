@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from rotting._numbers import p_value
 from rotting.papers.levine2017 import _measured, _published, _setups, _tables
 from rotting.papers.levine2017._measured import show_errors
 from rotting.papers.levine2017._reproduction import Reproduction
@@ -41,8 +42,8 @@ def _figures(cell: _tables.Cell, figure: str) -> str:
     if figure == "wins":
         share = 100 * cell.wins / cell.runs
         return f"The paper has {cell.paper_wins} of 100; here {share:.3g} of 100."
-    ours = escape(_tables.show_p(cell.p_value))
-    return f"The paper has {escape(_tables.show_p(cell.paper_p_value))}; here {ours}."
+    ours = escape(p_value(cell.p_value))
+    return f"The paper has {escape(p_value(cell.paper_p_value))}; here {ours}."
 
 
 def _seeds(cell: _tables.Cell, figure: str, b: float) -> str:

@@ -7,9 +7,11 @@ from html import escape
 from pathlib import Path
 
 from rotting._experiments.comparison import Comparison
+from rotting._numbers import figure, interval, p_value
 from rotting._provenance import duration
 from rotting._show import pages as html
 from rotting._show import plots
+from rotting._table import Table
 from rotting.papers.levine2017 import (
     _differences,
     _figures,
@@ -19,8 +21,6 @@ from rotting.papers.levine2017 import (
     _tables,
 )
 from rotting.papers.levine2017._reproduction import GRID_RUNS, Reproduction
-
-_KINDS = {True: "yes", False: "no", None: ""}  # of an entry that agrees, differs, is not compared
 
 
 def report(reproduction: Reproduction, command: str, versions: dict[str, str], folder: Path) -> str:
@@ -79,13 +79,10 @@ def _means(setup: str, comparison: Comparison) -> str:
     summary = comparison.summary()
     names = list(comparison.results)
     rows = [
-        ["mean regret at T", *(f"{summary['mean_regret'][name]:.1f}" for name in names)],
-        [
-            "95 % interval",
-            *("{:.1f} to {:.1f}".format(*summary["interval_95"][name]) for name in names),
-        ],
+        ["mean regret at T", *(figure(summary["mean_regret"][name]) for name in names)],
+        ["95 % interval", *(interval(summary["interval_95"][name]) for name in names)],
     ]
-    return f"<h3>{escape(_figures.TITLES[setup])}</h3>" + html.table(["", *names], rows)
+    return f"<h3>{escape(_figures.TITLES[setup])}</h3>" + Table(["", *names], rows).html()
 
 
 def _table(reproduction: Reproduction) -> list[str]:
@@ -112,18 +109,11 @@ def _table(reproduction: Reproduction) -> list[str]:
 
 
 def _matrix(setup: str, found: list[_tables.Cell]) -> str:
-    entries = _tables.matrix(found)
-    rows: list[list[str | html.Cell]] = [
-        [name, *(_entry(entry) for entry in row)] for name, row in entries.items()
-    ]
-    title = f"<h3>{escape(_figures.TITLES[setup])}</h3>"
-    return title + html.table(["", *entries], rows)
+    return f"<h3>{escape(_figures.TITLES[setup])}</h3>{_tables.matrix(found).html()}"
 
 
 def _constants(reproduction: Reproduction) -> list[str]:
     """SWUCB's pairs with another B beside it, and the band of values that reproduce its wins."""
-    header, pairs = _tables.constants_rows(reproduction)
-    rows: list[list[str | html.Cell]] = [[_entry(cell) for cell in row] for row in pairs]
     low, high = _measured.band()
     runs = _measured.scan()[0]["runs"]
     return [
@@ -135,27 +125,21 @@ def _constants(reproduction: Reproduction) -> list[str]:
         "(<code>python benchmarks/swucb_constant.py</code>). "
         f"<code>rotting reproduce levine2017 --swucb-b {_setups.OTHER_B:g}</code> plays all with "
         "that.</p>",
-        html.table(header, rows),
+        _tables.constants_table(reproduction).html(),
         '<div style="max-width: 34rem">',
         html.figures([(plots.svg_text(_figures.constant_of_swucb()), _figures.CONSTANT_IN_WORDS)]),
         "</div>",
     ]
 
 
-def _entry(entry: str | _tables.Entry | None) -> html.Cell:
-    if entry is None or isinstance(entry, str):
-        return html.Cell(entry or "", kind="same" if entry is None else "")
-    return html.Cell(entry.ours, f"({entry.paper})", kind=_KINDS[entry.agrees])
-
-
 def _corrected(comparisons: dict[str, Comparison]) -> str:
     changed = [
-        f"{_published.SETUPS[setup]}, {a} and {b}: {_tables.show_p(comparison.p_values[a][b])} "
-        f"becomes {_tables.show_p(comparison.holm[a][b])}"
+        f"{_published.SETUPS[setup]}, {a} and {b}: {p_value(comparison.p_values[a][b])} "
+        f"becomes {p_value(comparison.holm[a][b])}"
         for setup, comparison in comparisons.items()
         for k, a in enumerate(comparison.results)
         for b in list(comparison.results)[k + 1 :]
-        if _tables.show_p(comparison.p_values[a][b]) != _tables.show_p(comparison.holm[a][b])
+        if p_value(comparison.p_values[a][b]) != p_value(comparison.holm[a][b])
     ]
     if not changed:
         return (
@@ -208,7 +192,7 @@ def _tuned(reproduction: Reproduction) -> list[str]:
     header = ["", "parameter", "paper's", "our grid's", "regret, paper's", "regret, ours"]
     return [
         "<h2>With the parameters our grid chooses</h2>",
-        html.table(header, rows),
+        Table(header, rows).html(),
         *(_matrix(setup, _tables.cells(setup, each)) for setup, each in reproduction.tuned.items()),
     ]
 
@@ -274,5 +258,5 @@ def _how(reproduction: Reproduction, command: str, versions: dict[str, str]) -> 
         f"<p>{escape(about)}. Seed {reproduction.seed}; the whole took "
         f"{duration(reproduction.seconds, reproduction.gpu_seconds)}, grid searches included. The "
         "times below include compiling, where that was needed.</p>",
-        html.table(["evaluation", "seconds", "million decisions a second"], rows),
+        Table(["evaluation", "seconds", "million decisions a second"], rows).html(),
     ]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rotting import stats
+from rotting import _table, stats
 from rotting._experiments.comparison import Comparison
 from rotting._experiments.results import Result
-from rotting._show.tex import tabular
-from rotting.papers._paper import Shown, Table
+from rotting._numbers import p_value as show_p
+from rotting._table import Column, Table
+from rotting.papers._paper import Shown
 from rotting.papers.levine2017 import _measured, _published
 from rotting.papers.levine2017._measured import ERRORS, Share
 from rotting.papers.levine2017._reproduction import Reproduction
@@ -142,17 +141,6 @@ def both_constants(reproduction: Reproduction) -> list[tuple[Cell, Cell]]:
     return [pair for pair in pairs if "SWUCB" in (pair[0].row, pair[0].column)]
 
 
-def show_p(value: float | None) -> str:
-    """A p-value as Table 1 writes it.
-
-    >>> show_p(3e-9), show_p(0.048), show_p(0.8123)
-    ('<1e-5', '0.048', '0.81')
-    """
-    if value is None or value < _published.SMALL:
-        return "<1e-5"
-    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
-
-
 def as_data(reproduction: Reproduction, command: str = "") -> dict[str, Any]:
     """Everything in table1.json but its provenance: per setup, the grids, and as tuned.
 
@@ -186,7 +174,7 @@ def as_data(reproduction: Reproduction, command: str = "") -> dict[str, Any]:
                 "row": row,
                 "column": column,
                 "wins": wins,
-                "p_value": show_p(_published.p_value(setup, row, column)),
+                "p_value": _paper_p(_published.p_value(setup, row, column)),
             }
             for row, columns in _published.WINS[setup].items()
             for column, wins in columns.items()
@@ -201,60 +189,57 @@ def as_csv(reproduction: Reproduction) -> str:
 
     p-values are of 100 trajectories, as the paper's: the median, if there are several hundreds.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    ours = ["version", "setup", "row", "column", "wins", "runs", "p_value", "p_value_agrees_in"]
-    writer.writerow([*ours, "hundreds", "paper_wins", "paper_p_value"])
+    columns = ["version", "setup", "row", "column", "wins", "runs", "p_value", "p_value_agrees_in"]
+    columns += ["hundreds", "paper_wins", "paper_p_value"]
     versions = {
         "reported": all_cells(reproduction),
         f"SWUCB(B={reproduction.other_b:g})": [pair[1] for pair in both_constants(reproduction)],
         "tuned": [cell for setup, c in reproduction.tuned.items() for cell in cells(setup, c)],
     }
+    rows = []
     for version, found in versions.items():
         for cell in found:
             row = [version, cell.setup, cell.row, cell.column, cell.wins, cell.runs]
             row += [repr(cell.p_value), cell.hundreds_that_agree, len(cell.p_values)]
-            writer.writerow([*row, cell.paper_wins, show_p(cell.paper_p_value)])
-    return out.getvalue()
+            rows.append([*row, cell.paper_wins, _paper_p(cell.paper_p_value)])
+    return Table(columns, rows).csv()
 
 
-class Entry(NamedTuple):
-    """A place in Table 1: our figure, the paper's, and whether the two agree."""
-
-    ours: str
-    paper: str
-    agrees: bool | None  # None where they are not compared
-
-    def __str__(self) -> str:
-        return f"{self.ours} ({self.paper})"
+_MARKS = {True: "yes", False: "no", None: ""}  # None where they are not compared
 
 
-def wins_entry(cell: Cell) -> Entry:
-    """How often the row won."""
-    return Entry(str(cell.wins), str(cell.paper_wins), cell.wins_agree)
+def _paper_p(value: float | None) -> str:
+    """A p-value of the paper, which has None for the smallest."""
+    return show_p(0.0 if value is None else value)
 
 
-def p_entry(cell: Cell) -> Entry:
+def wins_entry(cell: Cell) -> _table.Cell:
+    """How often the row won: our figure, the paper's, and whether the two agree."""
+    return _table.Cell(str(cell.wins), str(cell.paper_wins), _MARKS[cell.wins_agree])
+
+
+def p_entry(cell: Cell) -> _table.Cell:
     """The p-value; of several hundreds of trajectories the median, and how many agree."""
     ours = show_p(cell.p_value)
     if len(cell.p_values) > 1:
         ours += f", {cell.hundreds_that_agree} of {len(cell.p_values)}"
-    return Entry(ours, show_p(cell.paper_p_value), cell.p_agrees)
+    return _table.Cell(ours, _paper_p(cell.paper_p_value), _MARKS[cell.p_agrees])
 
 
-def matrix(found: Sequence[Cell]) -> dict[str, list[Entry | None]]:
-    """Table 1 of one setup as it is read, by row: wins under the diagonal, p-values above."""
+def matrix(found: Sequence[Cell], title: str = "") -> Table:
+    """Table 1 of one setup as it is read: wins under the diagonal, p-values above."""
     by_pair = {(cell.row, cell.column): cell for cell in found}
     names = list(dict.fromkeys(name for cell in found for name in (cell.column, cell.row)))
 
-    def entry(row: str, column: str) -> Entry | None:
+    def entry(row: str, column: str) -> _table.Cell:
         if (row, column) in by_pair:
             return wins_entry(by_pair[row, column])
         if (column, row) in by_pair:
             return p_entry(by_pair[column, row])
-        return None
+        return _table.Cell("", mark="same")
 
-    return {row: [entry(row, column) for column in names] for row in names}
+    rows = [[row, *(entry(row, column) for column in names)] for row in names]
+    return Table(["", *names], rows, title=title)
 
 
 def by_setup(found: Sequence[Cell]) -> dict[str, list[Cell]]:
@@ -262,11 +247,10 @@ def by_setup(found: Sequence[Cell]) -> dict[str, list[Cell]]:
     return {setup: [c for c in found if c.setup == setup] for setup in _published.SETUPS}
 
 
-def constants_rows(reproduction: Reproduction) -> tuple[list[str], list[list[str | Entry]]]:
+def constants_table(reproduction: Reproduction) -> Table:
     """SWUCB's pairs with both constants, beside the paper's: wins, and p-values."""
     bs = [f"B = {b:g}" for b in (reproduction.swucb_b, reproduction.other_b)]
-    header = ["", *(f"wins, {b}" for b in bs), *(f"p, {b}" for b in bs)]
-    rows: list[list[str | Entry]] = [
+    rows = [
         [
             f"{_published.SETUPS[one.setup]} {one.row} against {one.column}",
             wins_entry(one),
@@ -276,24 +260,23 @@ def constants_rows(reproduction: Reproduction) -> tuple[list[str], list[list[str
         ]
         for one, other in both_constants(reproduction)
     ]
-    return header, rows
+    return Table(["", *(f"wins, {b}" for b in bs), *(f"p, {b}" for b in bs)], rows)
 
 
 def show(reproduction: Reproduction) -> Shown:
     """Table 1 for the terminal, one table for each setup, and SWUCB's pairs with another B."""
-    found = []
-    for setup, group in by_setup(all_cells(reproduction)).items():
-        title = (
+    found = [
+        matrix(
+            group,
             f"{_published.SETUPS[setup]}: wins under the diagonal, p-values above; "
-            "in parentheses the paper's"
+            "in parentheses the paper's",
         )
-        entries = matrix(group)
-        rows = [[name, *(str(entry or "") for entry in row)] for name, row in entries.items()]
-        found.append(Table(title, ["", *entries], rows))
-    header, pairs = constants_rows(reproduction)
+        for setup, group in by_setup(all_cells(reproduction)).items()
+    ]
+    whole = constants_table(reproduction)
     about = "Wins of SWUCB with two constants B: the paper does not state it"
-    wins = [[str(cell) for cell in row[:3]] for row in pairs if "SWUCB against" in str(row[0])]
-    found.append(Table(about, header[:3], wins))
+    wins = [row[:3] for row in whole.rows if "SWUCB against" in row[0]]
+    found.append(Table(whole.columns[:3], wins, title=about))
     return Shown(found, [agreement(reproduction)])
 
 
@@ -317,24 +300,14 @@ def as_tex(reproduction: Reproduction) -> str:
         "Wins (of the row against the column) under the diagonal, p-values above;",
         "in parentheses the figures of Levine, Crammer & Mannor (2017), Table 1.",
     ]
-    groups = []
+    rows: list[list[Any]] = []
+    rules = []
     for setup, group in by_setup(all_cells(reproduction)).items():
-        rows = []
-        for place, (name, entries) in enumerate(matrix(group).items()):
-            shown = [_tex(entry) for entry in entries]
-            shown += [""] * (len(names) - len(shown))
+        for place, (name, *entries) in enumerate(matrix(group).rows):
             label = _published.SETUPS[setup] if place == 0 else ""
-            rows.append([label, name, *shown])
-        groups.append(rows)
-    header, pairs = constants_rows(reproduction)
-    beside = [[_tex(cell) for cell in row] for row in pairs]
-    return "\n".join(
-        [
-            tabular("ll" + "c" * len(names), ["", "", *names], groups, about),
-            tabular("lcccc", header, [beside], ["SWUCB with two constants B; xi = 1/2."]),
-        ]
-    )
-
-
-def _tex(entry: str | Entry | None) -> str:
-    return str(entry or "--").replace("<1e-5", "$<10^{-5}$")
+            rows.append([label, name, *(entry if entry.value else None for entry in entries)])
+            rows[-1] += [""] * (len(names) - len(entries))
+        rules.append(len(rows) - 1)
+    whole = Table([Column("", "text"), Column("", "text"), *names], rows, rules=rules)
+    beside = constants_table(reproduction).tex(["SWUCB with two constants B; xi = 1/2."])
+    return f"{whole.tex(about)}\n{beside}"

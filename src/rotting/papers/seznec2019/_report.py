@@ -11,7 +11,8 @@ from rotting._show import pages as html
 from rotting._show import plots
 from rotting._show.ink import inks
 from rotting._show.line_names import End, name_ends
-from rotting.papers._paper import Shown, Table
+from rotting._table import Cell, Table
+from rotting.papers._paper import Shown
 from rotting.papers.seznec2019 import _published, _setups
 from rotting.papers.seznec2019._reproduction import Reproduction, far_off
 
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def rows(found: Reproduction, errors: bool = True) -> tuple[list[str], list[list[str]]]:
-    """The table as text: ours, and the reference's mean in parentheses."""
-    header = ["policy", *_published.SETUPS.values()]
-    lines = []
+def table(found: Reproduction, errors: bool = True) -> Table:
+    """Our mean regrets, and the reference's in parentheses."""
+    rows = []
     for name, cells in found.table.items():
-        line = [name]
+        row: list[str | Cell] = [name]
         for setup, (mean, error) in cells.items():
             reference = _published.FIGURES.get(name, {}).get(setup)
             shown = f"{mean:.1f} +- {error:.1f}" if errors else f"{mean:.1f}"
-            line.append(shown + (f" ({reference[0]:g})" if reference else ""))
-        lines.append(line)
-    return header, lines
+            row.append(Cell(shown, f"{reference[0]:g}" if reference else ""))
+        rows.append(row)
+    title = "mean regret; in parentheses the reference"
+    return Table(["policy", *_published.SETUPS.values()], rows, title=title)
 
 
 def figure(found: Reproduction) -> Figure:
@@ -67,7 +68,6 @@ def write(found: Reproduction, folder: Path, command: str) -> None:
     drawn = figure(found)
     for ending in ("png", "svg"):
         plots.save_figure(drawn, folder / f"family.{ending}")
-    header, lines = rows(found)
     wrong = far_off(found)
     verdict = (
         "Every figure lies within four standard errors of its reference."
@@ -78,7 +78,7 @@ def write(found: Reproduction, folder: Path, command: str) -> None:
         "<h1>Seznec et al. 2019, reproduced</h1>",
         f'<p class="lead">{found.runs} runs with common noise. {escape(verdict)}</p>',
         "<h2>Mean regret</h2>",
-        html.table(header, lines),
+        table(found).html(),
         '<p class="note">In parentheses the reference.</p>',
         "<h2>Over the whole family of Fig. 1</h2>",
         html.figures([(plots.svg_text(drawn), "Mean regret against L for five policies")]),
@@ -105,5 +105,7 @@ def as_data(found: Reproduction, command: str = "") -> dict[str, Any]:
 
 def show(found: Reproduction) -> Shown:
     """The table for the terminal, and what lies far from its reference."""
-    table = Table("mean regret; in parentheses the reference", *rows(found, errors=False))
-    return Shown([table], [f"Not within four standard errors: {line}" for line in far_off(found)])
+    return Shown(
+        [table(found, errors=False)],
+        [f"Not within four standard errors: {line}" for line in far_off(found)],
+    )

@@ -1,29 +1,51 @@
-"""The audience league as tables, a picture, a page and plain data.
+"""The league by shares, of audiences: its tables, its picture, and what its page says.
 
-All of it is made from the data that audience_league.json holds, so that a page can be made anew.
+All of it is made from the data that league.json holds, so that a page can be made again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rotting._show import pages as html
 from rotting._show import plots
-from rotting._show.data import json_text
 from rotting._show.ink import inks
-from rotting.league._audience_play import beaten, is_cap
+from rotting._table import Column, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TITLE = "The audience league"
+PICTURE = "Share of pi_max, by scenario and policy"
 BEST_CAP = "best cap"
 FAR_BELOW = ("UCB1", "PerKey", "CellUCB", "Uniform")  # left out where they would hide the others
 Data = Mapping[str, Any]
+
+
+class Beaten(NamedTuple):
+    """A policy that takes more than the recommended one, by more than chance explains."""
+
+    scenario: str
+    by: str
+    difference: float
+    low: float  # the 95 % interval of the difference
+    high: float
+
+
+def beaten(data: Data) -> list[Beaten]:
+    """Where the recommended policy is beaten, and by whom; of all caps only by the best."""
+    return [
+        Beaten(scenario, name, cell["difference"], cell["low"], cell["high"])
+        for scenario, found in data["scenarios"].items()
+        for name, cell in found["policies"].items()
+        if cell["low"] is not None and cell["low"] > 0.0
+        if not is_cap(name) or name == found["best_cap"]
+    ]
+
+
+def is_cap(name: str) -> bool:
+    """Whether a policy of the league is a frequency cap, by its name."""
+    return "(cap=" in name
 
 
 def columns(data: Data, without: Sequence[str] = ()) -> list[str]:
@@ -42,8 +64,8 @@ def cell_of(scenario: Data, column: str) -> tuple[str, Data] | None:
     return (name, policies[name]) if name in policies else None
 
 
-def standing_rows(data: Data, without: Sequence[str] = ()) -> tuple[list[str], list[list[str]]]:
-    """One row a scenario: the recommended policy's share, and what others have more or less."""
+def standing_table(data: Data, without: Sequence[str] = ()) -> Table:
+    """One row a scenario: the recommended policy's share, and the others' differences to it."""
     names = columns(data, without)
     rows = []
     for title, scenario in data["scenarios"].items():
@@ -52,7 +74,8 @@ def standing_rows(data: Data, without: Sequence[str] = ()) -> tuple[list[str], l
             found = cell_of(scenario, column)
             row.append("" if found is None else _cell(scenario, column, *found))
         rows.append(row)
-    return ["scenario", *names], rows
+    title = f"{len(rows)} scenarios, {data['runs']} runs each: share of pi_max, differences"
+    return Table(["scenario", *names], rows, title=title)
 
 
 def _cell(scenario: Data, column: str, name: str, cell: Data) -> str:
@@ -72,23 +95,24 @@ def _cap_of(name: str) -> str:
     return name.partition("(cap=")[2].replace(")", "") if is_cap(name) else "none"
 
 
-def beaten_rows(data: Data) -> tuple[list[str], list[list[str]]]:
+def beaten_table(data: Data) -> Table:
     """Where the recommended policy is beaten, and by whom."""
-    header = ["scenario", "by", "difference", "95 % interval"]
-    return header, [
+    rows = [
         [each.scenario, each.by, f"{each.difference:+.4f}", f"{each.low:+.4f} to {each.high:+.4f}"]
         for each in beaten(data)
     ]
+    columns: list[Column | str] = [Column("scenario", "text"), Column("by", "text")]
+    return Table([*columns, "difference", "95 % interval"], rows)
 
 
-def cost_rows(data: Data) -> tuple[list[str], list[list[str]]]:
+def cost_table(data: Data) -> Table:
     """Nanoseconds a decision, pi_max's for the regret included."""
     names = columns(data)
     rows = []
     for title, scenario in data["scenarios"].items():
         cells = (cell_of(scenario, column) for column in names)
         rows.append([title, *(f"{c[1]['nanoseconds']:.0f}" if c else "" for c in cells)])
-    return ["scenario", *names], rows
+    return Table(["scenario", *names], rows)
 
 
 def figure(data: Data) -> Axes:
@@ -122,36 +146,22 @@ def figure(data: Data) -> Axes:
         return axes
 
 
-def write(data: Data, folder: Path) -> None:
-    """Write audience_league.json, a page and a picture into a folder."""
-    (folder / "audience_league.json").write_text(json_text(data) + "\n", encoding="utf-8")
-    drawn = figure(data).figure.canvas.figure
-    for ending in ("png", "svg"):
-        plots.save_figure(drawn, folder / f"audience_league.{ending}")
-    about = [[name, scenario["about"]] for name, scenario in data["scenarios"].items()]
-    lost = beaten_rows(data)
-    body = [
-        f"<h1>{TITLE}</h1>",
-        f'<p class="lead">{data["runs"]} runs of every policy on every scenario, curves drawn anew '
-        "for every run; all see the same rewards, and no parameter is tuned per scenario but the "
-        "cap, which is the best in hindsight.</p>",
-        html.figures([(plots.svg_text(drawn), "Share of pi_max, by scenario and policy")]),
+def sections(data: Data) -> list[str]:
+    """The page below its picture."""
+    lost = beaten_table(data)
+    return [
         "<h2>Shares</h2>",
-        html.table(*standing_rows(data)),
+        standing_table(data).html(),
         '<p class="note">The first policy\'s share of what pi_max collects, with its standard '
         "error, and what the others' shares are more or less than that, with half the width of "
         "a 95 % interval, paired by run. Behind the best cap is which it is. Where arms come and "
         "go, or recover, pi_max is greedy and not optimal.</p>",
         "<h2>Where it is beaten</h2>",
-        html.table(*lost) if lost[1] else "<p>Nowhere by more than chance explains.</p>",
+        lost.html() if lost.rows else "<p>Nowhere by more than chance explains.</p>",
         "<h2>Nanoseconds a decision</h2>",
-        html.table(*cost_rows(data)),
+        cost_table(data).html(),
         '<p class="note">Processor time, including what pi_max takes for the regret.</p>',
-        "<h2>The scenarios</h2>",
-        html.table(["scenario", "what"], about),
-        f"<p><code>{escape(data['command'])}</code>, {data['seconds']:.0f} s.</p>",
     ]
-    (folder / "audience_league.html").write_text(html.page(TITLE, body), encoding="utf-8")
 
 
 def renewed(page: str, groups: Mapping[str, Data]) -> str:
@@ -170,19 +180,18 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
         text = ""
         if group in groups:
             data = groups[group]
-            text = f"\n{_markdown(*beaten_rows(data))}\n"
+            text = f"\n{_markdown(beaten_table(data))}\n"
             if what == "shares of":
                 shown = f"![Shares of pi_max by scenario and policy](../images/{group}_league.svg)"
-                text = f"\n{shown}\n\n{_markdown(*standing_rows(data, FAR_BELOW))}\n"
+                text = f"\n{shown}\n\n{_markdown(standing_table(data, FAR_BELOW))}\n"
         return f"<!-- {what} {group} -->{text}<!-- end -->"
 
     marks = r"<!-- (shares of|beaten in) (\w+) -->.*?<!-- end -->"
     return re.sub(marks, table, page, flags=re.DOTALL)
 
 
-def _markdown(header: list[str], rows: list[list[str]]) -> str:
-    if not rows:
+def _markdown(table: Table) -> str:
+    if not table.rows:
         return "Nowhere by more than chance explains."
-    named = [[f"`{row[0]}`", *row[1:]] for row in rows]
-    lines = [header, ["---"] * len(header), *named]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    named = [[f"`{row[0]}`", *row[1:]] for row in table.rows]
+    return Table(table.columns, named).markdown()
