@@ -19,8 +19,8 @@ from rotting._provenance import machine, versions
 from rotting._show import plots
 from rotting._show.data import json_text
 from rotting.league import AUDIENCES
-from rotting.league import _audience_play as playing
-from rotting.league import _audience_report as report
+from rotting.league import _play as playing
+from rotting.league import _share as report
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "audience_league.json"
@@ -47,7 +47,7 @@ def write_page(groups: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=playing.RUNS)
+    parser.add_argument("--runs", type=int, default=playing.RUNS[playing.SHARE])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--page", action="store_true", help="only the page, from figures at hand")
     asked = parser.parse_args()

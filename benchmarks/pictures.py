@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rotting._show.plots import save_figure
 from rotting.league._play import League
-from rotting.league._report import figure
+from rotting.league._regret import figure
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "images"

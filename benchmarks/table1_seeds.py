@@ -21,11 +21,12 @@ from rich.table import Table
 from record import publish, put_table, record
 from rotting import Comparison, compare, stats
 from rotting._experiments.tuning import tune
+from rotting._numbers import p_value
 from rotting.papers import levine2017
 from rotting.papers.levine2017 import _measured, _published
 from rotting.papers.levine2017._reproduction import GRID_RUNS
 from rotting.papers.levine2017._setups import OTHER_B, USUAL_B
-from rotting.papers.levine2017._tables import cells, show_p
+from rotting.papers.levine2017._tables import cells, paper_p
 
 SEEDS = tuple(range(10))
 
@@ -90,7 +91,7 @@ def pairs(comparisons: dict[str, list[Comparison]]) -> list[dict[str, Any]]:
                     "row": row,
                     "column": column,
                     "paper_wins": _published.WINS[setup][row][column],
-                    "paper_p_value": show_p(_published.p_value(setup, row, column)),
+                    "paper_p_value": paper_p(_published.p_value(setup, row, column)),
                     "mean_wins": float(np.mean(wins)),
                     "wins": wins,
                     "pooled_p_value": stats.paired_p_value(pooled[row], pooled[column]),
@@ -113,7 +114,7 @@ def shown(rows: list[dict[str, Any]]) -> Table:
             row["column"],
             f"{row['mean_wins']:.1f}",
             str(row["paper_wins"]),
-            show_p(row["pooled_p_value"]),
+            p_value(row["pooled_p_value"]),
             row["paper_p_value"],
             *(f"{(p_values < limit).sum()} of {len(SEEDS)}" for limit in (0.05, _published.SMALL)),
         )

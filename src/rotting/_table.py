@@ -184,6 +184,8 @@ class Table:
         cells = self.cells()
         lines = textwrap.wrap(printable(self.title), console.width) if self.title else []
         for block in self._blocks(cells, console):
+            if lines and block is not None:
+                lines.append("")
             if block is None:
                 lines += [line for row in cells for line in self._record(row, console.width)]
             else:
@@ -195,8 +197,8 @@ class Table:
     def _blocks(self, cells: list[list[str]], console: Any) -> list[RichTable | None]:
         """Tables that fit, one below the other; None for rows written as lines."""
         places = list(range(len(self.columns)))
-        for folded in (False, True):
-            whole = self._drawn(cells, places, folded)
+        for tight in range(3):  # as it is, headings folded, columns closer together
+            whole = self._drawn(cells, places, tight)
             if _least(whole, console) <= console.width:
                 return [whole]
         if console.width < LINES:
@@ -209,31 +211,33 @@ class Table:
                 taken += 1
             if taken == 1 and not self._fits(cells, [0, left[0]], console):
                 return [None]
-            blocks.append(self._drawn(cells, [0, *left[:taken]], folded=True))
+            blocks.append(self._drawn(cells, [0, *left[:taken]], 1))
             left = left[taken:]
         return blocks
 
     def _fits(self, cells: list[list[str]], places: list[int], console: Any) -> bool:
-        return _least(self._drawn(cells, places, folded=True), console) <= int(console.width)
+        return _least(self._drawn(cells, places, 1), console) <= int(console.width)
 
-    def _drawn(self, cells: list[list[str]], places: list[int], folded: bool) -> RichTable:
+    def _drawn(self, cells: list[list[str]], places: list[int], tight: int) -> RichTable:
         """Some columns as rich's table: numbers are never wrapped, texts hardly."""
         from rich import box
         from rich.cells import cell_len
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+        drawn = RichTable(
+            box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0 if tight > 1 else 1, 0, 0)
+        )
         headings = self.headings
         for place in places:
             heading, texts = headings[place], [row[place] for row in cells]
             text = self.columns[place].is_text
-            parts = heading.split() if folded else [heading]
+            parts = heading.split() if tight else [heading]
             widest = max(map(cell_len, [*texts, *parts]), default=0)
             if text:
                 widest = min(_WIDEST, widest)
             drawn.add_column(
-                Text(textwrap.fill(heading, max(1, widest)) if folded else heading),
+                Text(textwrap.fill(heading, max(1, widest)) if tight else heading),
                 justify="left" if text else "right",
                 overflow="fold",
                 no_wrap=not text,
@@ -365,8 +369,9 @@ def _tex_number(text: str) -> str:
     """Numbers of a cell in mathematics, so that minus signs are no hyphens."""
     if text == _numbers.NONE:
         return "--"
-    powers = escaped_tex(text).replace(r"$<$1e-5", r"$<10^{-5}$")
-    return re.sub(r"(?<![\w.^{$-])[-+]?\d[\d.,]*(?:e[-+]\d+)?(?![\w}])", r"$\g<0>$", powers)
+    number = re.compile(r"(?<![\w.])[-+]?\d[\d.,]*(?:e[-+]\d+)?(?!\w)")
+    parts = text.split("<1e-5")
+    return r"$<10^{-5}$".join(number.sub(r"$\g<0>$", escaped_tex(part)) for part in parts)
 
 
 def _least(drawn: RichTable, console: Any) -> int:

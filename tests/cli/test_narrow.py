@@ -10,6 +10,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from rotting._cli import app, console, narrow
+from rotting._table import Column, Table
 
 COMMANDS = ["", *(str(command.name) for command in app.registered_commands)]
 
@@ -65,7 +66,9 @@ def test_a_narrow_table_has_every_number_of_the_wide_one(
     ]
     written = io.StringIO()
     monkeypatch.setattr(console, "out", Console(file=written, width=columns, highlight=False))
-    console.table(header, rows, "Title [of it]")
+    kinds = ["text", "number", "number", "number", "text", "text"]
+    made = [Column(name, kind) for name, kind in zip(header, kinds, strict=True)]
+    console.table(Table(made, rows, title="Title [of it]"))
     shown = written.getvalue()
     assert max(map(len, shown.splitlines())) <= columns
     words = shown.split()
@@ -82,5 +85,5 @@ def test_a_number_wider_than_the_terminal_is_not_broken(monkeypatch: pytest.Monk
     number = "1." + "2" * 60
     written = io.StringIO()
     monkeypatch.setattr(console, "out", Console(file=written, width=30))
-    console.table(["policy", "mean"], [["UCB1", number]])
+    console.table(Table(["policy", "mean"], [["UCB1", number]]))
     assert number in written.getvalue()

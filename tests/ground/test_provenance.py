@@ -34,7 +34,7 @@ def test_the_version_stands_in_one_place() -> None:
         for path in (ROOT / "src").rglob("*.py")
         if f'"{_provenance.VERSION}"' in path.read_text()
     ]
-    assert standing == ["provenance.py"]
+    assert standing == ["_provenance.py"]
 
 
 def test_versions_and_machine() -> None:

@@ -15,12 +15,13 @@ from rotting import policies
 from rotting._cli import app
 from rotting.bandits import Bernoulli, DrawnArms, HalfLife, Scenario, Window
 from rotting.league import AUDIENCES
-from rotting.league import _audience_play as playing
-from rotting.league import _audience_report as report
+from rotting.league import _play as playing
+from rotting.league import _share as report
 from rotting.league._audience_contestants import capped_names, contestants, recommended_for, usual
 from rotting.league._audience_scenarios import AUDIENCE, drawn
 from rotting.league._audience_settings import SETTINGS
 from rotting.league._entry import Entry
+from rotting.league._report import write
 
 
 def test_the_twelve_settings() -> None:
@@ -78,6 +79,7 @@ def test_ones_own_plays_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(AUDIENCES, "short", {"flat": Entry("short", small)})
     monkeypatch.setattr(playing, "contestants", lambda entry: {"Uniform": policies.Uniform()})
     found = playing.play(2, group="short", extra={"mine": policies.RoundRobin()})
+    assert found.measure == "share"
     assert set(found.as_data("x")["scenarios"]["flat"]["policies"]) == {"Uniform", "mine"}
 
 
@@ -157,23 +159,38 @@ DATA: dict[str, Any] = {
 
 def test_where_it_is_beaten_and_by_whom() -> None:
     """By intervals that lie above zero; of the caps only by the best in hindsight."""
-    found = [(each.scenario, each.by, each.difference) for each in playing.beaten(DATA)]
+    found = [(each.scenario, each.by, each.difference) for each in report.beaten(DATA)]
     assert found == [("one", "Capped(cap=2)", 0.02), ("two", "Posterior", 0.03)]
 
 
 def test_tables_and_page(tmp_path: Path) -> None:
-    header, rows = report.standing_rows(DATA)
-    assert header == ["scenario", "Ours", "Thompson", "best cap", "Posterior"]
+    table = report.standing_table(DATA)
+    assert table.headings == ["scenario", "Ours", "Thompson", "best cap", "Posterior"]
     first = ["one", "0.9500 +- 0.0010", "-0.0200 +- 0.0100", "+0.0200 +- 0.0100 (2)", ""]
     thompson = "+0.0100 +- 0.0200"
     second = ["two", "0.9500 +- 0.0010", thompson, f"{thompson} (none)", "+0.0300 +- 0.0100"]
-    assert rows == [first, second]
-    report.write(DATA, tmp_path)
+    assert table.cells() == [first, second]
+    entry = SETTINGS["flat_2k_10"]
+    league = playing.League(
+        {name: found["policies"] for name, found in DATA["scenarios"].items()},
+        {name: dataclasses.replace(entry, about="this <and> that") for name in DATA["scenarios"]},
+        runs=4,
+        seed=0,
+        seconds=1.0,
+        measure="share",
+        best_caps={name: found["best_cap"] for name, found in DATA["scenarios"].items()},
+    )
+    write(league, tmp_path, "rotting league")
     names = {file.name for file in tmp_path.iterdir()}
-    assert names == {f"audience_league.{ending}" for ending in ("json", "html", "png", "svg")}
-    page = (tmp_path / "audience_league.html").read_text()
+    assert names == {f"league.{ending}" for ending in ("json", "html", "png", "svg")}
+    page = (tmp_path / "league.html").read_text()
     assert "this &lt;and&gt; that" in page
-    assert json.loads((tmp_path / "audience_league.json").read_text()) == DATA
+    assert (
+        json.loads((tmp_path / "league.json").read_text())["scenarios"]["two"]["policies"]
+        == DATA["scenarios"]["two"]["policies"]
+    )
+    with pytest.raises(ValueError, match="ratios are of regret, but this league's measure is"):
+        league.ratio("Thompson")
 
 
 def test_the_page_in_the_documents_is_made_anew() -> None:
@@ -209,7 +226,7 @@ def test_the_league_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert found["policies"]["the same"]["difference"] == 0.0
     assert found["policies"]["Uniform"]["difference"] != 0.0
     assert np.isfinite(found["policies"]["Uniform"]["nanoseconds"])
-    assert json.loads((tmp_path / "x" / "audience_league.json").read_text()) == data
+    assert json.loads((tmp_path / "x" / "league.json").read_text()) == data
     refused = CliRunner().invoke(app, ["league", "--group", "short", "--scenario", "flat"])
     assert refused.exit_code == 2
     assert "unknown scenario 'flat'" in refused.stderr

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from rotting import league, policies
 from rotting._cli import app
-from rotting.league import _report
+from rotting.league import _regret, _report
 
 
 def test_the_league_on_two_scenarios(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_ones_own_policy_plays_beside_the_others(tmp_path: Path) -> None:
     assert {"mine", "made"} <= set(played.cells["av"]) & set(played.ranks())
     assert "made" not in played.cells["stationary_1"]
     assert played.cells["av"]["made"]["mean"] == played.cells["av"]["CTO"]["mean"]
-    shown = _report.figure(played, most=1).axes[0].get_legend_handles_labels()[1]
+    shown = _regret.figure(played, most=1).axes[0].get_legend_handles_labels()[1]
     assert {"mine", "made"} <= set(shown)
 
 

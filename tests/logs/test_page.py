@@ -210,9 +210,9 @@ def test_the_page_of_a_replay(rotten: Diagnosis, tmp_path: Path) -> None:
     data = json.loads((tmp_path / "replay.json").read_text())
     assert data["diagnosis"] == "rots"
     assert [each["name"] for each in data["policies"]] == list(named)
-    heads, rows = found.table()
-    assert heads == ["policy", "mean reward", "95 % interval", "bounds", "from the log"]
-    assert [row[0] for row in rows] == ["the log's own play", *named]
+    table = found.table()
+    assert table.headings == ["policy", "mean reward", "95 % interval", "bounds", "from the log"]
+    assert [row[0] for row in table.rows] == ["the log's own play", *named]
 
 
 @pytest.mark.parametrize(("share", "said"), [(1.0, "100 %"), (0.99999, "99.9 %"), (0.5, "50.0 %")])
@@ -221,7 +221,7 @@ def test_all_is_said_to_be_from_the_log_only_if_all_is(share: float, said: str) 
     found = replay(log, [policies.RoundRobin()], runs=2, resamples=0, compiled=False)
     (each,) = found
     changed = dataclasses.replace(found, policies=(dataclasses.replace(each, coverage=share),))
-    assert changed.table()[1][1][-1] == said
+    assert changed.table().cells()[1][-1] == said
 
 
 def test_a_pooled_replay_says_where_the_diagnosis_contradicts_it() -> None:

@@ -12,12 +12,12 @@ import pytest
 
 from log_rows import log_of, random_log, without_keys
 from rotting import Arm, Audience, Bernoulli, NoNoise, Scenario, models, policies, simulate
+from rotting._numbers import percent
 from rotting.logs import read
 from rotting.logs._log import Log
 from rotting.logs._replay.keyed import Each
 from rotting.logs._replay.replay import replay
 from rotting.logs._replay.request import short_tapes
-from rotting.logs._replay.result import share_text
 from rotting.logs._replay.runner import Replayer
 from rotting.logs._replay.sentences import availability
 from rotting.policies import Policy
@@ -199,7 +199,7 @@ def test_it_prints_and_becomes_data() -> None:
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert len(data["policies"][0]["resampled"]) == 4
     assert "simulated" in found.intervals
-    assert str(found).splitlines()[0].split()[0] == "policy"
+    assert str(found).splitlines()[2].split()[0] == "policy"
     assert "&lt;b&gt;" in found._repr_html_()
     assert "<b>" not in found._repr_html_()
     none = replay(log, {"<b>": policies.UCB1()}, resamples=0, runs=2).as_data()
@@ -286,8 +286,8 @@ def test_the_share_answered_is_the_same_in_table_and_sentence() -> None:
     found = replay(log, [policies.RoundRobin()], resamples=0, compiled=False)
     (each,) = found
     assert 0.0 < each.coverage < 1.0
-    assert each.sentence.startswith(f"{share_text(each.coverage)} of the decisions")
-    assert share_text(0.98699) == "98.6 %"
+    assert each.sentence.startswith(f"{percent(each.coverage)} of the decisions")
+    assert percent(0.98699) == "98.7 %"
 
 
 def test_an_estimate_outside_its_bounds_is_explained() -> None:
@@ -314,9 +314,9 @@ def test_bounds_only_has_no_estimate_and_compares_with_nothing() -> None:
         assert after.bounds == before.outer
         assert math.isnan(after.reward.mean)
         assert after.weighed is None
-    heads, rows = found.table()
-    assert heads == ["policy", "bounds", "from the log"]
-    assert [row[0] for row in rows] == [each.name for each in exact]
+    table = found.table()
+    assert table.headings == ["policy", "bounds", "from the log"]
+    assert [row[0] for row in table.rows] == [each.name for each in exact]
     said = str(found)
     assert "highest" not in said
     assert "than the log's own play" not in said

@@ -184,7 +184,7 @@ def test_p_values_are_of_a_hundred_trajectories(full: Reproduction) -> None:
     assert cell.p_value == 1e-6
     assert cell.hundreds_that_agree == 2
     assert cell.p_agrees
-    assert str(_tables.p_entry(cell)) == "<1e-5, 2 of 3 (<1e-5)"
+    assert _tables.p_entry(cell) == ("<1e-5, 2 of 3", "<1e-5", "yes")
 
 
 def test_the_setting_belongs_to_this_paper(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from rotting._show import plots
 from rotting._show.audience import (
     as_data,
     cap_line,
-    curve_rows,
+    curve_table,
     curve_title,
     difference,
-    share_rows,
+    share_table,
 )
 from rotting._show.audience_plots import curve_panel, share_dots
 from rotting.theory._caps import Cap
@@ -61,8 +61,9 @@ def test_shares_are_dots_and_hollow_where_keys_are_ignored(runs: int, tmp_path: 
 
 def test_rows_and_the_best_cap() -> None:
     found = standing()
-    header, rows = share_rows(found)
-    assert header[-1] == "keys"
+    table = share_table(found)
+    rows = table.cells()
+    assert table.headings[-1] == "keys"
     assert [row[0] for row in rows] == ["ours", "Capped(cap=2)", "Thompson"]
     assert [row[-1] for row in rows] == ["", "", "ignored"]
     assert rows[0][4] == ""
@@ -73,7 +74,7 @@ def test_rows_and_the_best_cap() -> None:
         "ours collects 8.2 % more."
     )
     one = standing(runs=1)
-    assert share_rows(one)[1][1][2:5] == ["-", "8", "-0.0500"]
+    assert share_table(one).cells()[1][2:5] == ["-", "8", "-0.0500"]
     assert cap_line(Standing("here", found.results, "Thompson", ["Thompson"])).endswith("pi_max.")
     assert cap_line(Standing("here", found.results, "Thompson", [])) == ""
 
@@ -103,8 +104,9 @@ def test_learnt_curves_as_rows_and_as_data() -> None:
     ]
     curves[3] = Curve(3, np.full(9, 0.9), None, None, None, None)  # the highest, never shown
     learnt = Learnt("ours", curves)
-    header, rows = curve_rows(learnt)
-    assert header == ["arm", "cap", "#1", "#2", "#3", "#5", "#8"]
+    table = curve_table(learnt)
+    rows = table.cells()
+    assert table.headings == ["arm", "cap", "#1", "#2", "#3", "#5", "#8"]
     assert [row[0] for row in rows] == ["3", *map(str, [12, 11, 10, 9, 8, 7, 6, 5, 4, 2, 1])]
     assert rows[0] == ["3", *["-"] * 6]
     assert rows[1] == ["12", "12", *["0.2667"] * 5]
@@ -115,6 +117,6 @@ def test_learnt_curves_as_rows_and_as_data() -> None:
     assert found["curves"]["arms"][0] == {"arm": 3, "cap": None, "worth": None}
     assert found["curves"]["arms"][1]["worth"]["8"] == pytest.approx(0.8 / 3.0)
     few = Learnt("ours", curves[:2])
-    assert curve_rows(few)[1][1][:2] == ["0", "-"]
+    assert curve_table(few).cells()[1][:2] == ["0", "-"]
     assert "12" not in curve_title(few)
     assert as_data(standing(), Learnt("ours", curves[3:4]))["curves"] is None

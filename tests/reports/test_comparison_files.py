@@ -10,7 +10,7 @@ import pytest
 from cases import scenarios
 from rotting import compare, policies
 from rotting._show.comparison import as_csv, as_tex
-from rotting._show.tex import escaped
+from rotting._table import escaped_tex
 
 SCENARIO = scenarios()["constants"]
 PLAYED = {"UCB1": policies.UCB1(), "a_b & 5 %": policies.Uniform()}
@@ -43,6 +43,6 @@ def test_a_single_run_has_no_interval() -> None:
 
 
 def test_what_latex_takes_for_signs() -> None:
-    assert escaped("a\\b{c}^2~<1") == (
+    assert escaped_tex("a\\b{c}^2~<1") == (
         r"a\textbackslash{}b\{c\}\textasciicircum{}2\textasciitilde{}$<$1"
     )

@@ -32,8 +32,8 @@ from rotting import (
     simulate,
     tune,
 )
+from rotting._numbers import figure
 from rotting._online.inspect import ARMS, curves_of_player
-from rotting._online.table import figure
 from rotting._show import means, notebook, plots
 from rotting.models import Family
 

@@ -8,7 +8,8 @@ import pytest
 
 from rotting import Arm, Gaussian, Scenario, compare, models, policies
 from rotting._show import pages, plots
-from rotting.league import _report as league_report
+from rotting._table import Cell, Table
+from rotting.league import _regret
 from rotting.league._entry import Entry
 from rotting.league._play import League
 
@@ -41,20 +42,21 @@ class Seen(HTMLParser):
 
 @pytest.mark.parametrize("text", NASTY)
 def test_nothing_slips_through(text: str) -> None:
-    cells: list[str | pages.Cell] = [text, pages.Cell(text, small=text, kind=text)]
-    page = pages.page(text, [pages.table([text, text], [cells]), pages.figures([("", text)])])
+    table = Table([text, text], [[text, Cell(text, beside=text, mark=text)]], title=text)
+    page = pages.page(text, [table.html(), pages.figures([("", text)])])
     seen = Seen(page)
     assert "script" not in seen.tags
     assert seen.tags.count("td") == 2
     assert "onmouseover" not in seen.attributes
-    assert seen.texts.count(text) == 5  # title, two headings, two cells
+    assert seen.texts.count(f"({text})") == 1
+    assert sum(each.strip() == text for each in seen.texts) == 5  # title, headings, cells
 
 
 def test_cells_that_are_more_than_text() -> None:
-    drawn = pages.table(["a"], [[pages.Cell("5", "(6)", kind="yes")], [pages.Cell("")], ["x"]])
-    assert '<td class="yes">5 <small>(6)</small></td>' in drawn
-    assert "<td></td>" in drawn
-    assert "<td>x</td>" in drawn
+    drawn = Table(["a"], [[Cell("5", "6", mark="yes")], [Cell("")], ["x"]]).html()
+    assert '<td class="yes" style="text-align: left">5 <small>(6)</small></td>' in drawn
+    assert '<td style="text-align: left"></td>' in drawn
+    assert '<td style="text-align: left">x</td>' in drawn
 
 
 def test_a_league_with_nasty_names() -> None:
@@ -65,9 +67,8 @@ def test_a_league_with_nasty_names() -> None:
     cells = {name: {"RAWUCB": dict(figures), name: dict(figures)}}
     league = League(cells, {name: Entry(name, scenario)}, 2, 0, 1.0)
     body = [
-        pages.table(*league_report.standing_rows(league)),
-        pages.table(*league_report.cell_rows(league, "mean")),
-        pages.figures([(plots.svg_text(league_report.figure(league)), name)]),
+        *_regret.sections(league),
+        pages.figures([(plots.svg_text(_regret.figure(league)), name)]),
     ]
     seen = Seen(pages.page(name, body))
     assert "script" not in seen.tags

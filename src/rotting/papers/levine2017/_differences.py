@@ -43,7 +43,7 @@ def _figures(cell: _tables.Cell, figure: str) -> str:
         share = 100 * cell.wins / cell.runs
         return f"The paper has {cell.paper_wins} of 100; here {share:.3g} of 100."
     ours = escape(p_value(cell.p_value))
-    return f"The paper has {escape(p_value(cell.paper_p_value))}; here {ours}."
+    return f"The paper has {escape(_tables.paper_p(cell.paper_p_value))}; here {ours}."
 
 
 def _seeds(cell: _tables.Cell, figure: str, b: float) -> str:

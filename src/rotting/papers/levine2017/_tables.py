@@ -174,7 +174,7 @@ def as_data(reproduction: Reproduction, command: str = "") -> dict[str, Any]:
                 "row": row,
                 "column": column,
                 "wins": wins,
-                "p_value": _paper_p(_published.p_value(setup, row, column)),
+                "p_value": paper_p(_published.p_value(setup, row, column)),
             }
             for row, columns in _published.WINS[setup].items()
             for column, wins in columns.items()
@@ -201,14 +201,14 @@ def as_csv(reproduction: Reproduction) -> str:
         for cell in found:
             row = [version, cell.setup, cell.row, cell.column, cell.wins, cell.runs]
             row += [repr(cell.p_value), cell.hundreds_that_agree, len(cell.p_values)]
-            rows.append([*row, cell.paper_wins, _paper_p(cell.paper_p_value)])
+            rows.append([*row, cell.paper_wins, paper_p(cell.paper_p_value)])
     return Table(columns, rows).csv()
 
 
 _MARKS = {True: "yes", False: "no", None: ""}  # None where they are not compared
 
 
-def _paper_p(value: float | None) -> str:
+def paper_p(value: float | None) -> str:
     """A p-value of the paper, which has None for the smallest."""
     return show_p(0.0 if value is None else value)
 
@@ -223,7 +223,7 @@ def p_entry(cell: Cell) -> _table.Cell:
     ours = show_p(cell.p_value)
     if len(cell.p_values) > 1:
         ours += f", {cell.hundreds_that_agree} of {len(cell.p_values)}"
-    return _table.Cell(ours, _paper_p(cell.paper_p_value), _MARKS[cell.p_agrees])
+    return _table.Cell(ours, paper_p(cell.paper_p_value), _MARKS[cell.p_agrees])
 
 
 def matrix(found: Sequence[Cell], title: str = "") -> Table:
