@@ -84,7 +84,7 @@ def test_the_demo_of_the_first_page_loses_what_it_says() -> None:
 
 
 def test_every_figure_names_a_command_that_is_there() -> None:
-    table = README[README.index("## What it is worth") : README.index("## Where to go next")]
+    table = README[README.index("## Results") : README.index("## Where to go next")]
     rows = [line for line in table.splitlines() if line.startswith("| ") and "`" in line]
     assert len(rows) == 5
     for row in rows:
@@ -97,6 +97,6 @@ def test_every_figure_names_a_command_that_is_there() -> None:
 def test_it_is_one_screen() -> None:
     """Of an editor or a browser on a desk: the text, without its picture, in 80 lines."""
     assert len(README.splitlines()) <= 80
-    for way in ("## Decide online", "## Ask a log", "## Reproduce the paper"):
+    for way in ("## Decide online", "## Read a log", "## Reproduce the paper"):
         block = README[README.index(way) :].partition("```\n\n")[0]
         assert len(block.splitlines()) <= 10, way
