@@ -71,9 +71,9 @@ def test_speed() -> None:
 
 
 def test_the_demo_of_the_first_page_loses_what_it_says() -> None:
-    text = (ROOT / "docs" / "start.md").read_text()
-    (ucb1,) = re.findall(r"loses\s+about\s+([\d,]+):\s+its\s+average", text)
-    (wswa,) = re.findall(r"recent rewards only, loses\s+about ([\d,]+)\.", text)
+    text = " ".join((ROOT / "docs" / "start.md").read_text().split())
+    (ucb1,) = re.findall(r"loses about ([\d,]+): its average", text)
+    (wswa,) = re.findall(r"recent rewards only, loses about ([\d,]+)\.", text)
     policies = levine2017.reported_policies("non_parametric")
     lost = {
         name: simulate(policies[name], levine2017.non_parametric(), runs=20).mean_regret[-1]
