@@ -1,6 +1,7 @@
 """Rewards that are amounts of money: which verdicts does a diagnosis give, and which are wrong?
 
     python benchmarks/log_amounts.py [--logs 8] [--first-seed 0] [--workers 2] [--only TEXT]
+        [--recorded]
 
 Logs as those of log_study.py, but of amounts: sales (nothing is paid in most rows, else a lognormal
 amount), and lognormal amounts without zeros. Beside them what is said if one asks otherwise:
@@ -36,7 +37,6 @@ KEYS = 3000
 MOSTLY = 0.75  # zeros, with which a rate is the chance to pay and not what is paid
 LEAVING = ("nobody", "rate", "both")
 RIGHT = {"constant": "does-not-rot", "rested": "rots"}
-BEGIN, END = "<!-- amounts -->", "<!-- end of amounts -->"  # of the table in docs/guides/logs.md
 
 
 class Cell(NamedTuple):
@@ -140,19 +140,12 @@ def lines(rows: list[dict[str, Any]]) -> list[list[str]]:
     return found
 
 
-def document() -> None:
-    """Put the recorded table into docs/guides/logs.md."""
-    folder = Path(__file__).parent
-    found = json.loads((folder / "results" / "log_amounts.json").read_text())
-    page = folder.parent / "docs" / "guides" / "logs.md"
-    before, _, rest = page.read_text().partition(BEGIN)
-    table = ["| amounts | truth | logs | right | cannot tell | wrong | otherwise: right |"]
-    table[0] += " cannot tell | wrong |"
-    table.append("|---|---|---|---|---|---|---|---|---|")
-    table += ["| " + " | ".join(line) + " |" for line in lines(found["rows"])]
-    page.write_text(
-        before + BEGIN + "\n" + "\n".join(table) + "\n\n" + END + rest.partition(END)[2]
-    )
+def show(rows: list[dict[str, Any]]) -> None:
+    """Print the table: the verdicts on the amounts, and those with the remedy."""
+    table = Table("amounts", "truth", "logs", *(2 * SHOWN), box=None)
+    for line in lines(rows):
+        table.add_row(*line)
+    Console(width=120).print(table)
 
 
 def main() -> int:
@@ -161,10 +154,11 @@ def main() -> int:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="cells whose name has this; nothing is kept")
-    parser.add_argument("--document", action="store_true", help="only put the table into the docs")
+    parser.add_argument("--recorded", action="store_true", help="print the table on record only")
     asked = parser.parse_args()
-    if asked.document:
-        document()
+    if asked.recorded:
+        results = Path(__file__).parent / "results" / "log_amounts.json"
+        show(json.loads(results.read_text())["rows"])
         return 0
     begin = time.perf_counter()
     seeds = range(asked.first_seed, asked.first_seed + asked.logs)
@@ -172,13 +166,9 @@ def main() -> int:
     with ProcessPoolExecutor(asked.workers, mp_context=get_context("spawn")) as pool:
         work = [pool.submit(verdicts, cell, seeds) for cell in chosen]
         rows = [row_of(c, one.result()) for c, one in zip(chosen, work, strict=True)]
-    table = Table("amounts", "truth", "logs", *(2 * SHOWN), box=None)
-    for line in lines(rows):
-        table.add_row(*line)
-    Console(width=120).print(table)
+    show(rows)
     if not asked.only:
         record("log_amounts", rows, seconds=round(time.perf_counter() - begin))
-        document()
     return 0
 
 

@@ -1,6 +1,7 @@
 """Can a diagnosis be believed? Verdicts on made-up logs whose truth is known.
 
     python benchmarks/log_study.py [--logs 200] [--constant 500] [--workers 2] [--only TEXT]
+        [--recorded]
 
 Every cell is a truth, a way to leave, starts, and kind of rewards, with the right verdict said
 beforehand (`RIGHT`, `WHY_NOT`). A false alarm is any wrong verdict that claims something. About an
@@ -41,7 +42,6 @@ SUCCESS = "stories end with their first success: frailty and fatigue look the sa
 THETA = {"rested": 0.3, "both": 0.3, "recovering": 0.5, "constant": 0.3, "restless": 0.3}
 WEAK = 0.15
 LEAVING = ("nobody", "rate", "failure", "success", "both")
-BEGIN, END = "<!-- study -->", "<!-- end of study -->"  # of the table in docs/guides/logs.md
 FALSE, SURE = 0.05, 0.01  # the rate of false alarms, and how sure an excess must be
 
 
@@ -149,31 +149,18 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
     console.print(table)
 
 
-def markdown(rows: list[dict[str, Any]]) -> str:
-    """The table of the documents: a line a truth, a column a way to leave."""
-    lines = ["| truth | leaving | right verdict | right | cannot tell | false alarms |"]
-    lines.append("|---|---|---|---|---|---|")
-    for row in rows:
-        truth, _, rest = row["name"].partition(", ")
-        unknown = "" if row["right"] == UNKNOWN else f"{row['unknown_share']:.3f}"
-        cells = [truth, rest, f"`{row['right']}`", f"{row['right_share']:.3f}", unknown]
-        lines.append("| " + " | ".join([*cells, f"{row['false_share']:.3f}"]) + " |")
-    return "\n".join(lines)
+def totals(logs: int, false_share: float, short: list[str], console: Console) -> None:
+    """The share of false alarms over all cells, and what was missed."""
+    console.print(f"False alarms: {100 * false_share:.2f} % of {logs} logs.")
+    for line in short:
+        console.print(f"missed: {line}")
 
 
-def document() -> None:
-    """Put the recorded table into docs/guides/logs.md."""
-    folder = Path(__file__).parent
-    found = json.loads((folder / "results" / "log_study.json").read_text())
-    page = folder.parent / "docs" / "guides" / "logs.md"
-    before, _, rest = page.read_text().partition(BEGIN)
-    after = rest.partition(END)[2]
-    missed = [f"- missed: {line}" for line in found["missed"]]
-    told = (
-        f"Together: false alarms in {100 * found['false_share']:.1f} % of {found['logs']:,} logs."
-    )
-    body = "\n\n".join([markdown(found["rows"]), "\n".join([told, *missed])])
-    page.write_text(f"{before}{BEGIN}\n{body}\n\n{END}{after}")
+def recorded(console: Console) -> None:
+    """Print the study on record, without playing it."""
+    found = json.loads((Path(__file__).parent / "results" / "log_study.json").read_text())
+    show(found["rows"], console)
+    totals(found["logs"], found["false_share"], found["missed"], console)
 
 
 def main() -> int:
@@ -185,12 +172,12 @@ def main() -> int:
     parser.add_argument(
         "--only", default="", help="cells whose name has this text; nothing is kept"
     )
-    parser.add_argument("--document", action="store_true", help="only put the table into the docs")
+    parser.add_argument("--recorded", action="store_true", help="print the study on record only")
     asked = parser.parse_args()
-    if asked.document:
-        document()
-        return 0
     console = Console(width=120)
+    if asked.recorded:
+        recorded(console)
+        return 0
     rows = []
     begin = time.perf_counter()
     chosen = [cell for cell in cells() if asked.only in cell.name]
@@ -213,13 +200,10 @@ def main() -> int:
     short = missed(rows)
     logs = sum(row["logs"] for row in rows)
     alarms = sum(row["false_alarms"] for row in rows)
-    console.print(f"False alarms: {alarms} of {logs} logs, {alarms / logs:.4f}.")
-    for line in short:
-        console.print(f"missed: {line}")
+    totals(logs, alarms / logs, short, console)
     if not asked.only:
         about = {"logs": logs, "false_share": alarms / logs, "missed": short}
         record("log_study", rows, **about, seconds=round(time.perf_counter() - begin))
-        document()
     return 1 if short else 0
 
 
