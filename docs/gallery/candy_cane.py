@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Kaggle's Candy Cane Contest
 #
-# In a contest of 2020 bots played a hundred vending machines, 2,000 pulls in all. Each machine starts
-# with its own chance to give a candy cane, from 0 to 1, and every pull multiplies it by 0.97. There
-# bots met in pairs; here each plays alone. Which policy collects most?
+# In a contest of 2020 bots played a hundred vending machines, 2,000 pulls in all. Each machine
+# starts with its own chance to give a candy cane, from 0 to 1, and every pull multiplies it by
+# 0.97. There bots met in pairs; here each plays alone. Which policy collects most?
 #
 # **What to see.** Above, shares of the candy that optimal play with known chances collects.
 # `Guarded` is given the rule (the 0.97) and leads; `SteadyUCB` is not and comes close. CTO has the
