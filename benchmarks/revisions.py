@@ -10,8 +10,9 @@ code lie) is part of the spread; the two are asked in turn, old new new old: bot
 neighbours. Of the short slices that a process needs for the same work the least counts: what
 others do on the machine only ever adds. A round gives one ratio new / old for each policy. Printed
 are the geometric mean of the rounds and its 95 % interval (Student's, on logarithms); an upper end
-above 1.05 is marked. A policy whose interval is still wide after all rounds plays more of them; the
-width decides, not where it lies, since playing until a result pleases proves nothing.
+above 1.05 is marked; a revision compared with itself has exceeded that, too. A policy whose
+interval is still wide after all rounds plays more of them; the width decides, not where it lies,
+since playing until a result pleases proves nothing.
 
 decisions: simulate(threads=1), after a warm-up; pi_max is then in the cache of both.
 online: select and update in turn, compiled; batches: 100 decisions and 100 rewards in turn;

@@ -18,10 +18,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from record import publish, put_table, record
-from rotting import Comparison, compare, stats
-from rotting._experiments.tuning import tune
-from rotting._numbers import p_value
+from record import publish, record
+from rotting import Comparison, compare
+from rotting.experiments import stats
+from rotting.experiments.tuning import tune
 from rotting.papers import levine2017
 from rotting.papers.levine2017 import _measured, _published
 from rotting.papers.levine2017._reproduction import GRID_RUNS
@@ -139,16 +139,6 @@ def main() -> None:
     record("table1_seeds", usual, other_b=other, agreement=of_seeds, windows=chosen)
     publish("levine2017", "seeds", of_seeds)
     publish("levine2017", "windows", chosen)
-    cells = [[_in_words(of_seeds[b][k]) for b in of_seeds] for k in range(len(SEEDS))]
-    header = ["seed", *(f"B = {b}" for b in of_seeds)]
-    rows = [[str(seed), *row] for seed, row in zip(SEEDS, cells, strict=True)]
-    put_table("paper/readings.md", "seeds", header, rows)
-
-
-def _in_words(row: dict[str, Any]) -> str:
-    return (
-        f"{row['agree']}; not: {', '.join(row['differ'])}" if row["differ"] else str(row["agree"])
-    )
 
 
 if __name__ == "__main__":

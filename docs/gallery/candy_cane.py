@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Kaggle's Candy Cane Contest
 #
-# In 2020 Kaggle asked for bots that play a hundred vending machines, 2,000 pulls in all. Each
-# machine begins with a chance of its own to give a candy cane, anywhere from 0 to 1, and every pull
-# multiplies that chance by 0.97. There bots met in pairs; here each plays alone. Who collects most?
+# In a contest of 2020 bots played a hundred vending machines, 2,000 pulls in all. Each machine
+# starts with its own chance to give a candy cane, from 0 to 1, and every pull multiplies it by
+# 0.97. There bots met in pairs; here each plays alone. Which policy collects most?
 #
-# **What to see.** Above, what share of the candy each takes of what a player would take who knows
-# all chances. `Guarded` has read the rules (it knows the 0.97) and is ahead; `SteadyUCB` knows
-# nothing and is close behind. CTO knows the rules, too, but pulls fewer than half of the machines
-# more than five times; the best play does so with two thirds. Below, how pulls are spread.
+# **What to see.** Above, shares of the candy that optimal play with known chances collects.
+# `Guarded` is given the rule (the 0.97) and leads; `SteadyUCB` is not and comes close. CTO has the
+# rule, too, but pulls fewer than half of the machines more than five times; optimal play does so
+# with two thirds. Below, the distribution of pulls.
 
 # %%
 import numpy as np

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Three for each user? What a frequency cap leaves on the table
 #
-# You show four creatives to many users, and each user tires of what they have seen. A frequency
-# cap is one number for all creatives. Which number is best, and what does a policy earn that
-# learns from the clicks how each creative wears out?
+# You show four creatives to many users, and each user tires of what they have seen. A frequency cap
+# is one number for all creatives. Which number is best, and what does a policy earn that learns
+# each creative's wear-out curve from the clicks?
 #
-# **What to see.** Each dot is a share of the clicks that the best possible play takes, which knows
-# every curve. No cap comes near it. A low one is soon reached by all creatives, which are then all
-# allowed again; a high one stops the creative that never wears out, and worn-out ones fill its
-# place. `Fatigue` learns a curve for each creative, and needs no cap.
+# **What to see.** Each dot is a share of the clicks of optimal play with known curves. No cap comes
+# near it. All creatives soon reach a low cap and are then all allowed again; a high cap stops the
+# creative that never wears out, and worn-out ones fill its place. `Fatigue` learns a curve for each
+# creative and needs no cap.
 
 # %%
 import rotting
@@ -24,7 +24,7 @@ creatives = {
 scenario = Scenario(creatives.values(), Bernoulli(), horizon=60_000, audience=Audience(keys=1_200))
 
 # %% [markdown]
-# The caps stand around Thompson sampling, a bandit that takes all users for one.
+# The caps wrap Thompson sampling, a bandit that does not distinguish users.
 
 # %%
 bandit = policies.Thompson()

@@ -1,13 +1,12 @@
 # %% [markdown]
 # # A hundred creatives that come and go
 #
-# Every 400 visits a new creative starts and the oldest one ends, as on any real site; 25 are live
-# at a time, and each fades as it is shown. A policy must find out about newcomers quickly, and not
-# cling to old favourites.
+# Every 400 visits a new creative starts and the oldest one ends; 25 are live at a time, and each
+# wears out as it is shown. A policy must try new ones quickly and leave old favourites in time.
 #
-# **What to see.** Each row is a creative: grey while it lives, darker the more of the visits it is
-# shown in. UCB1 gives much to every newcomer, and spreads the rest thinly over all that live.
-# `SteadyUCB` keeps to a few at a time, leaves them when they fade, and takes more clicks.
+# **What to see.** Each row is a creative: grey while it is live, darker the larger its share of
+# visits. UCB1 gives much to every new creative and spreads the rest thinly over all that are live.
+# `SteadyUCB` concentrates on a few, leaves them when they wear out, and gets more clicks.
 # %%
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap

@@ -1,16 +1,16 @@
 # %% [markdown]
 # # What a million runs show that a hundred do not
 #
-# The paper compares policies by a hundred runs. That is enough for a mean. It is not enough for the
-# question "how bad can it get?", for the worst of many runs is not among the first hundred.
+# The paper compares policies by a hundred runs. That is enough for a mean, but not for "how bad can
+# it get?": the worst of many runs is not among the first hundred.
 #
-# **What to see.** How many of the runs have a regret above x, in the paper's setup AV; both axes
-# are logarithmic. Pale: the first hundred runs, which end early. Full: ten thousand. CTO's mean is
-# less than a tenth of wSWA's, but its worst run is not far from wSWA's worst.
+# **What to see.** The share of runs with regret above x, in the paper's setup AV, on logarithmic
+# axes. Pale: the first hundred runs, which end early. Full: ten thousand. CTO's mean is less than a
+# tenth of wSWA's, but its worst run is not far from wSWA's worst.
 #
-# Ten thousand runs of each are drawn here, so that two cores do. With an NVIDIA GPU and
-# `pip install 'rotting[cuda]'` set `RUNS = 1_000_000` and nothing else: the first ten thousand are
-# the same runs, decision for decision unless rounding decides a tie.
+# Ten thousand runs of each are drawn here, enough for two cores. With an NVIDIA GPU and `pip
+# install 'rotting[cuda]'` set `RUNS = 1_000_000`: the first ten thousand are the same runs,
+# decision for decision unless rounding decides a tie.
 # %%
 import numpy as np
 from numba import cuda

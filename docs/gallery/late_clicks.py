@@ -1,14 +1,13 @@
 # %% [markdown]
 # # Late clicks, and clicks that never come
 #
-# You show a creative now. A click comes later, if at all, and nobody ever tells you "no click".
-# How long should the player wait, and what should it make of silence?
+# You show a creative now. A click comes later, if at all, and "no click" is never reported. How
+# long should the player wait, and how should it count silence?
 #
-# **What to see.** Clicks come 200 decisions late on average. Who reports nothing but clicks (red)
-# does no better than equal shares: the player hears that everything is always clicked. With
-# `reward_window` and `default_reward=0.0` silence becomes a zero after so many decisions. A short
-# window takes late clicks for silence, and a long one learns late. In between little is lost
-# against a player that hears everything at once (green).
+# **What to see.** Clicks come 200 decisions late on average. Reporting only clicks (red) does no
+# better than equal shares: to the player everything is always clicked. With `reward_window` and
+# `default_reward=0.0` silence becomes a zero at the end of the window. A short window misses late
+# clicks, a long one delays learning. In between little is lost against immediate rewards (green).
 # %%
 import warnings
 from collections import defaultdict

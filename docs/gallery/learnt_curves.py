@@ -1,14 +1,14 @@
 # %% [markdown]
 # # What the clicks have taught: a wear-out curve for every creative
 #
-# A policy has shown four creatives to two thousand users and seen who clicked. What does it now
-# think of each creative, and how often should one user see it?
+# A policy has shown four creatives to two thousand users and seen the clicks. What has it learnt
+# about each creative, and how often should one user see it?
 #
-# **What to see.** In each panel the line is what was learnt of the n-th showing to one user, the
-# band what it holds possible (95 %), and the dots the truth. Bands are wide where it has stopped
-# looking: nobody needs to know how bad spring is at its tenth showing. The vertical line is the
-# learnt cap, after which the best play turns to another creative. Autumn has none: it is what is
-# left when the others are worn out.
+# **What to see.** In each panel the line is the estimate for the n-th showing to one user, the band
+# its 95 % interval, and the dots are the truth. Bands are wide where the policy stopped exploring:
+# it does not need to know how bad spring is at its tenth showing. The vertical line is the learnt
+# cap, after which optimal play turns to another creative. Autumn has none: it remains when the
+# others are worn out.
 
 # %%
 import numpy as np
@@ -26,7 +26,7 @@ showings = np.arange(1, 100_001)
 means = np.stack([arm.mean(showings) for arm in truth.values()])
 
 # %% [markdown]
-# The player decides for a hundred users at a time; the clicks are made up by the true curves.
+# The player decides for a hundred users at a time; clicks are drawn from the true curves.
 
 # %%
 player = policies.Fatigue().audience(list(truth), seed=0)

@@ -2,13 +2,13 @@
 # # Ask your click log: does it wear out, and what else could you have earned?
 #
 # You have a table of who was shown what, when, and whether they clicked. The log here is a small
-# made-up one that comes with the package. Does it wear out, or did just those leave who click?
-# And what would another policy have earned on the same users?
+# synthetic one from the package. Do its creatives wear out, or did just those users leave who
+# click? And what would another policy have earned on the same users?
 #
-# **What to see.** Left: the grey dots are the click rates as they stand in the log. They fall fast,
-# but part of that is selection: those who stay are not those who left. The line is what remains
-# with leaving accounted for, and it still falls. Right: the log replayed. `Fatigue`, which knows
-# that creatives wear out for each user, earns most; the last printed line says how sure that is.
+# **What to see.** Left: the grey dots are the raw click rates. They fall fast, but part of that is
+# selection: users who stay differ from users who left. The line is what remains after correction
+# for leaving, and it still falls. Right: the log replayed. `Fatigue`, which models wear-out for
+# each user, earns most; the last printed line has the differences and their intervals.
 
 # %%
 from importlib.resources import files
@@ -23,7 +23,7 @@ print(found.headline)
 print(found["selection"].verdict)
 
 # %% [markdown]
-# A replay answers each decision by the reward that the log has for that creative and showing.
+# A replay answers each decision with the reward that the log has for that creative and showing.
 
 # %%
 replayed = logs.replay(log, [policies.UCB1(), policies.Fatigue()], runs=5, resamples=40, seed=0)

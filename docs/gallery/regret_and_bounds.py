@@ -2,11 +2,11 @@
 # # What the theorems promise, and what happens
 #
 # The paper bounds the regret of SWA (Theorem 3.1) and of wSWA (Corollary 3.1.1). Such a bound must
-# hold for the worst arms that there can be. How far is it from what you will see?
+# hold for the worst possible arms. How far is it from the regret that you will see?
 #
-# **What to see.** Both axes are logarithmic. A bound says something only where it lies below the
-# grey line, the most that anybody can lose. Measured regret lies far below both bounds. The bounds
-# grow like T^(2/3), but for a logarithm: slower than T. They are promises for long runs.
+# **What to see.** Both axes are logarithmic. A bound is informative only below the grey line, the
+# largest possible regret. Measured regret lies far below both bounds. The bounds grow like T^(2/3),
+# but for a logarithm: slower than T. They are promises for long runs.
 
 # %%
 import dataclasses

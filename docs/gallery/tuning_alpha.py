@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Tuning alpha, and not fooling yourself
 #
-# wSWA has one knob, alpha: how long the window of recent rewards is. What does turning it gain, and
-# is the best value only good for the runs on which it was chosen?
+# wSWA has one parameter, alpha: the length of its window of recent rewards. What does tuning it
+# gain, and is the best value good only for the runs on which it was chosen?
 #
-# **What to see.** The line is the tuning, on runs made for that. The dots are the same alphas
-# again, with another seed. The valley is in the same place, and what tuning chose, the paper's 0.2,
-# is as good on new runs. There 0.1 does as well: two neighbours at the bottom cannot be told apart.
-# The alpha with the least *bound* is too careful: it has about twice the regret.
+# **What to see.** The line is the tuning, on its own runs. The dots are the same alphas with
+# another seed. The valley is in the same place, and the tuned value, the paper's 0.2, is as good on
+# new runs. There 0.1 does as well: two neighbours at the bottom cannot be told apart. The alpha
+# with the least *bound* is too cautious: it has about twice the regret.
 
 # %%
 import rotting

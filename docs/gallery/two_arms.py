@@ -1,12 +1,12 @@
 # %% [markdown]
 # # The two arms of the paper, step by step
 #
-# One arm pays 0.5 for ever. The other pays 1, but only 7,500 times; after that it pays 0.4. A
-# policy sees noisy rewards and none of these numbers. What do UCB1 and wSWA do, pull by pull?
+# One arm always pays 0.5. The other pays 1 for 7,500 pulls, and 0.4 after that. A policy sees noisy
+# rewards and none of these numbers. What do UCB1 and wSWA do, pull by pull?
 #
 # **What to see.** Each policy has a marker on each arm, which moves to the right with every pull.
-# At first both walk along the good arm. Then it falls. wSWA soon turns to the other; UCB1 goes on
-# along the fallen one, and gives the other few pulls. The animation shows the same run.
+# At first both walk along the good arm. Then it falls. wSWA soon turns to the other; UCB1 stays and
+# gives the other few pulls. The animation shows the same run.
 # %%
 import numpy as np
 from matplotlib.animation import FuncAnimation, PillowWriter

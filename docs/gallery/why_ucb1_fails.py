@@ -1,13 +1,12 @@
 # %% [markdown]
 # # Why UCB1 fails when arms rot
 #
-# Two options. "Steady" always pays 0.5. "Falls" pays 1, until it has been used 7,500 times; then it
-# pays 0.4 for ever. UCB1 is the bandit that most people begin with. How long does it need to see
-# that the good days are over?
+# Two options. "Steady" always pays 0.5. "Falls" pays 1 for 7,500 uses, and 0.4 after that. UCB1 is
+# the bandit that most people start with. How long does it take to notice the fall?
 #
-# **What to see.** Above, one run: UCB1 believes in the mean of *all* rewards of "falls". The old
-# ones hold it up, so the belief sinks slowly while the truth lies far below. Below, it pays for
-# that in every later round. wSWA looks at recent rewards only, and soon turns away.
+# **What to see.** Above, one run: UCB1 uses the mean of *all* rewards of "falls". The old ones hold
+# it up, so the estimate sinks slowly while the truth lies far below. Below, that costs it reward in
+# every later round. wSWA uses recent rewards only, and soon turns away.
 
 # %%
 import numpy as np

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # What a wrong family costs, and how Guarded notices
 #
-# You told the policy how your arms rot, and you were wrong. CTO will believe you for ever.
-# `Guarded` takes your word while the rewards fit it. What does each lose?
+# You specified how your arms rot, and you were wrong. CTO uses the family for ever; `Guarded` uses
+# it while the rewards fit. What does each lose?
 #
-# **What to see.** Above, the family is right: who uses it has less than a tenth of the regret of
-# `SteadyUCB`, which needs none. Below, plateaus are four times as long as the family says. CTO
-# believes on and pays. `Guarded` sees that sums of rewards are not what the family expects, gives
-# it up, and ends where `SteadyUCB` does. The last lines printed show when.
+# **What to see.** Above, the family is right: policies that use it have less than a tenth of the
+# regret of `SteadyUCB`, which needs none. Below, plateaus are four times as long as the family
+# says. CTO keeps the family and loses. `Guarded` finds that sums of rewards do not match the
+# family, drops it, and ends where `SteadyUCB` does. The last printed lines show when.
 
 # %%
 import numpy as np

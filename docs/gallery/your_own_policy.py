@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Your own policy against all others
 #
-# You have an idea for a policy. Anything with `select()` and `update(decision, reward)` can be
+# You have an idea for a policy. Any object with `select()` and `update(decision, reward)` can be
 # played as it is, on the same bandits as every policy of the league.
 #
 # **What to see.** Mean regret in the paper's setup AV: less is better. The policy of this page,
-# `Recent`, takes the arm with the best mean of its last fifty rewards, and now and then any arm.
-# That is enough to beat UCB1 and SWUCB. Most policies made for rotting arms are better still, and
-# those that know how arms may rot (`Guarded`, `Posterior`, `LCTO`) are far ahead.
+# `Recent`, takes the arm with the best mean of its last fifty rewards, and sometimes a random one.
+# That is enough to beat UCB1 and SWUCB. Most policies made for rotting arms are better, and those
+# with a known family (`Guarded`, `Posterior`, `LCTO`) are far ahead.
 # %%
 from collections import deque
 

@@ -81,7 +81,7 @@ class Scratch(NamedTuple):
     """Arrays that the loops work in. Compiled, they allocate nothing: no reference counting."""
 
     key: random.Draw  # of each arm's reward stream
-    step: random.Draw  # of each arm's reward stream
+    step: random.Draw  # the same; making it from the key for each draw is no faster
     ahead: FloatArray  # the next reward of each arm, prefetched
     pulls: IntArray  # of each arm
     draw: random.Draw  # the policy's own random numbers

@@ -140,6 +140,8 @@ def normal_at(key: Any, step: Any, counter: Any) -> Any:
 @wrapping
 def normal_from(edge: Any, height: Any, key: Any, step: Any, counter: Any) -> Any:
     """The same with the ziggurat's tables given: a GPU reads them faster than constants."""
+    # numba puts global arrays into a GPU's constant memory, where threads of a warp that read
+    # different addresses wait for each other: UCB1 is then several times slower
     bits = mix(key + counter * step)
     layer = np.int64(bits & _LAYER_MASK)
     x = np.float64(np.int64(bits) >> 10) * _TO_UNIT * edge[layer]

@@ -1,7 +1,8 @@
 """Scans of the open arms for the highest index, each with its rule for ties.
 
 A branch that is predicted right costs next to nothing; a chain of comparisons, each waiting for the
-one before, does not. That is why some of these are longer than they need to be.
+one before, does not. That is why some of these are longer than they need to be. On a CPU scans
+without branches were slower.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from rotting.kernel.state import Finite, Numbers, Place, Uncleared, Within
 from rotting.models._families import CACHED, Family, ordered_rows
 from rotting.policies.parts.nearest import nearest, nearest_of_all
 
-CHUNK = 8  # a cache line of rewards
+CHUNK = 8  # a cache line of rewards; larger chunks are no faster
 _MASK = CHUNK - 1
 NOWHERE = -1
 PROMPT = -1  # an arm whose rewards have come in order, none missing
