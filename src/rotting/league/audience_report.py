@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from rotting.league.audience_playing import beaten, is_cap
@@ -70,6 +71,23 @@ def _cap_of(name: str) -> str:
     ('8, resting', 'none')
     """
     return name.partition("(cap=")[2].replace(")", "") if is_cap(name) else "none"
+
+
+def summary_rows(data: Data) -> tuple[list[str], list[list[str]]]:
+    """One row a policy: mean share, mean difference, and in how many scenarios it is clear."""
+    rows = []
+    for column in columns(data):
+        cells = (cell_of(scenario, column) for scenario in data["scenarios"].values())
+        found = [cell[1] for cell in cells if cell is not None]
+        mean_of = {key: mean(cell[key] for cell in found) for key in ("share", "difference")}
+        better = sum(cell["low"] > 0.0 for cell in found)
+        worse = sum(cell["high"] < 0.0 for cell in found)
+        compared = [f"{mean_of['difference']:+.4f}", str(better), str(worse)]
+        if any(scenario["compared_with"] == column for scenario in data["scenarios"].values()):
+            compared = ["", "", ""]
+        rows.append([column, str(len(found)), f"{mean_of['share']:.4f}", *compared])
+    header = ["policy", "scenarios", "mean share", "mean difference", "better in", "worse in"]
+    return header, rows
 
 
 def beaten_rows(data: Data) -> tuple[list[str], list[list[str]]]:
@@ -155,11 +173,11 @@ def write(data: Data, folder: Path) -> None:
 
 
 def renewed(page: str, groups: Mapping[str, Data]) -> str:
-    """A page in Markdown with the tables of these groups made anew, all else as it was.
+    """A page in Markdown with the tables of these groups replaced, all else unchanged.
 
-    A table stands between `<!-- shares of GROUP -->`, or `<!-- beaten in GROUP -->`, and
-    `<!-- end -->`. A group that was not played has none. Above shares stands a picture,
-    ../images/GROUP_league.svg.
+    A table stands between `<!-- shares of GROUP -->` (a summary by policy, below the picture
+    ../images/GROUP_league.svg) or `<!-- beaten in GROUP -->`, and `<!-- end -->`. A group that was
+    not played has none.
 
     >>> renewed("<!-- shares of audience -->old<!-- end -->, and words", {})
     '<!-- shares of audience --><!-- end -->, and words'
@@ -173,7 +191,7 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
             text = f"\n{_markdown(*beaten_rows(data))}\n"
             if what == "shares of":
                 shown = f"![Shares of pi_max by scenario and policy](../images/{group}_league.svg)"
-                text = f"\n{shown}\n\n{_markdown(*standing_rows(data, FAR_BELOW))}\n"
+                text = f"\n{shown}\n\n{_markdown(*summary_rows(data))}\n"
         return f"<!-- {what} {group} -->{text}<!-- end -->"
 
     marks = r"<!-- (shares of|beaten in) (\w+) -->.*?<!-- end -->"
@@ -183,6 +201,6 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
 def _markdown(header: list[str], rows: list[list[str]]) -> str:
     if not rows:
         return "Nowhere by more than chance explains."
-    named = [[f"`{row[0]}`", *row[1:]] for row in rows]
+    named = [[f"`{row[0]}`" if row[0].isidentifier() else row[0], *row[1:]] for row in rows]
     lines = [header, ["---"] * len(header), *named]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
