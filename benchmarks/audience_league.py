@@ -3,8 +3,9 @@
     python benchmarks/audience_league.py [--runs 20] [--seed 0] [--page]
 
 Plays the groups `audience` and, once its seed is chosen, `audience_drawn`; keeps the figures in
-benchmarks/results/audience_league.json, and puts tables and picture made from them into
-docs/reference/audience-league.md. With --page only that, from the figures at hand.
+benchmarks/results/audience_league.json, prints them by scenario, and puts summaries and pictures
+made from them into docs/reference/audience-league.md. With --page only that, from the figures at
+hand.
 """
 
 from __future__ import annotations
@@ -14,10 +15,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rotting._progress import bar
-from rotting._provenance import machine, versions
-from rotting._show import plots
-from rotting._show.data import json_text
+from rotting.cli import console
 from rotting.league import AUDIENCES
 from rotting.league import _play as playing
 from rotting.league import _share as report
@@ -38,9 +36,11 @@ def play(group: str, runs: int, seed: int) -> dict[str, Any]:
 
 
 def write_page(groups: dict[str, Any]) -> None:
-    """Tables into the page, and a picture for each group."""
+    """Print each group, put summaries into the page, and draw a picture of each group."""
     PAGE.write_text(report.renewed(PAGE.read_text(encoding="utf-8"), groups), encoding="utf-8")
     for group, data in groups.items():
+        title = f"{group}: {data['runs']} runs each: share of pi_max, differences"
+        console.table(*report.standing_rows(data), title)
         drawn = report.figure(data).figure.canvas.figure
         plots.save_figure(drawn, PICTURES / f"{group}_league.svg")
 
@@ -49,7 +49,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=playing.RUNS[playing.SHARE])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--page", action="store_true", help="only the page, from figures at hand")
+    parser.add_argument(
+        "--page", action="store_true", help="only print and write, from figures at hand"
+    )
     asked = parser.parse_args()
     if asked.page:
         write_page(json.loads(RESULTS.read_text(encoding="utf-8"))["groups"])

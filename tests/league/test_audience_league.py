@@ -169,18 +169,14 @@ def test_tables_and_page(tmp_path: Path) -> None:
     first = ["one", "0.9500 +- 0.0010", "-0.0200 +- 0.0100", "+0.0200 +- 0.0100 (2)", ""]
     thompson = "+0.0100 +- 0.0200"
     second = ["two", "0.9500 +- 0.0010", thompson, f"{thompson} (none)", "+0.0300 +- 0.0100"]
-    assert table.cells() == [first, second]
-    entry = SETTINGS["flat_2k_10"]
-    league = playing.League(
-        {name: found["policies"] for name, found in DATA["scenarios"].items()},
-        {name: dataclasses.replace(entry, about="this <and> that") for name in DATA["scenarios"]},
-        runs=4,
-        seed=0,
-        seconds=1.0,
-        measure="share",
-        best_caps={name: found["best_cap"] for name, found in DATA["scenarios"].items()},
-    )
-    write(league, tmp_path, "rotting league")
+    assert rows == [first, second]
+    header, rows = report.summary_rows(DATA)
+    assert header[1:] == ["scenarios", "mean share", "mean difference", "better in", "worse in"]
+    ours = ["Ours", "2", "0.9500", "", "", ""]
+    thompson = ["Thompson", "2", "0.9000", "-0.0050", "0", "1"]
+    cap = ["best cap", "2", "0.9000", "+0.0150", "1", "0"]
+    assert rows == [ours, thompson, cap, ["Posterior", "1", "0.9000", "+0.0300", "1", "0"]]
+    report.write(DATA, tmp_path)
     names = {file.name for file in tmp_path.iterdir()}
     assert names == {f"league.{ending}" for ending in ("json", "html", "png", "svg")}
     page = (tmp_path / "league.html").read_text()
@@ -197,7 +193,7 @@ def test_the_page_in_the_documents_is_made_anew() -> None:
     page = "before <!-- shares of a -->x<!-- end --> <!-- beaten in a -->y\nz<!-- end --> after"
     found = report.renewed(page, {"a": DATA})
     assert found.startswith("before <!-- shares of a -->\n![Shares of pi_max")
-    assert "(../images/a_league.svg)\n\n| scenario | Ours |" in found
+    assert "(../images/a_league.svg)\n\n| policy | scenarios |" in found
     assert "| `two` | Posterior | +0.0300 | +0.0200 to +0.0400 |\n<!-- end --> after" in found
     assert report.renewed(found, {"a": DATA}) == found
     document = Path(__file__).parents[2] / "docs" / "reference" / "audience-league.md"

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from html import escape
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Any
 
 from rotting._show import plots
 from rotting._show.ink import inks
@@ -95,7 +98,24 @@ def _cap_of(name: str) -> str:
     return name.partition("(cap=")[2].replace(")", "") if is_cap(name) else "none"
 
 
-def beaten_table(data: Data) -> Table:
+def summary_rows(data: Data) -> tuple[list[str], list[list[str]]]:
+    """One row a policy: mean share, mean difference, and in how many scenarios it is clear."""
+    rows = []
+    for column in columns(data):
+        cells = (cell_of(scenario, column) for scenario in data["scenarios"].values())
+        found = [cell[1] for cell in cells if cell is not None]
+        mean_of = {key: mean(cell[key] for cell in found) for key in ("share", "difference")}
+        better = sum(cell["low"] > 0.0 for cell in found)
+        worse = sum(cell["high"] < 0.0 for cell in found)
+        compared = [f"{mean_of['difference']:+.4f}", str(better), str(worse)]
+        if any(scenario["compared_with"] == column for scenario in data["scenarios"].values()):
+            compared = ["", "", ""]
+        rows.append([column, str(len(found)), f"{mean_of['share']:.4f}", *compared])
+    header = ["policy", "scenarios", "mean share", "mean difference", "better in", "worse in"]
+    return header, rows
+
+
+def beaten_rows(data: Data) -> tuple[list[str], list[list[str]]]:
     """Where the recommended policy is beaten, and by whom."""
     rows = [
         [each.scenario, each.by, f"{each.difference:+.4f}", f"{each.low:+.4f} to {each.high:+.4f}"]
@@ -165,11 +185,11 @@ def sections(data: Data) -> list[str]:
 
 
 def renewed(page: str, groups: Mapping[str, Data]) -> str:
-    """A page in Markdown with the tables of these groups made anew, all else as it was.
+    """A page in Markdown with the tables of these groups replaced, all else unchanged.
 
-    A table stands between `<!-- shares of GROUP -->`, or `<!-- beaten in GROUP -->`, and
-    `<!-- end -->`. A group that was not played has none. Above shares stands a picture,
-    ../images/GROUP_league.svg.
+    A table stands between `<!-- shares of GROUP -->` (a summary by policy, below the picture
+    ../images/GROUP_league.svg) or `<!-- beaten in GROUP -->`, and `<!-- end -->`. A group that was
+    not played has none.
 
     >>> renewed("<!-- shares of audience -->old<!-- end -->, and words", {})
     '<!-- shares of audience --><!-- end -->, and words'
@@ -183,7 +203,7 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
             text = f"\n{_markdown(beaten_table(data))}\n"
             if what == "shares of":
                 shown = f"![Shares of pi_max by scenario and policy](../images/{group}_league.svg)"
-                text = f"\n{shown}\n\n{_markdown(standing_table(data, FAR_BELOW))}\n"
+                text = f"\n{shown}\n\n{_markdown(*summary_rows(data))}\n"
         return f"<!-- {what} {group} -->{text}<!-- end -->"
 
     marks = r"<!-- (shares of|beaten in) (\w+) -->.*?<!-- end -->"
@@ -193,5 +213,6 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
 def _markdown(table: Table) -> str:
     if not table.rows:
         return "Nowhere by more than chance explains."
-    named = [[f"`{row[0]}`", *row[1:]] for row in table.rows]
-    return Table(table.columns, named).markdown()
+    named = [[f"`{row[0]}`" if row[0].isidentifier() else row[0], *row[1:]] for row in rows]
+    lines = [header, ["---"] * len(header), *named]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
