@@ -15,7 +15,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rotting.cli import console
+from rotting._cli import console
+from rotting._progress import bar
+from rotting._provenance import machine, versions
+from rotting._show import plots
+from rotting._show.data import json_text
 from rotting.league import AUDIENCES
 from rotting.league import _play as playing
 from rotting.league import _share as report
@@ -38,9 +42,9 @@ def play(group: str, runs: int, seed: int) -> dict[str, Any]:
 def write_page(groups: dict[str, Any]) -> None:
     """Print each group, put summaries into the page, and draw a picture of each group."""
     PAGE.write_text(report.renewed(PAGE.read_text(encoding="utf-8"), groups), encoding="utf-8")
+    for data in groups.values():
+        console.table(report.standing_table(data))
     for group, data in groups.items():
-        title = f"{group}: {data['runs']} runs each: share of pi_max, differences"
-        console.table(*report.standing_rows(data), title)
         drawn = report.figure(data).figure.canvas.figure
         plots.save_figure(drawn, PICTURES / f"{group}_league.svg")
 

@@ -19,9 +19,9 @@ from rich.console import Console
 from rich.table import Table
 
 from record import publish, record
-from rotting import Comparison, compare
-from rotting.experiments import stats
-from rotting.experiments.tuning import tune
+from rotting import Comparison, compare, stats
+from rotting._experiments.tuning import tune
+from rotting._numbers import p_value
 from rotting.papers import levine2017
 from rotting.papers.levine2017 import _measured, _published
 from rotting.papers.levine2017._reproduction import GRID_RUNS

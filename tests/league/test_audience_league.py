@@ -169,14 +169,25 @@ def test_tables_and_page(tmp_path: Path) -> None:
     first = ["one", "0.9500 +- 0.0010", "-0.0200 +- 0.0100", "+0.0200 +- 0.0100 (2)", ""]
     thompson = "+0.0100 +- 0.0200"
     second = ["two", "0.9500 +- 0.0010", thompson, f"{thompson} (none)", "+0.0300 +- 0.0100"]
-    assert rows == [first, second]
-    header, rows = report.summary_rows(DATA)
-    assert header[1:] == ["scenarios", "mean share", "mean difference", "better in", "worse in"]
+    assert table.cells() == [first, second]
+    table = report.summary_table(DATA)
+    clear = ["mean share", "mean difference", "better in", "worse in"]
+    assert table.headings[1:] == ["scenarios", *clear]
     ours = ["Ours", "2", "0.9500", "", "", ""]
-    thompson = ["Thompson", "2", "0.9000", "-0.0050", "0", "1"]
+    pooled = ["Thompson", "2", "0.9000", "-0.0050", "0", "1"]
     cap = ["best cap", "2", "0.9000", "+0.0150", "1", "0"]
-    assert rows == [ours, thompson, cap, ["Posterior", "1", "0.9000", "+0.0300", "1", "0"]]
-    report.write(DATA, tmp_path)
+    assert table.rows == [ours, pooled, cap, ["Posterior", "1", "0.9000", "+0.0300", "1", "0"]]
+    entry = SETTINGS["flat_2k_10"]
+    league = playing.League(
+        {name: found["policies"] for name, found in DATA["scenarios"].items()},
+        {name: dataclasses.replace(entry, about="this <and> that") for name in DATA["scenarios"]},
+        runs=4,
+        seed=0,
+        seconds=1.0,
+        measure="share",
+        best_caps={name: found["best_cap"] for name, found in DATA["scenarios"].items()},
+    )
+    write(league, tmp_path, "rotting league")
     names = {file.name for file in tmp_path.iterdir()}
     assert names == {f"league.{ending}" for ending in ("json", "html", "png", "svg")}
     page = (tmp_path / "league.html").read_text()

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from html import escape
-from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rotting._show import plots
 from rotting._show.ink import inks
@@ -98,7 +96,7 @@ def _cap_of(name: str) -> str:
     return name.partition("(cap=")[2].replace(")", "") if is_cap(name) else "none"
 
 
-def summary_rows(data: Data) -> tuple[list[str], list[list[str]]]:
+def summary_table(data: Data) -> Table:
     """One row a policy: mean share, mean difference, and in how many scenarios it is clear."""
     rows = []
     for column in columns(data):
@@ -111,11 +109,11 @@ def summary_rows(data: Data) -> tuple[list[str], list[list[str]]]:
         if any(scenario["compared_with"] == column for scenario in data["scenarios"].values()):
             compared = ["", "", ""]
         rows.append([column, str(len(found)), f"{mean_of['share']:.4f}", *compared])
-    header = ["policy", "scenarios", "mean share", "mean difference", "better in", "worse in"]
-    return header, rows
+    names = ["policy", "scenarios", "mean share", "mean difference", "better in", "worse in"]
+    return Table(names, rows)
 
 
-def beaten_rows(data: Data) -> tuple[list[str], list[list[str]]]:
+def beaten_table(data: Data) -> Table:
     """Where the recommended policy is beaten, and by whom."""
     rows = [
         [each.scenario, each.by, f"{each.difference:+.4f}", f"{each.low:+.4f} to {each.high:+.4f}"]
@@ -203,7 +201,7 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
             text = f"\n{_markdown(beaten_table(data))}\n"
             if what == "shares of":
                 shown = f"![Shares of pi_max by scenario and policy](../images/{group}_league.svg)"
-                text = f"\n{shown}\n\n{_markdown(*summary_rows(data))}\n"
+                text = f"\n{shown}\n\n{_markdown(summary_table(data))}\n"
         return f"<!-- {what} {group} -->{text}<!-- end -->"
 
     marks = r"<!-- (shares of|beaten in) (\w+) -->.*?<!-- end -->"
@@ -213,6 +211,5 @@ def renewed(page: str, groups: Mapping[str, Data]) -> str:
 def _markdown(table: Table) -> str:
     if not table.rows:
         return "Nowhere by more than chance explains."
-    named = [[f"`{row[0]}`" if row[0].isidentifier() else row[0], *row[1:]] for row in rows]
-    lines = [header, ["---"] * len(header), *named]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    named = [[f"`{row[0]}`" if row[0].isidentifier() else row[0], *row[1:]] for row in table.rows]
+    return Table(table.columns, named).markdown()
