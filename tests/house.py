@@ -18,6 +18,7 @@ from typing import NamedTuple
 GROUND = {
     "_cache",
     "_checks",
+    "_deprecated",
     "_display",
     "_plain",
     "_printable",

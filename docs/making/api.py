@@ -60,20 +60,15 @@ CHAPTERS = {
         ("rotting.logs",),
     ),
     "serve": Chapter(
-        "rotting._serve",
+        "rotting.client",
         "use the client of the service ([guide](../../guides/serving.md))",
-        ("rotting.serve.client",),
+        ("rotting.client",),
     ),
     "reports": Chapter(
         "Plots and statistics",
         "draw results and test differences",
         (
-            "rotting._show.plots",
-            "rotting._show.bounds",
-            "rotting._show.audience_plots",
-            "rotting._show.means",
-            "rotting._show.ink",
-            "rotting._show.line_names",
+            "rotting.plots",
             "rotting.stats",
         ),
     ),

@@ -23,11 +23,7 @@ _NAMED = re.compile(r"^## .*", re.MULTILINE)
 def modules() -> list[Any]:
     """The page's modules that say what is public in them, and the client."""
     names = re.findall(r"`(rotting[\w.]*)`", "\n".join(_NAMED.findall(PAGE.read_text("utf-8"))))
-    found = [
-        importlib.import_module(name)
-        for name in [*names, "rotting._serve.client"]
-        if name != "rotting.stats"
-    ]
+    found = [importlib.import_module(name) for name in names if name != "rotting.stats"]
     return [one for one in found if hasattr(one, "__all__")]
 
 

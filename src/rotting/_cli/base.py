@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -68,9 +69,32 @@ def common(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Say what takes long, as compiling a policy.")
     ] = False,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--import",
+            metavar="MODULE",
+            help="A module of your own, imported first: its policies and models have names.",
+        ),
+    ] = None,
 ) -> None:
     """What all commands share."""
     context.with_resource(notices.shown(verbose))
+    _import(modules or [])
+
+
+def _import(modules: list[str]) -> None:
+    """Import a user's modules, as Python would in the working folder."""
+    if modules:
+        sys.path.insert(0, "")
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+                raise  # a module that the user's own imports
+            _complain(f"--import must name a module that Python finds from here, got {name!r}")
+            raise typer.Exit(2) from None
 
 
 def command(

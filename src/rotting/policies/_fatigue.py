@@ -17,9 +17,8 @@ from rotting.kernel.state import Numbers, Place
 from rotting.kernel.verbs import CurvePoint, Inspection, Verbs
 from rotting.parameters import OneOf, Positive
 from rotting.policies._base import Policy
-from rotting.policies.parts.arms import TIME, Arms, next_pull, next_untried, no_pulls, rewarded
-from rotting.policies.parts.cells import Cells, cell_of, cell_table, no_cells
-from rotting.policies.parts.commons import (
+from rotting.policies.parts._cells import Cells, cell_of, cell_table, no_cells
+from rotting.policies.parts._commons import (
     BETWEEN,
     LEVELS,
     NOISE,
@@ -28,7 +27,7 @@ from rotting.policies.parts.commons import (
     learn_shapes,
     note_scatter,
 )
-from rotting.policies.parts.curves import (
+from rotting.policies.parts._curves import (
     CHANCE,
     FALLEN,
     FRESH,
@@ -43,8 +42,9 @@ from rotting.policies.parts.curves import (
     no_curves,
     weigh,
 )
+from rotting.policies.parts._shapes import FREE, library
+from rotting.policies.parts.arms import TIME, Arms, next_pull, next_untried, no_pulls, rewarded
 from rotting.policies.parts.openings import is_open, open_arms
-from rotting.policies.parts.shapes import FREE, library
 
 normal = random.normal
 uniform = random.uniform

@@ -16,8 +16,8 @@ from rotting.kernel.compilable import shared
 from rotting.kernel.state import Counts, Numbers
 from rotting.kernel.verbs import CurvePoint, Inspection, Verbs
 from rotting.policies._base import Policy
+from rotting.policies.parts._cells import Cells, cell_of, cell_table, log_gamma, no_cells
 from rotting.policies.parts.arms import Arms, next_pull, no_pulls, rewarded
-from rotting.policies.parts.cells import Cells, cell_of, cell_table, log_gamma, no_cells
 from rotting.policies.parts.openings import is_open
 from rotting.policies.parts.sampling import beta
 

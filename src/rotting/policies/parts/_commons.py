@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from rotting.kernel.compilable import shared
-from rotting.policies.parts.curves import LEVEL, Library
+from rotting.policies.parts._curves import LEVEL, Library
 
 _ARMS = 2.0  # the prior of the kinds counts as much as so many arms,
 _SHAPES = 4.0  # and that of the shapes within a kind as so many

@@ -21,7 +21,7 @@ import numpy as np
 from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.kernel.compilable import shared
 from rotting.kernel.state import Finite, Numbers, Uncleared
-from rotting.policies.parts.cells import log_gamma
+from rotting.policies.parts._cells import log_gamma
 
 LEVEL = 3.0  # the shape of the Gamma prior of levels: a relative standard deviation of 0.58
 _BOUNDARY = 0.3  # the chance that a free curve begins a new level at a cell
