@@ -85,7 +85,6 @@ def table(shown: Table) -> None:
         out.print(f"\n{printable(shown.title)}", style="bold", markup=False)
     untitled = Table(shown.columns, shown.rows)
     out.print(untitled.text(out.width), markup=False, soft_wrap=True)
-    out.print()
 
 
 def comparison(found: Comparison, title: str = "") -> None:
@@ -114,7 +113,7 @@ def comparison(found: Comparison, title: str = "") -> None:
         say(f"Keys ignored (the audience played as one key): {', '.join(found.keys_ignored)}.")
     if summary["runs"] < 2:
         say("One run has no standard error, interval or p-value.")
-    if len(names) < 2:
+    if len(names) < 2 or summary["runs"] < 2:
         return
     if found.reference is not None:
         _against(found, found.reference)

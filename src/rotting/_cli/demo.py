@@ -9,6 +9,8 @@ import typer
 
 from rotting._cli import console, show
 from rotting._cli.base import AsJson, Runs, Seed, command
+from rotting._experiments.comparison import compare
+from rotting._experiments.simulation import must_compile
 from rotting._show import plots
 from rotting.papers import levine2017
 
@@ -27,6 +29,11 @@ def demo(
     plots.picture_file("out", out)
     scenario = levine2017.non_parametric()
     policies = levine2017.reported_policies("non_parametric")
+    if not as_json and any(must_compile(policy, scenario) for policy in policies.values()):
+        # compiling takes ten seconds: something to look at before
+        first = compare(policies, scenario, runs=1, seed=seed, engine="reference")
+        console.comparison(first, f"{show.title(scenario, 1, seed)}: a first look, not compiled")
+        console.say(f"Compiling, once; then {show.counted(runs)} ...")
     found = show.play(policies, scenario, as_json, runs=runs, seed=seed)
     out.parent.mkdir(parents=True, exist_ok=True)
     plots.regret_curves(found.results, out, title="Two arms, one of them rots after 7,500 pulls")

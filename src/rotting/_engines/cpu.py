@@ -25,6 +25,12 @@ def compiled_loops(plan: Plan) -> tuple[Any, Any]:
     return loop, compiled(play_baseline, plan.oracle, plan.oracle_fresh, layout)
 
 
+def must_compile(plan: Plan) -> bool:
+    """Whether playing a plan begins with compiling, which takes seconds."""
+    loop, _ = compiled_loops(plan)
+    return not (loop.signatures or loop._cache.is_filled)
+
+
 def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> None:
     """Play all runs of a plan on a number of threads."""
     runs = plan.request.runs

@@ -114,6 +114,14 @@ def simulate(
     return Result(checkpoints=times, provenance=about, **outcome._asdict()).settle()
 
 
+def must_compile(policy: Policy, scenario: Scenario) -> bool:
+    """Whether simulating a policy on the engine cpu begins with compiling, which takes seconds."""
+    from rotting._engines import cpu
+
+    times = checkpoint_times(1, scenario.horizon)
+    return cpu.must_compile(prepare(Request(policy, scenario, 0, NOISES[0], times, 0, 1)))
+
+
 def check_scenario(scenario: Any) -> None:
     """Refuse what is no scenario; of a function that makes one, say that it must be called."""
     if isinstance(scenario, Scenario):

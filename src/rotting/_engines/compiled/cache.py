@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import glob
 import hashlib
 import os
 import pickle
@@ -58,6 +59,11 @@ class Store:
         """The folder, if there is one."""
         return None if self._numbas is None else self._numbas.cache_path
 
+    @property
+    def is_filled(self) -> bool:
+        """Whether there is code for some signature."""
+        return self._numbas is not None and self._numbas._cache_file.exists()
+
     def load_overload(self, signature: Any, context: Any) -> Any:
         """What was compiled for a signature before, or None."""
         found = None
@@ -95,6 +101,11 @@ class Files:
 
     def __init__(self, folder: Path, family: str, mark: str) -> None:
         self._folder, self._family, self._mark = folder, family, mark
+
+    def exists(self) -> bool:
+        """Whether there is a file for some key."""
+        names = f"{glob.escape(f'{self._family}-{self._mark}')}-*{SUFFIX}"
+        return any(self._folder.glob(names))
 
     def load(self, key: Any) -> Any:
         """What is kept for a key, or None; a damaged file is removed."""
