@@ -91,9 +91,10 @@ class CTO(Policy):
     Reference: Levine, Crammer & Mannor, "Rotting Bandits" (2017), section 4.1.
 
     >>> from rotting import models, policies
-    >>> family = models.Plateau(length=100).over([0.1, 0.2])
+    >>> family = models.Exponential(0.01).over(amplitudes=[0.3, 0.9])
     >>> player = policies.CTO(family).online(["red", "blue"], compiled=False)
-    >>> player.update(player.select(), 0.8)
+    >>> for reward in (0.2, 0.9):
+    ...     player.update(player.select(), reward)
     >>> player.select().arm
     'blue'
     """
