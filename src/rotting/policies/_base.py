@@ -22,7 +22,7 @@ from rotting.models import Family
 from rotting.models._tables import rows_of
 from rotting.parameters import Checked
 from rotting.policies.parts.arms import Arms, count_pull, set_open_untried
-from rotting.policies.parts.inspection import judged, ranked
+from rotting.policies.parts.inspection import ranked, scored
 from rotting.policies.parts.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -108,12 +108,12 @@ class Policy(Checked):
             cls.verbs = cls.verbs._replace(set_open=set_open_untried)
         if cls.verbs.inspect is None and counted:
             if cls.verbs.score is not None:
-                cls.verbs = cls.verbs._replace(inspect=judged)
+                cls.verbs = cls.verbs._replace(inspect=scored)
             elif _part(cls.verbs.state, "ranking") is Ranking:
                 cls.verbs = cls.verbs._replace(inspect=ranked)
         if "counts_by_key" not in cls.__dict__:
-            scored = counted and cls.verbs.score is not None
-            cls.counts_by_key = scored and not cls.no_audience
+            by_key = counted and cls.verbs.score is not None
+            cls.counts_by_key = by_key and not cls.no_audience
         # compiled code finds the verbs by the type of the params and keeps them
         known_verbs = KINDS.get(cls.verbs.params)
         if known_verbs is not None and known_verbs != cls.verbs:

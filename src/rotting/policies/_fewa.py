@@ -72,7 +72,7 @@ def _extremes(state: State, arm: Any, first: Any, last: Any) -> Any:
 
 
 @shared
-def _nobody_goes(state: State, count: Any, h: Any, shortest: Any, width: Any) -> Any:
+def _all_stay(state: State, count: Any, h: Any, shortest: Any, width: Any) -> Any:
     """Whether a chunk's worth of windows from h on surely keeps all arms, by the chunks' lines.
 
     `width` is that of the longest of them, the least.
@@ -141,7 +141,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     while count > 1 and shortest >= h:
         step = 1
         last = h + CHUNK - 1
-        if last <= shortest and _nobody_goes(state, count, h, shortest, scale / params.root[last]):
+        if last <= shortest and _all_stay(state, count, h, shortest, scale / params.root[last]):
             step = CHUNK
         else:
             left = _filter(state, count, h, scale / params.root[h])

@@ -112,7 +112,7 @@ def _mean_has_moved(params: Params, state: State, arm: Any) -> Any:
 
 
 @shared
-def _begin_anew(state: State, arm: Any) -> None:
+def _restart(state: State, arm: Any) -> None:
     """Restart an arm: its rewards no longer count."""
     forget_history(state.history, arm)
     state.arms.observed[arm] = 0
@@ -177,7 +177,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     n = rewarded(state.arms, arm, 1)
     remember(state.history, arm, n - 1, pull, reward)
     if n >= 2 and n % params.every == 0 and _mean_has_moved(params, state, arm):
-        _begin_anew(state, arm)
+        _restart(state, arm)
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
