@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 Draw = npt.NDArray[np.uint64]
+"""The random numbers of a decision: an array of three words, (key, step, counter)."""
 
 # The purpose of a stream. Streams of different purposes never meet.
 BANDITS, NOISE, DECISIONS, CONTROL, ARRIVALS, FACTORS = 1, 2, 3, 4, 5, 6

@@ -292,7 +292,7 @@ class Guarded(Policy):
 
     grows: ClassVar[bool] = False
     no_audience: ClassVar[str] = (
-        "its guards look at an arm's rewards in the order of its pulls, and each key has its own"
+        "it tests the family on an arm's rewards in the order of its pulls, and each key has its own"
     )
     verbs: ClassVar[Verbs] = Verbs(
         Params,

@@ -83,7 +83,7 @@ def _sink(params: Params, state: State, place: Any, draw: Any) -> None:
 
 def init(params: Params, arms: int, capacity: int) -> State:
     if 0 < params.models.size < arms:
-        raise ValueError(f"arms must be the {params.models.size} that Oracle knows, got {arms}")
+        raise ValueError(f"arms must be the {params.models.size} given to Oracle, got {arms}")
     state = State(
         arms=no_pulls(arms),
         models=np.zeros(arms, dtype=np.int64),

@@ -212,8 +212,8 @@ class SteadyUCB(Policy):
     arm's rewards of successive pulls, over all arms. A fall is not noise: where the window comes to
     start at the new reward, d^2 counts at most as the largest before it. Only the last two epochs
     count, of 16, 32, 64, ... differences, so that steep beginnings are forgotten; with m
-    differences sigma^2 is taken 1 + 4 / m times as large. Adding a constant to all rewards, or
-    multiplying them by a factor, changes no decision. (`parts.noise_estimate`)
+    differences sigma^2 is taken 1 + 4 / m times as large. Then a constant added to all
+    rewards, or a factor of them, changes no decision. (`parts.noise_estimate`)
 
     Found by experiment (`docs/guides/choosing.md`); no bound is proved.
 
