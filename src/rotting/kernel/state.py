@@ -106,7 +106,15 @@ class AtMost(NamedTuple):
     """A mark for counts that never exceed those of another array of the same shape.
 
     Attributes:
-        of: The path of that array, as in `Place`. Rewards, for instance, are at most the pulls.
+        of: The path of that array, as in `Place`.
+
+    >>> class Own(NamedTuple):
+    ...     pulls: Counts
+    ...     rewards: Annotated[IntArray, AtMost("pulls")]
+    >>> fresh = Own(np.array([0]), np.array([0]))
+    >>> check(Own(np.array([1]), np.array([2])), fresh)
+    Traceback (most recent call last):
+    ValueError: rewards of the state must be counts of at most pulls
     """
 
     of: str
@@ -139,7 +147,14 @@ class Finite(NamedTuple):
 
 
 class Unchanged(NamedTuple):
-    """A mark for arrays that no verb writes: they stay as `init` made them."""
+    """A mark for arrays that no verb writes: they stay as `init` made them.
+
+    >>> class Own(NamedTuple):
+    ...     models: Annotated[IntArray, Unchanged()]
+    >>> check(Own(np.array([1])), Own(np.array([0])))
+    Traceback (most recent call last):
+    ValueError: models of the state must be what it was at the start
+    """
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
         """As for `Within`."""
@@ -147,7 +162,12 @@ class Unchanged(NamedTuple):
 
 
 class Uncleared(NamedTuple):
-    """A mark for large arrays that are written before they are read; new runs do not clear them."""
+    """A mark for large arrays that are written before they are read; new runs do not clear them.
+
+    It combines with others, and does not say what the array may hold.
+
+    >>> Rewards = Annotated[FloatArray, Finite(), Uncleared()]
+    """
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
         """As for `Within`; nothing is wrong."""

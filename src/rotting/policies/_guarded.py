@@ -292,7 +292,8 @@ class Guarded(Policy):
 
     grows: ClassVar[bool] = False
     no_audience: ClassVar[str] = (
-        "it tests the family on an arm's rewards in the order of its pulls, and each key has its own"
+        "it tests the family on an arm's rewards in the order of its pulls, and "
+        "each key has its own"
     )
     verbs: ClassVar[Verbs] = Verbs(
         Params,

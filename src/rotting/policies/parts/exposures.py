@@ -53,7 +53,11 @@ _LN2 = math.log(2.0)
 
 
 class NoKeys(NamedTuple):
-    """No audience: one count for all keys."""
+    """No audience: one count for all keys.
+
+    The value of `Arms.exposure` from `no_pulls`. In an audience, players and engines replace it by
+    `Exposures` or `Fading` (`with_key_counts`). With `NoKeys` these functions compile to nothing.
+    """
 
 
 class Exposures(NamedTuple):

@@ -33,7 +33,11 @@ S = TypeVar("S")
 
 
 class AllOpen(NamedTuple):
-    """No arm ever closes."""
+    """No arm ever closes.
+
+    The value of `Arms.opening` from `no_pulls`. Players, and engines where arms come and go,
+    replace it by `OpenArms` (`closable`).
+    """
 
 
 class OpenArms(NamedTuple):
