@@ -231,12 +231,14 @@ def on_gpu(usual: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     Returns:
         A decorator for the GPU's form, which it leaves as it is.
 
-    >>> @shared
-    ... def larger(a: float, b: float) -> float:
-    ...     return a if a > b else b
-    >>> @on_gpu(larger)
-    ... def larger_without_branch(a: float, b: float) -> float:
-    ...     return max(a, b)
+        @shared
+        def larger(a: float, b: float) -> float:
+            return a if a > b else b
+
+
+        @on_gpu(larger)
+        def larger_without_branch(a: float, b: float) -> float:
+            return max(a, b)
     """
 
     def mark(form: Callable[P, R]) -> Callable[P, R]:
