@@ -430,7 +430,7 @@ def test_the_oracle_knows_that_arms_recover() -> None:
 )
 def test_who_cannot_play_an_audience_says_why(policy: Policy) -> None:
     why = {
-        "Guarded": "its guards look at an arm's rewards in the order of its pulls, "
+        "Guarded": "it tests the family on an arm's rewards in the order of its pulls, "
         "and each key has its own"
     }.get(policy.title, "its halves take every pull number once")
     with pytest.raises(ValueError, match="policy must be one that can play an audience") as error:

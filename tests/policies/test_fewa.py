@@ -57,9 +57,9 @@ def test_the_lines_of_chunks_bound_the_means_of_their_windows(shift: float) -> N
         if first >= 40:  # and they are good for something
             assert high - low < within.max() - within.min() + 0.4
             state.kept[0] = 0
-            assert _fewa._nobody_goes(state, 1, first, 320, width=high - low + 1e-9)
-            assert not _fewa._nobody_goes(state, 1, first, 320, width=high - low - 1e-9)
-        assert not _fewa._nobody_goes(state, 1, first, last - 1, width=math.inf)
+            assert _fewa._all_stay(state, 1, first, 320, width=high - low + 1e-9)
+            assert not _fewa._all_stay(state, 1, first, 320, width=high - low - 1e-9)
+        assert not _fewa._all_stay(state, 1, first, last - 1, width=math.inf)
 
 
 def test_no_line_yet() -> None:

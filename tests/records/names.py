@@ -1,7 +1,7 @@
 """The signatures of every public name: those of docs/reference/names.md, with their attributes.
 
-A package without `__all__` (`rotting.kernel.verbs`, `rotting.policies.parts`) is for writers of
-policies: its names move with the code, and are not on record here.
+What writers of policies use (`rotting.kernel`, `rotting.policies.parts`) moves with the code and is
+not on record here.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ from records import Plays
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "names.md"
 _WHERE = re.compile(r"rotting(?:\.\w+)+\.| at 0x[0-9a-f]+")  # modules may move
 _NAMED = re.compile(r"^## .*", re.MULTILINE)
+_TOOLKIT = ("rotting.kernel.", "rotting.policies.parts", "rotting.parameters")
 
 
 def modules() -> list[Any]:
     """The page's modules that say what is public in them, and the client."""
     names = re.findall(r"`(rotting[\w.]*)`", "\n".join(_NAMED.findall(PAGE.read_text("utf-8"))))
-    found = [importlib.import_module(name) for name in names if name != "rotting.stats"]
-    return [one for one in found if hasattr(one, "__all__")]
+    found = [importlib.import_module(name) for name in names]
+    return [
+        one for one in found if hasattr(one, "__all__") and not one.__name__.startswith(_TOOLKIT)
+    ]
 
 
 def signature(value: Any) -> str:

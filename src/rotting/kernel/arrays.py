@@ -1,9 +1,14 @@
-"""The two kinds of arrays that signatures speak of."""
+"""The two array types of all signatures: 64-bit floats and 64-bit integers."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+
+__all__ = [
+    "FloatArray",
+    "IntArray",
+]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

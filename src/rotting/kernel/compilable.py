@@ -1,12 +1,11 @@
 """Plain functions that compiled code may call, and functions with a variant for each type.
 
 A policy calls small shared pieces (draws, tie-breaks, windows). They stay plain Python here, so
-that importing them costs nothing and they can be read and run without a compiler;
-`rotting._engines.compiled.numba_hooks` makes the marked ones known to the compiler when it is first
-needed.
+importing them costs nothing, and they can be read and run without a compiler.
+`rotting._engines.compiled.numba_hooks` registers the marked ones with the compiler at first use.
 
-Some pieces differ by a type: without an audience, counts by key are nothing at all. Such a function
-is declared once, with a variant for each type beside it (`by_type`). Plain Python, the compilers of
+Some pieces differ by a type: without an audience, counts by key do not exist. Such a function is
+declared once, with a variant for each type beside it (`by_type`). Plain Python, the compilers of
 CPU and GPU, and the fingerprint of compiled code all find the variants in the same table.
 """
 
@@ -19,6 +18,14 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
+__all__ = [
+    "by_type",
+    "on_gpu",
+    "seldom",
+    "shared",
+    "wrapping",
+]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 Result = TypeVar("Result", covariant=True)
@@ -30,7 +37,7 @@ class Table:
     """The bodies of a function, by the type of one of its arguments, or of a part of it.
 
     `generate` makes the compiled body for types without a variant, from numba's types of all
-    arguments; without it that body is `compiled`, or else the default.
+    arguments. Without `generate` that body is `compiled`, and without that the default.
     """
 
     def __init__(self, default: Body, argument: str, compiled: Body | None = None) -> None:
@@ -45,11 +52,10 @@ class Table:
         self.variants: dict[type, Body] = {}
 
     def find(self, kind: Any, default: Any) -> Any:
-        """The body for this type, or else the default."""
         return self.variants.get(kind, default)
 
     def of(self, *kinds: type) -> Callable[[Body], Body]:
-        """Declare the variant of these types."""
+        """A decorator that declares the variant of these types."""
 
         def declare(body: Body) -> Body:
             if body.__name__ == "_":
@@ -76,7 +82,7 @@ class Table:
         return made
 
     def bodies(self) -> list[Body]:
-        """All that compiled code may come from, but for what is generated."""
+        """All bodies that compiled code may come from, except generated ones."""
         others = [self._compiled] if self.generate is None else []
         return list(dict.fromkeys([*others, *self.variants.values()]))
 
@@ -88,10 +94,10 @@ class Dispatched(Protocol[P, Result]):
     of: Callable[..., Callable[[Body], Body]]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
-        """The body for the types of these arguments, in plain Python."""
+        """Call the body for the types of these arguments, in plain Python."""
 
 
-# functions with variants, waiting to be registered
+# functions with variants, to be registered with the compiler
 DECLARED: list[Dispatched[..., Any]] = []
 
 
@@ -102,7 +108,7 @@ def declared(function: F) -> F:
 
 
 def dispatched(table: Table) -> Any:
-    """The function that looks into a table; its arguments are spelt out, for speed."""
+    """The function that looks bodies up in a table; its arguments are spelt out, for speed."""
     arguments = ", ".join(table.names)
     lines = [
         f"def call({arguments}):",
@@ -123,9 +129,22 @@ def dispatched(table: Table) -> Any:
 
 
 def by_type(argument: str) -> Callable[[Callable[P, R]], Dispatched[P, R]]:
-    """Declare a function whose body is found by a type; what it decorates is for all other types.
+    """Declare a function whose body depends on the type of an argument.
 
-    `argument` is the one that decides, or a part of it, as "exposure" or "state.arms.exposure".
+    Use it where a state may hold one of several parts, as `NoKeys` or `Exposures`. Compiled code
+    contains the variant's body only, so a part that is absent costs nothing. The choice is made
+    by the exact type; subclasses do not count.
+
+    Args:
+        argument: The argument that decides, or a part of it by its path: "exposure", or
+            "state.arms.exposure". A path that does not exist counts as a type without a variant.
+
+    Returns:
+        A decorator. What it decorates is the body for all types without a variant; the
+        result has a decorator `of(*types)` that declares the variant of these types.
+
+    Raises:
+        ValueError: The decorated function has no such argument.
 
     >>> @by_type("shape")
     ... def corners(shape: Any) -> int:
@@ -144,15 +163,25 @@ def by_type(argument: str) -> Callable[[Callable[P, R]], Dispatched[P, R]]:
     return declare
 
 
-# (the function as Python sees it, the body that is compiled), waiting to be registered
+# (the function as Python sees it, the body to compile), to be registered with the compiler
 PENDING: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
-CALLED: set[Callable[..., Any]] = set()  # bodies that are called where they are not inlined
+CALLED: set[Callable[..., Any]] = set()  # bodies that are called, not inlined
 # (the function, its other form for a GPU)
 GPU_FORMS: list[tuple[Callable[..., Any], Callable[..., Any]]] = []
 
 
 def shared(function: Callable[P, R]) -> Callable[P, R]:
     """Let compiled policies call this plain function.
+
+    Every function that a verb calls needs this mark, helpers in your own module included. Its body
+    follows the rules of compiled code: plain loops, `math`, indexing and other marked functions,
+    and no new arrays.
+
+    Args:
+        function: A plain function; it stays as it is.
+
+    Returns:
+        The function itself.
 
     >>> @shared
     ... def twice(x: float) -> float:
@@ -165,20 +194,51 @@ def shared(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def seldom(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function, `shared` as well, that need not be fast: it is called, not inlined.
+    """Mark a `shared` function as rarely called: compiled code calls it and does not inline it.
 
-    What every policy's loop calls is then compiled once, not once more with every policy. It goes
-    below `shared` or `wrapping`.
+    Inlined code is compiled again with every policy; a called function once. Use it for rare cases
+    and long bodies.
+
+    Args:
+        function: A function; the mark goes below `shared` or `wrapping`.
+
+    Returns:
+        The function itself.
+
+    >>> @shared
+    ... @seldom
+    ... def total(values: Any) -> float:
+    ...     found = 0.0
+    ...     for value in values:
+    ...         found += value
+    ...     return found
+    >>> total([1.0, 2.0])
+    3.0
     """
     CALLED.add(function)
     return function
 
 
 def on_gpu(usual: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let GPUs run this function instead of the usual one. Both must give the same answer.
+    """Give a `shared` function a second form for GPUs. Both must return the same results.
 
     A processor predicts branches and goes on; the threads of a GPU's warp, when they take different
     branches (divergence), wait for each other. Few functions are worth two forms.
+
+    Args:
+        usual: The form for CPUs.
+
+    Returns:
+        A decorator for the GPU's form, which it leaves as it is.
+
+        @shared
+        def larger(a: float, b: float) -> float:
+            return a if a > b else b
+
+
+        @on_gpu(larger)
+        def larger_without_branch(a: float, b: float) -> float:
+            return max(a, b)
     """
 
     def mark(form: Callable[P, R]) -> Callable[P, R]:
@@ -189,7 +249,20 @@ def on_gpu(usual: Callable[P, R]) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def wrapping(function: Callable[P, R]) -> Callable[P, R]:
-    """Like `shared`, for arithmetic modulo 2^64: plain Python must not warn when it wraps."""
+    """Like `shared`, for arithmetic modulo 2^64: plain Python then wraps without NumPy's warning.
+
+    Args:
+        function: A function of `uint64` words.
+
+    Returns:
+        The function with overflow warnings off. Compiled code gets the body itself.
+
+    >>> @wrapping
+    ... def next_word(word: Any) -> Any:
+    ...     return word + np.uint64(1)
+    >>> int(next_word(np.uint64(2**64 - 1)))
+    0
+    """
 
     @functools.wraps(function)
     def quiet(*args: P.args, **kwargs: P.kwargs) -> R:

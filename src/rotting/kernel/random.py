@@ -1,7 +1,7 @@
 """Counter-based random numbers: every draw is a pure function of its key and its counter.
 
 The reward of (run, arm, pull) must not depend on threads, chunks, engines or the order of play,
-so nothing here has hidden state. A *stream* is a pair of 64-bit words (key, odd step); its n-th
+so this module has no hidden state. A *stream* is a pair of 64-bit words (key, odd step); its n-th
 word is `mix(key + n * step)`, the generator of Steele, Lea & Flood, "Fast splittable pseudorandom
 number generators" (2014), with the finaliser constants of Stafford. Every (seed, purpose, run,
 arm) has its own key *and* its own step, so that two streams never run along the same sequence.
@@ -9,8 +9,8 @@ arm) has its own key *and* its own step, so that two streams never run along the
 Normals come from a ziggurat of 256 layers (Marsaglia & Tsang 2000) that nearly always spends one
 word a draw: 8 bits choose the layer, 54 signed bits the position in it.
 
-What a policy is handed as `draw` is an array of three words, (key, step, counter): `uniform(draw)`
-and `normal(draw)` move its counter on; `tie(draw, arm, pull)` does not.
+The `draw` that a policy receives is an array of three words, (key, step, counter): `uniform(draw)`
+and `normal(draw)` advance its counter; `tie(draw, arm, pull)` does not.
 """
 
 from __future__ import annotations
@@ -24,9 +24,18 @@ import numpy.typing as npt
 
 from rotting.kernel.compilable import seldom, wrapping
 
-Draw = npt.NDArray[np.uint64]
+__all__ = [
+    "Draw",
+    "new_draw",
+    "normal",
+    "tie",
+    "uniform",
+]
 
-# What a stream is for. Streams of different purposes never meet.
+Draw = npt.NDArray[np.uint64]
+"""The random numbers of a decision: an array of three words, (key, step, counter)."""
+
+# The purpose of a stream. Streams of different purposes never meet.
 BANDITS, NOISE, DECISIONS, CONTROL, ARRIVALS, FACTORS = 1, 2, 3, 4, 5, 6
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -139,7 +148,7 @@ def normal_at(key: Any, step: Any, counter: Any) -> Any:
 
 @wrapping
 def normal_from(edge: Any, height: Any, key: Any, step: Any, counter: Any) -> Any:
-    """The same with the ziggurat's tables given: a GPU reads them faster than constants."""
+    """As `normal_at`, with the ziggurat's tables given: a GPU reads them faster than constants."""
     # numba puts global arrays into a GPU's constant memory, where threads of a warp that read
     # different addresses wait for each other: UCB1 is then several times slower
     bits = mix(key + counter * step)
@@ -189,30 +198,77 @@ def start(draw: Draw, key: Any) -> None:
 
 @wrapping
 def uniform(draw: Draw) -> Any:
-    """The next uniform number in [0, 1) of a draw."""
+    """The next uniform number in [0, 1).
+
+    Args:
+        draw: What the verb `choose` gets; its counter advances by one.
+
+    Returns:
+        A float.
+
+    >>> draw = new_draw(seed=0)
+    >>> first, second = uniform(draw), uniform(draw)
+    >>> bool(0.0 <= first < 1.0), bool(first == second)
+    (True, False)
+    """
     draw[2] += _ONE
     return to_unit(mix(draw[0] + draw[2] * draw[1]))
 
 
 @wrapping
 def normal(draw: Draw) -> Any:
-    """The next standard normal of a draw."""
+    """The next standard normal number.
+
+    Args:
+        draw: What the verb `choose` gets; its counter advances by one.
+
+    Returns:
+        A float.
+
+    >>> float(normal(new_draw(seed=0))) == float(normal(new_draw(seed=0)))
+    True
+    """
     draw[2] += _ONE
     return normal_at(draw[0], draw[1], draw[2])
 
 
 @wrapping
 def tie(draw: Draw, arm: Any, pull: Any) -> Any:
-    """A random rank for breaking ties: the smallest wins. Consumes nothing.
+    """A random rank that breaks ties between arms: the smallest wins.
 
-    A hash of (draw's key, arm, pull): whoever asks, in whatever order, gets the same answer, so a
-    scan over the arms and a tree agree.
+    A hash of the draw's key, the arm and the pull, so a scan over the arms and a tree agree,
+    whatever order they compare in.
+
+    Args:
+        draw: What the verb `choose` gets; its counter stays.
+        arm: The arm's number.
+        pull: The number of its next pull.
+
+    Returns:
+        A 64-bit word.
+
+    >>> draw = new_draw(seed=0)
+    >>> int(tie(draw, 0, 1)) == int(tie(draw, 0, 1))
+    True
     """
     return mix(draw[0] + np.uint64(arm) * _GOLDEN + np.uint64(pull) * draw[1])
 
 
 def new_draw(seed: int, purpose: int = DECISIONS, run: int = 0) -> Draw:
-    """A draw for one run of one seed.
+    """A draw at the beginning of a stream of its own.
+
+    Engines and players make one for each run. Make one yourself to call verbs in tests.
+
+    Args:
+        seed: From 0 to 2^64 - 1.
+        purpose: What the stream is for; streams of different purposes never meet.
+        run: The number of the run.
+
+    Returns:
+        The words (key, step, counter).
+
+    Raises:
+        ValueError: The seed is not an integer in that range.
 
     >>> draw = new_draw(seed=0)
     >>> 0.0 <= float(uniform(draw)) < 1.0

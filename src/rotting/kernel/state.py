@@ -1,13 +1,13 @@
-"""States: NamedTuples of arrays, nested, and what their fields say about themselves.
+"""States: NamedTuples of arrays, nested, and what their fields may hold.
 
-A policy's state is made of *parts*, `State(arms: Arms, window: Window, ...)`. All that is done to
-whole states is done here, for any nesting: taking them apart and putting them together again,
-growing them, and checking one that comes from outside.
+A policy's state is made of *parts*, `State(arms: Arms, window: Window, ...)`. This module has all
+operations on whole states, for any nesting: taking them apart and putting them together, growing
+them, and checking one that comes from outside.
 
-What may stand in a field is part of its type, for instance `pulls: Counts` or `last:
-Annotated[IntArray, Place("before", least=-1)]`. A field that says nothing is checked for its shape
-and type only (`silent` lists those that should say something). What fields must be together, links
-that form chains for instance, a part or a state says in a method `wrong(state, params, waiting)`.
+A field's type says what it may hold, for instance `pulls: Counts` or `last: Annotated[IntArray,
+Place("before", least=-1)]`. Without that a field is checked for its shape and type only; `silent`
+lists the fields that need more. Invariants across fields, such as links that form chains, are
+checked by a method `wrong(state, params, waiting)` of the part or the state.
 """
 
 from __future__ import annotations
@@ -22,17 +22,51 @@ import numpy as np
 
 from rotting.kernel.arrays import FloatArray, IntArray
 
+__all__ = [
+    "AtMost",
+    "Counts",
+    "Finite",
+    "Flags",
+    "Leaf",
+    "Numbers",
+    "Place",
+    "PositiveNumbers",
+    "Unchanged",
+    "Uncleared",
+    "Values",
+    "Within",
+    "check",
+    "grown",
+    "leaves",
+    "silent",
+]
+
 S = TypeVar("S")
 
 
 class Within(NamedTuple):
-    """Whole numbers from `least` to `most`."""
+    """A mark for whole numbers from `least` to `most`.
+
+    Attributes:
+        least: The smallest number allowed.
+        most: The largest.
+
+    >>> Rounds = Annotated[IntArray, Within(1)]
+    """
 
     least: int
     most: int = 2**62
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
-        """What is wrong with an array, if anything; `fresh` is the array as it was at its start."""
+        """Why an array may not stand in this field, or None.
+
+        Args:
+            leaf: The array and where it is.
+            fresh: The array of a state at its start.
+
+        Returns:
+            The end of a sentence that begins with the field's path.
+        """
         array = leaf.value
         if array.size and (array.min() < self.least or array.max() > self.most):
             return f"must lie between {self.least} and {self.most}"
@@ -40,42 +74,70 @@ class Within(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Places along an axis of another array; below zero: nowhere.
+    """A mark for places along an axis of another array, such as arms or chunks.
 
-    The array is named by its path from the part that the field lies in, or from one around that:
-    `Place("history.before")`. With `end` the place after the last is one too, as in a count.
+    Attributes:
+        of: The path of that array, from the part that the field lies in or from one around it, as
+            "history.before".
+        least: The smallest place; -1 where "nowhere" is allowed.
+        axis: The axis of that array.
+        end: Whether the place after the last is allowed too, as in a count.
+
+    >>> class Own(NamedTuple):
+    ...     mean: Numbers
+    ...     best: Annotated[IntArray, Place("mean", least=-1)]
+    >>> check(Own(np.zeros(2), np.array([2])), Own(np.zeros(2), np.array([-1])))
+    Traceback (most recent call last):
+    ValueError: best of the state must lie between -1 and 1
     """
 
-    of: str  # the path of that array
-    least: int = 0  # -1 where "nowhere" is allowed
-    axis: int = 0  # which of its axes
-    end: bool = False  # whether the place after the last is allowed
+    of: str
+    least: int = 0
+    axis: int = 0
+    end: bool = False
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
-        """As in `Within`."""
+        """As for `Within`."""
         size = leaf.find(self.of).shape[self.axis]
         return Within(self.least, size - 1 + self.end).wrong(leaf, fresh)
 
 
 class AtMost(NamedTuple):
-    """Counts that another array of the same shape is never behind: rewards of pulls."""
+    """A mark for counts that never exceed those of another array of the same shape.
+
+    Attributes:
+        of: The path of that array, as in `Place`.
+
+    >>> class Own(NamedTuple):
+    ...     pulls: Counts
+    ...     rewards: Annotated[IntArray, AtMost("pulls")]
+    >>> fresh = Own(np.array([0]), np.array([0]))
+    >>> check(Own(np.array([1]), np.array([2])), fresh)
+    Traceback (most recent call last):
+    ValueError: rewards of the state must be counts of at most pulls
+    """
 
     of: str
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
-        """As in `Within`."""
+        """As for `Within`."""
         wrong = np.any((leaf.value < 0) | (leaf.value > leaf.find(self.of)))
         return f"must be counts of at most {self.of}" if wrong else None
 
 
 class Finite(NamedTuple):
-    """Finite numbers, or one of the exceptions: an infinity, or NaN for what is not known."""
+    """A mark for finite numbers, with exceptions.
 
-    exceptions: tuple[float, ...] = ()  # allowed as well
-    above: float = -math.inf  # all finite ones are larger
+    Attributes:
+        exceptions: Values allowed as well: an infinity, or NaN for what is unknown.
+        above: All finite numbers are larger than this.
+    """
+
+    exceptions: tuple[float, ...] = ()
+    above: float = -math.inf
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
-        """As in `Within`."""
+        """As for `Within`."""
         fine = np.isfinite(leaf.value) & (leaf.value > self.above)
         for other in self.exceptions:
             fine |= np.isnan(leaf.value) if math.isnan(other) else leaf.value == other
@@ -85,35 +147,59 @@ class Finite(NamedTuple):
 
 
 class Unchanged(NamedTuple):
-    """What it was at the start: nothing writes here."""
+    """A mark for arrays that no verb writes: they stay as `init` made them.
+
+    >>> class Own(NamedTuple):
+    ...     models: Annotated[IntArray, Unchanged()]
+    >>> check(Own(np.array([1])), Own(np.array([0])))
+    Traceback (most recent call last):
+    ValueError: models of the state must be what it was at the start
+    """
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
-        """As in `Within`."""
+        """As for `Within`."""
         return None if np.array_equal(leaf.value, fresh) else "must be what it was at the start"
 
 
 class Uncleared(NamedTuple):
-    """Nothing is read here before it was written: a new run need not clear the array."""
+    """A mark for large arrays that are written before they are read; new runs do not clear them.
+
+    It combines with others, and does not say what the array may hold.
+
+    >>> Rewards = Annotated[FloatArray, Finite(), Uncleared()]
+    """
 
     def wrong(self, leaf: Leaf, fresh: Any) -> str | None:
-        """As in `Within`."""
+        """As for `Within`; nothing is wrong."""
         return None
 
 
-Counts = Annotated[IntArray, Within(0)]  # pulls, rewards, rounds
+Counts = Annotated[IntArray, Within(0)]
+"""Whole numbers from zero: pulls, rewards, rounds."""
 Flags = Annotated[IntArray, Within(0, 1)]
+"""0 or 1."""
 Numbers = Annotated[FloatArray, Finite()]
+"""Finite floats."""
 PositiveNumbers = Annotated[FloatArray, Finite(above=0.0)]
-Values = Annotated[FloatArray, Finite((-math.inf,))]  # minus infinity where nothing is known
+"""Finite floats above zero."""
+Values = Annotated[FloatArray, Finite((-math.inf,))]
+"""Finite floats, or minus infinity where there is no value yet."""
 
 
 class Leaf(NamedTuple):
-    """An array (or, in params, a number) of a nested tuple: where it is and what it may hold."""
+    """An array (or, in params, a number) of a nested tuple: where it is and what it may hold.
 
-    path: str  # as "window.total"
+    Attributes:
+        path: The names of the fields that lead to it, as "window.total".
+        value: The array.
+        marks: The marks in its field's type.
+        around: The NamedTuples that it lies in, the innermost first.
+    """
+
+    path: str
     value: Any
-    marks: tuple[Any, ...]  # what its field says about it
-    around: tuple[Any, ...]  # the NamedTuples that it lies in, the innermost first
+    marks: tuple[Any, ...]
+    around: tuple[Any, ...]
 
     def find(self, path: str) -> Any:
         """An array by its path from the innermost part that has it."""
@@ -125,18 +211,26 @@ class Leaf(NamedTuple):
 
     @property
     def uncleared(self) -> bool:
-        """Whether a new run need not clear it."""
+        """Whether a new run may leave it uncleared."""
         return any(isinstance(mark, Uncleared) for mark in self.marks)
 
     @property
     def silent(self) -> bool:
-        """Whether it holds whole numbers and does not say which."""
+        """Whether it holds whole numbers without a mark that says which."""
         speaks = any(hasattr(m, "wrong") and not isinstance(m, Uncleared) for m in self.marks)
         return not speaks and self.value.dtype.kind != "f"
 
 
 def leaves(state: Any, path: str = "", around: tuple[Any, ...] = ()) -> Iterator[Leaf]:
-    """Everything in a nested tuple, in order.
+    """All arrays of a nested tuple, in order.
+
+    Args:
+        state: A state, or params.
+        path: What their paths begin with.
+        around: The tuples around it, the innermost first.
+
+    Returns:
+        An iterator of `Leaf`.
 
     >>> class Inner(NamedTuple):
     ...     counts: Counts
@@ -181,26 +275,37 @@ def kinds(value: Any) -> tuple[type, ...]:
 
 
 def is_part(value: Any) -> bool:
-    """Whether this is a NamedTuple."""
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
 @functools.cache
 def marks_of(kind: Any) -> dict[str, tuple[Any, ...]]:
-    """What the fields of a NamedTuple type say about themselves."""
+    """The marks in the field types of a NamedTuple type."""
     try:
         hints = typing.get_type_hints(kind, include_extras=True)
-    except (NameError, TypeError, AttributeError):  # names that only their author's scope knows
+    except (NameError, TypeError, AttributeError):  # names from a scope out of reach
         return {}
     return {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
 
 
 def grown(old: S, larger: S) -> S:
-    """A state with the contents of the old one and the size of the larger, fresh one.
+    """A state with the contents of the old one and the size of a larger, fresh one.
 
     An array that has become longer keeps its contents at the front. A part in which things move
     when it grows (a ring buffer, a free list) has a method `grown(larger, state)` of its own; the
     state is the tuple that holds it.
+
+    Args:
+        old: A state or a part.
+        larger: The same for more arms or more decisions, as `init` makes it.
+
+    Returns:
+        A state of the larger size; it may share arrays with both.
+
+    >>> class Own(NamedTuple):
+    ...     pulls: Counts
+    >>> grown(Own(np.array([3, 1])), Own(np.zeros(3, dtype=np.int64))).pulls.tolist()
+    [3, 1, 0]
     """
     pairs: Any = zip(old, larger, strict=True)  # type: ignore[call-overload]
     made: S = type(old)(*(_grown(a, b, old) for a, b in pairs))
@@ -217,9 +322,16 @@ def _grown(old: Any, larger: Any, state: Any) -> Any:
 
 
 def silent(state: Any) -> list[str]:
-    """The arrays of whole numbers whose fields do not say what they may hold, by path.
+    """The arrays of whole numbers without a mark that says what they may hold.
 
-    Compiled code may use any of them as a place in another array. Floats are no places.
+    Compiled code may use any of them as a place in another array, so a saved state with such a
+    field is loaded with `trusted=True` only. Floats are never places.
+
+    Args:
+        state: A state.
+
+    Returns:
+        Their paths.
 
     >>> class Own(NamedTuple):
     ...     pulls: Counts
@@ -234,11 +346,27 @@ def silent(state: Any) -> list[str]:
 def check(
     state: Any, fresh: Any, params: Any = None, waiting: Sequence[tuple[int, int]] = ()
 ) -> None:
-    """Refuse a state that no play could have led to: compiled code would read and write anywhere.
+    """Refuse a state that no play could have led to.
 
-    Its arrays must have the shapes and types of the fresh one's and hold what their fields allow,
-    and its parts must find nothing wrong. `waiting` are the pulls, as pairs (arm, pull), whose
-    rewards may still come.
+    Compiled code does not check indices: with such a state it would read and write anywhere. The
+    arrays must have the shapes and types of the fresh state's and hold what their fields allow, and
+    the method `wrong` of each part must find nothing.
+
+    Args:
+        state: The state to check.
+        fresh: A state of the same size, as `init` makes it.
+        params: The policy's params.
+        waiting: The pulls whose rewards may still come, as pairs (arm, pull).
+
+    Raises:
+        ValueError: Something is wrong; the message names the field.
+
+    >>> from rotting.policies.parts.arms import no_pulls
+    >>> wrong = no_pulls(2)
+    >>> wrong.observed[0] = 1
+    >>> check(wrong, no_pulls(2))
+    Traceback (most recent call last):
+    ValueError: observed of the state must be counts of at most pulls
     """
     for leaf, model in zip(leaves(state), leaves(fresh), strict=True):
         array, wanted = leaf.value, model.value
@@ -251,7 +379,7 @@ def check(
 
 
 def check_form(path: str, wanted: Any, dtype: Any, shape: Any) -> None:
-    """Refuse an array of a state that has not the type and shape of the wanted one."""
+    """Refuse an array of a state that does not have the type and shape of the wanted one."""
     # compared as types too: True equals 1, and 3.0 equals 3
     whole = type(shape) is tuple and all(type(extent) is int for extent in shape)
     name = _type_name(wanted.dtype)
@@ -264,17 +392,17 @@ def check_form(path: str, wanted: Any, dtype: Any, shape: Any) -> None:
 
 @functools.cache
 def _type_name(dtype: Any) -> str:
-    return str(dtype.name)  # NumPy puts it together anew each time
+    return str(dtype.name)  # NumPy builds the text at each access
 
 
 def _check_parts(
     part: Any, holder: Any, params: Any, waiting: Sequence[tuple[int, int]], path: str
 ) -> None:
-    """Ask every part what is wrong with it, the outermost last.
+    """Call `wrong` of every part, the outermost last.
 
     The params of a policy that another one holds have the name of its state.
     """
-    if hasattr(part, "for_keys"):  # what one key has of its own; the pulls are those of all keys
+    if hasattr(part, "for_keys"):  # one key's own state, but `waiting` has the pulls of all keys
         waiting = ()
     for name, value in zip(part._fields, part, strict=True):
         if is_part(value):

@@ -1,6 +1,15 @@
-"""The policies: one module each, found by name.
+"""All policies, one module each, and `recommended`, which returns the one to use.
 
-`POLICIES` maps the key of each policy to its class; defining a `Policy` subclass adds it there.
+A policy is a small immutable object such as `UCB1(c=2.0)`. Make a player of it with `online` or
+`audience`, or play it on a scenario with `rotting.simulate`. `POLICIES` maps the key of each
+policy, its name on the command line, to its class; defining a `Policy` subclass adds it there.
+
+>>> from rotting import policies
+>>> sorted(policies.POLICIES)[:3]
+['capped', 'ccto', 'cellucb']
+>>> player = policies.recommended(sigma=0.5).online(["red", "blue"], compiled=False)
+>>> player.select().arm
+'red'
 """
 
 from rotting.kernel.verbs import Verbs

@@ -1,4 +1,4 @@
-"""What a policy is to its user, and the registry of all of them.
+"""The base class of policies, and the registry of all of them.
 
 A policy's algorithm is a few plain functions, its verbs (`rotting.kernel.verbs`). They are compiled
 as they are, so they use plain loops, `math`, array indexing and functions marked
@@ -22,7 +22,7 @@ from rotting.models import Family
 from rotting.models._tables import rows_of
 from rotting.parameters import Checked
 from rotting.policies.parts.arms import Arms, count_pull, set_open_untried
-from rotting.policies.parts.inspection import judged, ranked
+from rotting.policies.parts.inspection import ranked, scored
 from rotting.policies.parts.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -30,29 +30,58 @@ if TYPE_CHECKING:
     from rotting._online.player import Player
     from rotting.bandits import HalfLife, Scenario, Window
 
-POLICIES: dict[str, type[Policy]] = {}  # by key, as on the command line
+POLICIES: dict[str, type[Policy]] = {}
+"""All policies by their key, their name on the command line."""
 _plain.register_kind("policy", POLICIES)
 
 
 class Policy(Checked):
-    """Base of all policies. A subclass is a frozen dataclass that sets `verbs` and `prepare`.
+    """The base of all policies: a rule that says which arm to pull next, with its parameters.
 
-    Defining the subclass registers it. `key` names it on the command line and in saved states,
-    `title` is its name in tables and figures; both default to the class name.
+    A policy is an immutable value that has learnt nothing. `online` and `audience` make players of
+    it, which learn; `rotting.simulate` plays it on a scenario.
+
+    A subclass is a frozen dataclass whose fields are the parameters. It sets `verbs` and defines
+    `prepare`. The rules in its fields' types (`rotting.parameters`) are checked when an object is
+    made, then its method `check` is called. Defining the class registers it in `POLICIES`.
+
+    Attributes:
+        verbs: The functions that play the policy (`rotting.kernel.verbs`).
+        key: Its name on the command line and in saved states; by default the class name in lower
+            case.
+        title: Its name in labels, tables and figures; by default the class name.
+        needs_horizon: Whether a player needs to be given the horizon.
+        tables: Whether the params depend on `reach`, the highest pull number.
+        grows: Whether the state needs more memory the more is decided.
+        counts_by_key: Whether it counts pulls by key in an audience. Otherwise it plays pooled: it
+            ignores keys. By default True for a policy with the verb `score` and a part `arms:
+            Arms`.
+        no_audience: Why it cannot play an audience; empty if it can.
+        no_rest: Why its counts by key cannot fade; empty if they can.
+        asks: Optional parameters that are filled in from the scenario when the policy is made by
+            name.
+
+    Raises:
+        ValueError: A parameter is outside its range; the message names it, its value and the range.
+            Or, when a subclass is defined, its key or its type of params belongs to another policy.
+
+    >>> from rotting import policies
+    >>> policies.UCB1(c=0.5)
+    UCB1(c=0.5)
+    >>> policies.UCB1(c=-1)
+    Traceback (most recent call last):
+    ValueError: c must be a number > 0, got -1
     """
 
     verbs: ClassVar[Verbs]
     key: ClassVar[str] = ""
     title: ClassVar[str] = ""
     needs_horizon: ClassVar[bool] = False
-    tables: ClassVar[bool] = True  # whether the params depend on how far pull numbers reach
-    grows: ClassVar[bool] = True  # whether the state needs more space the more is decided
-    # Whether it counts pulls by key in an audience; otherwise it plays pooled, keys ignored. By
-    # default a policy with the verb `score` counts by key.
+    tables: ClassVar[bool] = True
+    grows: ClassVar[bool] = True
     counts_by_key: ClassVar[bool] = False
-    no_audience: ClassVar[str] = ""  # why it cannot play an audience at all, if it cannot
-    no_rest: ClassVar[str] = ""  # why its counts by key cannot fade, if they cannot
-    # parameters that a policy made by name takes from the scenario though they have a default
+    no_audience: ClassVar[str] = ""
+    no_rest: ClassVar[str] = ""
     asks: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -79,13 +108,13 @@ class Policy(Checked):
             cls.verbs = cls.verbs._replace(set_open=set_open_untried)
         if cls.verbs.inspect is None and counted:
             if cls.verbs.score is not None:
-                cls.verbs = cls.verbs._replace(inspect=judged)
+                cls.verbs = cls.verbs._replace(inspect=scored)
             elif _part(cls.verbs.state, "ranking") is Ranking:
                 cls.verbs = cls.verbs._replace(inspect=ranked)
         if "counts_by_key" not in cls.__dict__:
-            scored = counted and cls.verbs.score is not None
-            cls.counts_by_key = scored and not cls.no_audience
-        # compiled code finds the verbs by the type of the params and remembers them
+            by_key = counted and cls.verbs.score is not None
+            cls.counts_by_key = by_key and not cls.no_audience
+        # compiled code finds the verbs by the type of the params and keeps them
         known_verbs = KINDS.get(cls.verbs.params)
         if known_verbs is not None and known_verbs != cls.verbs:
             raise ValueError(
@@ -96,28 +125,55 @@ class Policy(Checked):
         KINDS[cls.verbs.params] = cls.verbs
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Any:
-        """The params for `arms` arms, with tables for pull numbers up to `reach`.
+        """The params for playing with `arms` arms; every subclass defines it.
 
-        `horizon` is the number of decisions there will be, if that is known.
+        Args:
+            arms: The number of arms.
+            horizon: The number of decisions there will be; None if unknown.
+            reach: The highest pull number that tables must hold. A player calls `prepare` again,
+                with a larger one, before pull numbers exceed it.
+
+        Returns:
+            A NamedTuple of the type `verbs.params`.
+
+        Raises:
+            ValueError: The policy cannot play so; the message says why.
         """
         raise TypeError(f"{type(self).__name__} does not define prepare")
 
     def ahead(self, reach: int) -> bool:
-        """A little of the work of `prepare` for so many pulls; whether it is done.
+        """Do a small part of the work of `prepare`, so that no decision has to wait for all of it.
 
-        A player has it done between decisions, so that none of them takes long.
+        A player calls this between decisions, before it calls `prepare` with a larger `reach`.
+
+        Args:
+            reach: The highest pull number that the new tables must hold.
+
+        Returns:
+            Whether the work is done.
         """
         family = getattr(self, "family", None)
         family = getattr(family, "family", family)  # that of an interval's nodes
         return not isinstance(family, Family) or rows_of(family).step(reach + 1)
 
     def prepare_for(self, scenario: Scenario) -> Any:
-        """The params for simulating a scenario; K is the number of arms open in round 1."""
+        """The params for simulating a scenario, with K the number of arms open in round 1.
+
+        Args:
+            scenario: The scenario.
+
+        Returns:
+            As `prepare`.
+        """
         return self.prepare(scenario.first_arms, scenario.horizon, scenario.horizon)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """A few settings to test this policy with: the generic test suite plays them all."""
+        """A few settings to test this policy with: the generic test suite plays them all.
+
+        Returns:
+            Policies of this class; by default one with default parameters.
+        """
         return [cls()]
 
     def online(
@@ -189,7 +245,7 @@ class Policy(Checked):
         explore: float = 0.0,
         rest: HalfLife | Window | None = None,
     ) -> AudiencePlayer:
-        """A player for an audience: arms wear out for each key (a user, say) on its own.
+        """A player for an audience, in which arms wear out for each key (a user, say) separately.
 
         A policy that counts by key (`counts_by_key`) learns from all keys how arms wear out. Any
         other plays pooled, keys ignored, and says so in its tables.
@@ -247,7 +303,7 @@ class Policy(Checked):
 
     @property
     def short_label(self) -> str:
-        """The label for tables and figures: rounded numbers, nothing that takes long to say.
+        """The label for tables and figures: rounded numbers, without families, arms and rests.
 
         >>> from rotting import policies
         >>> policies.WSWA(alpha=0.2, sigma=0.2 ** 0.5).short_label
@@ -263,7 +319,7 @@ class Policy(Checked):
 
 
 def check_held(holder: str, inner: Any) -> None:
-    """Refuse what another policy cannot hold as the one that decides."""
+    """Refuse an `inner` that another policy cannot hold."""
     if isinstance(inner, type) and issubclass(inner, Policy):
         raise ValueError(
             f"inner of {holder} must be an instance, as {inner.__name__}(...), got the class"
@@ -273,26 +329,26 @@ def check_held(holder: str, inner: Any) -> None:
     if inner.verbs.set_open is None:
         raise ValueError(
             f"inner of {holder} must have the verb set_open, but {inner.title} has not; "
-            "one whose state has a part `arms: Arms` has it without further ado"
+            "a policy whose state has a part `arms: Arms` has it by default"
         )
 
 
 def take_after(holder: Any, inner: Policy) -> None:
-    """What a policy that holds another needs of a player is what that one needs."""
+    """Give a policy that holds another the needs of that one."""
     for name in ("needs_horizon", "tables", "grows"):
         object.__setattr__(holder, name, getattr(inner, name))
 
 
 def _part(state: type, name: str) -> Any:
-    """The type of a part of a type of states, if that can be known."""
+    """The type of a part of a type of states, or None where its annotations cannot be resolved."""
     try:
         return typing.get_type_hints(state).get(name)
-    except (NameError, TypeError, AttributeError):  # names that only their author's scope knows
+    except (NameError, TypeError, AttributeError):  # names from a scope out of reach
         return None
 
 
 def _long(value: Any) -> str:
-    """A parameter in a label; that of a policy that is held does not change with its defaults."""
+    """A parameter in a label. The label of a held policy leaves out its defaults, as always."""
     return value.label if isinstance(value, Policy) else repr(value)
 
 

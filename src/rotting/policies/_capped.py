@@ -1,4 +1,4 @@
-"""Capped: no key is shown an arm more than a fixed number of times, as frequency caps have it."""
+"""Capped: a frequency cap, at most a fixed number of showings of an arm to a key."""
 
 from __future__ import annotations
 
@@ -29,35 +29,30 @@ from rotting.policies.parts.openings import closable, is_open, open_arms
 
 
 class Params(NamedTuple):
-    """The policy that decides, and the cap."""
-
     inner: Any  # params of the policy that decides
     cap: int  # showings of an arm to a key
 
 
 class State(NamedTuple):
-    """Counts by key, and the policy that decides."""
-
     arms: Arms  # pulls by key
-    inner: Any  # state of the policy that decides; it knows of no keys
+    inner: Any  # state of the policy that decides, pooled over keys
     allowed: Flags  # scratch: the arms that it may choose; between decisions all that are open
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing shown to anybody."""
     inner = verbs.verbs_of(params.inner).init(params.inner, arms, capacity)
     return State(no_pulls(arms), closable(inner), np.ones(arms, dtype=np.int64))
 
 
 @shared
 def _below_cap(params: Params, state: State, arm: Any) -> Any:
-    """Whether the arm may be shown once more to the key that is present."""
+    """Whether the arm may be shown once more to the current key."""
     return is_open(state.arms.opening, arm) and next_pull(state.arms, arm) <= params.cap
 
 
 @shared
 def _restrict(params: Params, state: State) -> Any:
-    """Flag the arms below the cap; whether some open arms are, and others are not."""
+    """Flag the arms below the cap; True if some open arms are below it and others are not."""
     below = 0
     for i in range(state.allowed.size):
         state.allowed[i] = 1 if _below_cap(params, state, i) else 0
@@ -73,10 +68,9 @@ def _allow_all(state: State) -> None:
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
-    """What the policy chooses among the arms below the cap; among all if there is none.
+    """What `inner` chooses among the arms below the cap; among all open ones if there is none.
 
-    To the policy that decides it is a decision restricted to some arms: the others are closed only
-    while it chooses.
+    `inner` sees a decision restricted to some arms: the others are closed only while it chooses.
     """
     restricted = _restrict(params, state)
     if restricted:
@@ -89,16 +83,15 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
-    """Count it for the key, and for the policy that decides."""
     count_pull(params, state, arm)
     verbs.pulled(params.inner, state.inner, arm)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """The policy that decides learns.
+    """`inner` learns.
 
-    To it the pulls of all keys are those of one. Which of them a reward of the key's own pull
-    belongs to is not kept: rewards are numbered as they come, which with prompt ones is the same.
+    It takes the pulls of all keys as those of one. The pooled number of the key's own pull is not
+    kept, so rewards are numbered as they come; with prompt rewards that is the same.
     """
     n = rewarded(state.arms, arm, 1)
     number = n if has_key_counts(state.arms.exposure) else pull
@@ -106,25 +99,23 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """What the policy that decides keeps of the arm's next pull is made anew."""
     verbs.refresh_score(params.inner, state.inner, arm)
 
 
 def set_open(params: Params, state: State, flags: Any) -> None:
-    """Both are told."""
     set_open_arms(state.arms, flags, 1)
     _allow_all(state)
     verbs.set_open(params.inner, state.inner, flags)
 
 
 def set_propensity(params: Params, state: State, arm: Any, pull: Any, chance: Any) -> None:
-    """Somebody else chose: the policy that decides is told, of its own latest pull."""
+    """Another rule chose: pass the probability on, for `inner`'s own latest pull."""
     number = state.arms.pulls[arm] if has_key_counts(state.arms.exposure) else pull
     verbs.set_propensity(params.inner, state.inner, arm, number, chance)
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection | None:
-    """What the policy that decides makes of it; an arm at the cap is not compared."""
+    """The view of `inner`; an arm at the cap is not compared."""
     found = verbs.inspect(params.inner, state.inner, arm)
     others = any(_below_cap(params, state, i) for i in range(state.allowed.size))
     if found is None or not others or _below_cap(params, state, arm):
@@ -136,18 +127,28 @@ def inspect(params: Params, state: State, arm: int) -> Inspection | None:
 class Capped(Policy):
     """A frequency cap: another policy decides among the arms shown fewer than `cap` times.
 
-    `inner` plays pooled, its statistics those of all keys; what is counted by key is how often each
-    arm was shown. If the key has had enough of every open arm, all are allowed again. `rest` is how
-    exposures are forgotten: `Capped(Thompson(), 3, rest=Window(86_400))` is "three a day" where a
-    round takes a second. Without an audience it caps the pulls of the arm itself, and nothing is
-    forgotten. Ties are those of `inner`.
+    The policy `inner` plays pooled: its statistics are those of all keys, and only the showings of
+    each arm are counted by key. If a key has seen every open arm `cap` times, all are allowed
+    again. Without an audience it caps the pulls of the arm itself, and counts do not fade. Ties are
+    those of `inner`.
 
-    >>> from rotting.policies import UCB1
-    >>> player = Capped(UCB1(), 2).online(["a", "b"], compiled=False)
+    A yardstick for policies that learn how arms wear out, such as `Fatigue`.
+
+    Args:
+        inner: The policy that decides; it must play pooled and not count by key itself.
+        cap: Showings of an arm to a key.
+        rest: How exposures fade: `Window(86_400)` is "three a day" with cap=3 where a round takes a
+            second. None keeps them.
+
+    Raises:
+        ValueError: `inner` cannot be held, counts by key itself or cannot play an audience.
+
+    >>> from rotting import policies
+    >>> player = policies.Capped(policies.UCB1(), 2).online(["red", "blue"], compiled=False)
     >>> for _ in range(4):
     ...     player.update(player.select(), 0.5)
     >>> player.pulls
-    {'a': 2, 'b': 2}
+    {'red': 2, 'blue': 2}
     """
 
     inner: Policy
@@ -169,7 +170,6 @@ class Capped(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a policy that cannot play pooled, and a rest that is none."""
         check_held("Capped", self.inner)
         why = self.inner.no_audience or (self.inner.counts_by_key and "it counts by key itself")
         if why:
@@ -180,14 +180,12 @@ class Capped(Policy):
         take_after(self, self.inner)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Prepare the policy that decides."""
         return Params(self.inner.prepare(arms, horizon, reach), self.cap)
 
     def ahead(self, reach: int) -> bool:
-        """As the policy that decides has it."""
         return self.inner.ahead(reach)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """A cap that is soon reached, and one that is not."""
+        # a cap that is soon reached, and one that is not
         return [cls(UCB1(c=0.3), 3), cls(UCB1(c=0.3), 40)]

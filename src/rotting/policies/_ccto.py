@@ -1,4 +1,4 @@
-"""CTO with theta anywhere in an interval: the paper's future work, at the price of CTO."""
+"""C-CTO, CTO with theta anywhere in an interval: the paper's future work, at the price of CTO."""
 
 from __future__ import annotations
 
@@ -28,10 +28,8 @@ from rotting.policies.parts.sums import Sums, in_order, no_sums
 
 
 class Params(NamedTuple):
-    """The models at the nodes as tables [n, node]: mu, and its sums up to n."""
-
-    mu: FloatArray  # of each node
-    sums: FloatArray  # of mu over j <= n
+    mu: FloatArray  # [n, node]: mu(n) at each node
+    sums: FloatArray  # [n, node]: the sum of mu over j <= n
 
 
 class State(NamedTuple):
@@ -43,14 +41,13 @@ class State(NamedTuple):
     ranking: Ranking  # by mu(N + 1; theta-hat)
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """theta-hat after the last node, where there is no next one."""
+        """theta-hat must have a next node."""
         if np.any(self.sums.closest > self.sums.expected.shape[1] - 2):
             return "sums.closest must be a node before the last"
         return None
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     sums = no_sums(arms, params.mu.shape[1])
     return State(no_pulls(arms), sums, np.zeros(arms), unranked(arms))
 
@@ -65,10 +62,10 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 @shared
 def _locate(state: State, arm: Any, sums: Any, row: Any) -> None:
-    """Where the sum of the rewards lies among the nodes' sums, which fall along the nodes.
+    """Locate the sum of the rewards among the nodes' sums, which fall along the nodes.
 
-    It is looked for from where it was: theta-hat seldom moves far. Where all sums are equal, and
-    beyond the ends, theta-hat is at an end, the first in doubt.
+    The search starts at the last place: theta-hat seldom moves far. Where all sums are equal, and
+    beyond the ends, theta-hat is at an end; the first where both would do.
     """
     last = sums.shape[1] - 2
     total = state.sums.total[arm]
@@ -110,24 +107,33 @@ def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 @shared
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """Rank the arm by its next pull."""
     rank(state.ranking, arm, score(params, state, arm, next_pull(state.arms, arm)))
 
 
 @dataclass(frozen=True)
 class CCTO(Policy):
-    """CTO_SIM for theta in an interval: theta-hat solves sum of mu(j; theta) = sum of rewards.
+    """C-CTO: CTO with theta anywhere in an interval.
 
-    The sums are known at the interval's nodes and interpolated between them, so that a decision
-    costs what CTO's does. theta-hat is the interval's end where there is no solution. The arm with
-    the highest mu(N_i + 1; theta-hat_i), interpolated, is pulled; ties by least pulls and then at
-    random. The paper (section Discussion) names a continuous Theta as future work; no bound is
-    proved.
+    For arms that rot to zero by one model whose theta may be any number between two. Each arm once,
+    then the arm with the highest mu(N_i + 1; theta-hat_i), where theta-hat_i solves
 
-    >>> from rotting import models
+        sum of mu(j; theta) = sum of rewards
+
+    and is an end of the interval where there is no solution. Sums are known at the interval's nodes
+    and interpolated between them, so a decision costs the same as with `CTO`. Ties go to the least
+    pulled arm and then at random. In an audience it counts by key. The paper (section Discussion)
+    names a continuous Theta as future work; no bound is proved.
+
+    Args:
+        family: An interval of positive models, `model.between(low, high)`, whose means fall, or
+            rise, along theta.
+
+    >>> from rotting import models, policies
     >>> family = models.Plateau(length=100).between(0.1, 0.4)
-    >>> CCTO(family).online(range(10), compiled=False).select().arm
-    0
+    >>> player = policies.CCTO(family).online(["red", "blue"], compiled=False)
+    >>> player.update(player.select(), 0.7)
+    >>> player.select().arm
+    'blue'
     """
 
     family: Interval
@@ -146,7 +152,6 @@ class CCTO(Policy):
     )
 
     def check(self) -> None:
-        """Refuse what is not an interval of positive models."""
         if not isinstance(self.family, Interval):
             raise ValueError(
                 f"family of CCTO must be an Interval, as model.between(0.1, 0.4), got "
@@ -155,17 +160,16 @@ class CCTO(Policy):
         check_family("CCTO", self.family.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate the models at the nodes."""
         nodes = self.family.family
         mu, sums = table_of("CCTO", nodes, reach), nodes.sums_by_pull(reach + 1)
         steps = np.diff(sums, axis=1)
         if np.all(steps <= 0.0):
             return Params(mu, sums)
-        if np.all(steps >= 0.0):  # means that rise with theta: the nodes the other way round
+        if np.all(steps >= 0.0):  # means that rise with theta: nodes in reverse
             return Params(np.ascontiguousarray(mu[:, ::-1]), np.ascontiguousarray(sums[:, ::-1]))
         raise ValueError("family of CCTO must have means that fall, or rise, along theta")
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Models that differ at once, and models that coincide for a while."""
+        # models that differ at once, and models that coincide for a while
         return [cls(Polynomial().between(0.1, 0.4)), cls(Plateau(length=20).between(0.1, 0.4, 7))]

@@ -1,4 +1,4 @@
-"""Upper confidence bounds for cells of pull numbers: no model of how arms rot, and a bound."""
+"""CellUCB: upper confidence bounds for cells of pull numbers, with a regret bound."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ class Params(NamedTuple):
 
     sigma: float  # of the noise
     scale: float  # `theory.audience.cell_scale`
-    cells: int  # how many cells an arm has
+    cells: int  # of each arm
 
 
 class State(NamedTuple):
-    """What the rewards of each arm's cells add up to, and the arms ranked by what follows."""
+    """Rewards of each arm's cells, their bounds, and the arms ranked by these."""
 
     arms: Arms  # pulls, rewards, rounds
-    rewards: Counts  # [arm, cell]: how many
-    total: Numbers  # [arm, cell]: of them
-    bound: Numbers  # [arm, cell]: mean and padding; more than any reward where there is none
+    rewards: Counts  # [arm, cell]: their number
+    total: Numbers  # [arm, cell]: their sum
+    bound: Numbers  # [arm, cell]: mean and padding; above any reward where there is none
     ranking: Ranking  # by the bound of the next pull
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     shape = (arms, params.cells)
     return State(
         arms=no_pulls(arms),
@@ -55,7 +54,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 @shared
 def _cell(state: State, pull: Any) -> Any:
-    """The cell of a pull number: each of the first has one, and the rest the last."""
+    """The cell of a pull number: one for each of the first, and the last for all others."""
     return min(pull, state.bound.shape[1]) - 1
 
 
@@ -70,7 +69,6 @@ def _tightest(state: State, arm: Any, cell: Any) -> Any:
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
-    """Each arm once, then the highest bound; the first if several."""
     arm = next_untried(state.arms, 1)
     if arm < 0:
         arm = best(state.ranking, state.arms.opening, draw)
@@ -78,7 +76,6 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Add the reward to its cell's mean, and bound that."""
     rewarded(state.arms, arm, 1)
     cell = _cell(state, pull)
     n = state.rewards[arm, cell] + 1
@@ -99,7 +96,6 @@ def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 @shared
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """Rank the arm by its next pull."""
     rank(state.ranking, arm, score(params, state, arm, next_pull(state.arms, arm)))
 
 
@@ -127,17 +123,27 @@ def curve(params: Params, state: State, arm: int, pull: int) -> CurvePoint | Non
 
 @dataclass(frozen=True)
 class CellUCB(Policy):
-    """Upper confidence bounds for cells of pull numbers, for audiences: nothing known of the decay.
+    """Upper confidence bounds for cells of pull numbers: for audiences, with a regret bound.
 
-    Each of an arm's first pulls to a key (1, 2, ..., cells - 1) is a cell, and all later ones are
-    the last. The bound of a cell is the mean of its n rewards, from all keys, plus
-    sigma sqrt(2 ln(pi^2 cells n^2 / (3 delta)) / n); the index of a pull is the least bound of its
-    cell and those before it, for means do not rise. The highest index is played, after each arm
-    once; ties go to the first arm. `delta` is how likely an arm's bounds are ever to fail.
-    `theory.audience_regret_bound` bounds its regret; it explores accordingly much.
+    It needs no model of how arms rot. A key's first pulls of an arm (1, 2, ..., cells - 1) have a
+    cell each, all later ones share the last. The bound of a cell is the mean of its n rewards, from
+    all keys, plus
 
-    >>> CellUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
-    'a'
+        sigma sqrt(2 ln(pi^2 cells n^2 / (3 delta)) / n)
+
+    and the index of a pull is the least bound of its cell and those before it, since means do not
+    rise. Each arm once, then the highest index; ties go to the first arm.
+    `theory.audience_regret_bound` bounds its regret, and it explores as much as that bound needs.
+
+    Args:
+        sigma: The standard deviation of a reward about its mean.
+        cells: Cells of each arm.
+        delta: The probability that an arm's bounds ever fail.
+
+    >>> from rotting import policies
+    >>> player = policies.CellUCB(sigma=0.5).audience(["red", "blue"], compiled=False)
+    >>> player.select("ann").arm
+    'red'
     """
 
     sigma: Positive
@@ -161,10 +167,9 @@ class CellUCB(Policy):
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """What the padding is made of."""
         return Params(self.sigma, cell_scale(self.cells, self.delta), self.cells)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Wide bounds, and narrow ones of few cells."""
+        # wide bounds, and narrow ones of few cells
         return [cls(sigma=0.5), cls(sigma=0.3, cells=3, delta=0.5)]

@@ -25,23 +25,20 @@ from rotting.policies.parts.sums import Sums, detect, no_sums
 
 
 class Params(NamedTuple):
-    """The family as tables [n, theta]: mu(n; theta), and the sum of mu(j; theta) over j <= n."""
+    """The family as tables [n, theta]."""
 
     mu: FloatArray  # mu(n; theta)
-    sums: FloatArray  # of mu(j; theta) over j <= n
+    sums: FloatArray  # the sum of mu(j; theta) over j <= n
     ordered: int  # see `parts.nearest`
 
 
 class State(NamedTuple):
-    """Sums of rewards and the models they point to; the arms ranked by mu(N + 1; theta-hat)."""
-
     arms: Arms  # pulls, rewards, rounds
     sums: Sums  # of the rewards, and theta-hat
     ranking: Ranking  # by mu(N + 1; theta-hat)
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(no_pulls(arms), no_sums(arms, params.mu.shape[1]), unranked(arms))
 
 
@@ -72,23 +69,34 @@ def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 @shared
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """Rank the arm by its next pull."""
     rank(state.ranking, arm, score(params, state, arm, next_pull(state.arms, arm)))
 
 
 @dataclass(frozen=True)
 class CTO(Policy):
-    """CTO_SIM, Algorithm 2: detect every arm's model by the sum of its rewards, then balance.
+    """CTO_SIM, Algorithm 2: detects each arm's model by the sum of its rewards, then balances.
 
-    theta-hat_i minimises |sum of rewards - sum of mu(j; theta)| over the observed pulls (Eqs. 6 and
-    7; ties to the first in Theta's order); then the arm with the highest mu(N_i + 1; theta-hat_i)
-    is pulled, ties by least pulls and then at random. For arms that rot to zero: no constants.
-    Theorem 4.1 bounds its regret from some horizon on.
+    For arms that rot to zero, each by some model of a known family. Each arm once, then the arm
+    with the highest mu(N_i + 1; theta-hat_i), where theta-hat_i minimises
 
-    >>> from rotting import models
-    >>> family = models.Plateau(length=100).over([0.1, 0.2])
-    >>> CTO(family).online(range(10), compiled=False).select().arm
-    0
+        |sum of rewards - sum of mu(j; theta)|
+
+    over the observed pulls j (Eqs. 6 and 7). It has no constants to tune, and Theorem 4.1 bounds
+    its regret from some horizon on. Ties over theta go to the first in Theta's order, ties over
+    arms to the least pulled arm and then at random. In an audience it counts by key.
+
+    Args:
+        family: The models that arms may follow, with positive means: `model.over([...])`.
+
+    Reference: Levine, Crammer & Mannor, "Rotting Bandits" (2017), section 4.1.
+
+    >>> from rotting import models, policies
+    >>> family = models.Exponential(0.01).over(amplitudes=[0.3, 0.9])
+    >>> player = policies.CTO(family).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.2, 0.9):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     family: Family
@@ -107,17 +115,15 @@ class CTO(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a family that is not positive."""
         check_family("CTO", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate the family."""
         check_positive("CTO", self.family, reach + 1)
         return Params(*self.family.rows(reach + 1))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Models that differ at once, and models that coincide for a while."""
+        # models that differ at once, and models that coincide for a while
         return [
             cls(Polynomial().over([0.1, 0.25, 0.4])),
             cls(Plateau(length=20).over([0.4, 0.1, 0.2])),

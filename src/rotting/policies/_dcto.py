@@ -41,13 +41,11 @@ from rotting.policies.parts.padding import log_padding, padding_at, width_at, wi
 
 
 class Params(NamedTuple):
-    """The family's tables, sigma sqrt(c ln t) at t, and how to start and detect."""
-
     tables: HalfTables  # the family's
     c: float  # c sigma^2
     padding: FloatArray  # sigma sqrt(c ln t) at t
     widths: FloatArray  # 1 / sqrt(n) at n
-    start: int  # rewards an arm must have shown before its halves are used
+    start: int  # rewards that an arm needs before its halves are used
     even_only: bool  # whether odd N keep the model of the even N before
 
 
@@ -66,7 +64,6 @@ class State(NamedTuple):
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     halves = empty_halves(arms, params.tables.mu.shape[1], capacity)
     return State(no_pulls(arms), halves, np.full(arms, -math.inf), np.zeros(arms))
 
@@ -103,20 +100,38 @@ def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 @shared
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """What the arm's next pull is worth."""
     state.value[arm] = score(params, state, arm, next_pull(state.arms, arm))
 
 
 @dataclass(frozen=True)
 class DCTO(Policy):
-    """D-CTO_SIM-UCB: detect each arm's model by the halves of its rewards, then UCB on the rest.
+    """D-CTO_SIM-UCB: detects each arm's model by the halves of its rewards, then UCB on the rest.
 
-    theta-hat_i minimises |Z| (Eqs. 9 and 10; ties to the first in Theta's order), the constant is
-    estimated under it, and the arm with the highest mu^c-hat + mu(N_i + 1; theta-hat_i) +
-    sqrt(c ln t sigma^2 / N_i) is pulled (Eq. 12). The paper has c = 8 and does not say how to
-    start; each arm is pulled `start` = 2 times. `halves="all"` detects at every N, odd ones
-    included, as Eq. 9 has it; "even" keeps the model of the even N before an odd one, since the
-    constant cancels at even N only. Ties go to the first arm.
+    For arms that rot to unknown constants, each by some model of a known family. Each arm `start`
+    times, then the arm with the highest (Eq. 12)
+
+        mu^c-hat_i + mu(N_i + 1; theta-hat_i) + sqrt(c ln t sigma^2 / N_i)
+
+    where theta-hat_i minimises |Z|, the first half of the rewards less the second compared with the
+    same of the model (Eqs. 9 and 10), and mu^c-hat_i is the mean of the residuals under it. Ties
+    over theta go to the first in Theta's order, ties over arms to the first arm. It cannot play an
+    audience.
+
+    Args:
+        family: The models that arms may follow, with positive means: `model.over([...])`.
+        sigma: The standard deviation of a reward about its mean.
+        c: The weight of exploration; the paper has 8.
+        start: Pulls of each arm at the start. The paper leaves this open; one reward has no halves.
+        halves: "all" detects at every N, odd ones included, as in Eq. 9; "even" keeps the model of
+            the even N before an odd one, since the constant cancels at even N only.
+
+    Reference: Levine, Crammer & Mannor, "Rotting Bandits" (2017), section 4.2.
+
+    >>> from rotting import models, policies
+    >>> family = models.Plateau(length=100).over([0.1, 0.2])
+    >>> player = policies.DCTO(family, sigma=0.4).online(["red", "blue"], compiled=False)
+    >>> [player.select().arm for _ in range(4)]
+    ['red', 'blue', 'red', 'blue']
     """
 
     family: Family
@@ -140,11 +155,9 @@ class DCTO(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a family that is not positive."""
         check_family("DCTO", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate family and padding."""
         c = self.c * self.sigma**2
         check_positive("DCTO", self.family, reach + 1)
         tables = half_tables(self.family, reach + 1)
@@ -153,7 +166,7 @@ class DCTO(Policy):
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Models that differ at once, and models that coincide for a while."""
+        # models that differ at once, and models that coincide for a while
         return [
             cls(Polynomial().over([0.1, 0.25, 0.4]), sigma=0.5),
             cls(Plateau(length=20).over([0.4, 0.1, 0.2]), sigma=0.3, c=1.0),

@@ -35,12 +35,11 @@ from rotting.theory._guarantees import exploration_bound
 
 
 class Params(NamedTuple):
-    """The family's tables, sigma sqrt(8 ln t) at t, and the exploration."""
-
     tables: HalfTables  # the family's
     c: float  # 8 sigma^2
     padding: FloatArray  # sigma sqrt(8 ln t) at t
     widths: FloatArray  # 1 / sqrt(n) at n
+
     arms: int  # how many
     exploration: int  # pulls of each arm before the models are detected
 
@@ -68,7 +67,6 @@ class State(NamedTuple):
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     most = min(capacity, 2 * arms * params.exploration)
     return State(
         arms=no_pulls(arms),
@@ -141,13 +139,12 @@ def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 @shared
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """What the arm's next pull is worth, and how wide its bound is."""
     state.value[arm] = score(params, state, arm, next_pull(state.arms, arm))
     state.width[arm] = width_at(params.widths, max(1, state.arms.observed[arm]))
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The constant and mu(N + 1; theta-hat), and the padding; nothing while it is explored."""
+    """The constant and mu(N + 1; theta-hat), and the padding; empty while the arm is explored."""
     if state.arms.pulls[arm] < params.exploration:
         return Inspection()
     refresh_score(params, state, arm)  # not done before all arms are explored
@@ -157,17 +154,39 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class DCTO_UCB(Policy):
-    """D-CTO_UCB, Algorithm 3: explore each arm m times in turn, detect the models, then UCB.
+    """D-CTO_UCB, Algorithm 3: explores each arm m times, detects the models once, then plays UCB.
 
-    The models are detected once, by the halves of the m first rewards of each arm (Eq. 10); from
-    then on the arm with the highest mu^c-hat + mu(N_i + 1; theta-hat_i) + sqrt(8 ln t sigma^2 /
-    N_i) is pulled (Eq. 12). With m >= m*_diff(delta / K) all models are detected with probability
-    1 - delta, and Theorem 4.2 bounds the regret.
+    For arms that rot to unknown constants, each by some model of a known family. The models are
+    detected by the halves of the m first rewards of each arm (Eq. 10); from then on the arm with
+    the highest (Eq. 12)
 
-    `exploration` is m; None takes it from `rotting.theory.m_star`: the bound on m*_diff(delta / K),
-    which needs no Gaussian noise. It is rounded up to even, so that the constants cancel. An
-    exploration that does not fit the horizon is refused. Ties go to the first arm. An arm that
-    comes later is explored m times before any other is pulled again, with the same m.
+        mu^c-hat_i + mu(N_i + 1; theta-hat_i) + sqrt(8 ln t sigma^2 / N_i)
+
+    is pulled. With m >= m*_diff(delta / K) all models are detected with probability 1 - delta, and
+    Theorem 4.2 bounds the regret. Such an m is far more than most horizons hold; `DCTO` has no
+    exploration phase. Ties go to the first arm. An arm that comes later is explored m times before
+    any other is pulled again, with the same m. It cannot play an audience.
+
+    Args:
+        family: The models that arms may follow, with positive means: `model.over([...])`.
+        sigma: The standard deviation of a reward about its mean.
+        delta: The probability that a detection may fail.
+        exploration: m, rounded up to even so that the constants cancel. None takes the bound of
+            `rotting.theory.m_star` on m*_diff(delta / K), which needs no Gaussian noise.
+
+    Raises:
+        ValueError: When play begins: the exploration does not fit the horizon, or no finite m is
+            known.
+
+    Reference: Levine, Crammer & Mannor, "Rotting Bandits" (2017), section 4.2.
+
+    >>> from rotting import models, policies
+    >>> family = models.Polynomial().over([0.1, 0.4])
+    >>> policy = policies.DCTO_UCB(family, sigma=0.4, delta=0.1, exploration=3)
+    >>> policy.exploration
+    4
+    >>> policy.online(["red", "blue"], compiled=False).select().arm
+    'red'
     """
 
     family: Family
@@ -189,13 +208,11 @@ class DCTO_UCB(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a family that is not positive."""
         check_family("DCTO_UCB", self.family)
         if self.exploration is not None:
             self._set("exploration", self.exploration + self.exploration % 2)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Find the exploration length and tabulate family and padding."""
         exploration = self._exploration(arms, horizon)
         check_positive("DCTO_UCB", self.family, reach + 1)
         tables = half_tables(self.family, reach + 1)
@@ -225,7 +242,7 @@ class DCTO_UCB(Policy):
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Short explorations, one of them odd and so rounded up."""
+        # short explorations, one of them odd and so rounded up
         return [
             cls(Polynomial().over([0.1, 0.45]), sigma=0.5, delta=0.1, exploration=10),
             cls(Plateau(length=5).over([0.4, 0.1, 0.2]), sigma=0.3, delta=0.1, exploration=13),

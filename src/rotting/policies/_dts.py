@@ -18,8 +18,6 @@ from rotting.policies.parts.sampling import highest_draw
 
 
 class Params(NamedTuple):
-    """The discount and the noise."""
-
     gamma: float  # the discount of a round
     sigma: float  # of the noise
 
@@ -31,7 +29,6 @@ def _scale(params: Params, state: _ducb.State) -> Any:
 
 
 def choose(params: Params, state: _ducb.State, draw: Any) -> int:
-    """Each arm once, then the highest draw."""
     arm = next_untried(state.arms, 1)
     if arm < 0:
         scale = _scale(params, state)
@@ -40,17 +37,32 @@ def choose(params: Params, state: _ducb.State, draw: Any) -> int:
 
 
 def inspect(params: Params, state: _ducb.State, arm: int) -> Inspection:
-    """The discounted mean, and sigma / sqrt(N_gamma)."""
     return sampled(state.mean[arm], _scale(params, state) * state.width[arm])
 
 
 @dataclass(frozen=True)
 class DTS(Policy):
-    """Discounted Thompson sampling: the highest draw from Normal(mean_gamma, sigma^2 / N_gamma).
+    """Discounted Thompson sampling, with Gaussian posteriors of rewards that fade by the round.
 
-    Mean and count weigh the round s with gamma^(t - 1 - s), as discounted UCB does. Raj &
-    Kalyani, "Taming Non-stationary Bandits: A Bayesian Approach" (2017), for Bernoulli rewards;
-    here for Gaussian ones.
+    Each arm once, then the arm with the highest draw from
+
+        Normal(mean_gamma(i), sigma^2 / N_gamma(i))
+
+    where mean and count weigh the rewards of round s with gamma^(t - 1 - s), as `DUCB` does.
+    Rewards fade by the round, also while their arm rests. A late reward counts in full from its
+    arrival. Ties go to the first arm.
+
+    Args:
+        gamma: The discount of a round; rewards count for about 1 / (1 - gamma) rounds.
+        sigma: The standard deviation of a reward about its mean.
+
+    Reference: Raj & Kalyani, "Taming Non-stationary Bandits: A Bayesian Approach" (2017), for
+    Bernoulli rewards; here for Gaussian ones.
+
+    >>> from rotting import policies
+    >>> player = policies.DTS(gamma=0.99, sigma=0.5).online(["red", "blue"], compiled=False)
+    >>> [player.select().arm for _ in range(2)]
+    ['red', 'blue']
     """
 
     gamma: Probability
@@ -64,10 +76,8 @@ class DTS(Policy):
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Nothing to tabulate."""
         return Params(self.gamma, self.sigma)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """A slow discount and a fast one."""
         return [cls(gamma=0.99, sigma=0.5), cls(gamma=0.9, sigma=0.3)]

@@ -18,26 +18,24 @@ from rotting.policies.parts.argmax import argmax_padded
 from rotting.policies.parts.arms import Arms, next_untried, no_pulls, rewarded
 from rotting.policies.parts.inspection import padded
 
-SMALLEST = 1e-10  # when the unit has shrunk to this, all weights are rescaled
+SMALLEST = 1e-10  # a unit smaller than this has all weights rescaled
 
 
 class Params(NamedTuple):
-    """The discount and the constants of the padding."""
-
     gamma: float  # the discount of a round
     B: float  # bound on the rewards
-    xi: float  # how much to explore
+    xi: float  # the weight of exploration
 
 
 class State(NamedTuple):
     """Discounted counts and sums in a common unit.
 
-    All arms fade by the same factor at each round, so one number fades, the unit; an arm's own
+    All arms fade by the same factor at each round, so only one number fades, the unit; an arm's own
     numbers change only when it is pulled. The discounted count of an arm is weight * unit.
     """
 
     arms: Arms  # pulls and rewards; rounds are not counted
-    unit: PositiveNumbers  # what a weight of one is worth now: gamma^(rounds since the rescaling)
+    unit: PositiveNumbers  # the present value of a weight of one: gamma^(rounds since rescaling)
     weight: Numbers  # of each arm's rewards
     all_weight: Numbers  # the sum of the arms' weights
     total: Numbers  # of each arm's weighted rewards
@@ -46,7 +44,6 @@ class State(NamedTuple):
 
 
 def init(params: Any, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(
         arms=no_pulls(arms),
         unit=np.ones(1),
@@ -60,13 +57,13 @@ def init(params: Any, arms: int, capacity: int) -> State:
 
 @shared
 def _width(weight: Any) -> Any:
-    """1 / sqrt(weight), finite for a weight that has faded to nothing."""
+    """1 / sqrt(weight), finite for a weight that has faded to zero."""
     return 1.0 / math.sqrt(max(weight, 1e-300))
 
 
 @shared
 def _renew_unit(state: State) -> None:
-    """Rescale all weights, so that the unit is one again."""
+    """Rescale all weights so that the unit is one again."""
     unit = state.unit[0]
     state.unit[0] = 1.0
     state.all_weight[0] *= unit
@@ -94,7 +91,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def pulled(params: Any, state: State, arm: int) -> None:
-    """Count the pull; all weights fade. No round is counted: the unit tells how time passes."""
+    """Count the pull; all weights fade. Rounds are not counted: the unit stands for time."""
     state.arms.pulls[arm] += 1
     state.unit[0] *= params.gamma
     if state.unit[0] < SMALLEST:
@@ -102,7 +99,6 @@ def pulled(params: Any, state: State, arm: int) -> None:
 
 
 def update(params: Any, state: State, arm: int, pull: int, reward: float) -> None:
-    """Add the reward with weight one."""
     rewarded(state.arms, arm, 1)
     one = 1.0 / state.unit[0]
     state.all_weight[0] += one
@@ -113,20 +109,37 @@ def update(params: Any, state: State, arm: int, pull: int, reward: float) -> Non
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The discounted mean, and its padding."""
     return padded(state.mean[arm], state.width[arm], _bonus(params, state))
 
 
 @dataclass(frozen=True)
 class DUCB(Policy):
-    """Discounted UCB: argmax of the discounted mean plus 2 B sqrt(xi ln n_gamma / N_gamma(i)).
+    """Discounted UCB: rewards fade by a factor each round, for means that change with time.
 
-    N_gamma(i) = sum over past rounds s of gamma^(t-1-s) [arm i was pulled at s], n_gamma their sum
-    over the arms. B = 1 and xi = 1/2 are the constants with which the paper's Table 1 is
-    reproduced; the paper does not state them. A late reward counts in full from its arrival.
+    Each arm once, then the arm with the highest
+
+        mean_gamma(i) + 2 B sqrt(xi ln n_gamma / N_gamma(i))
+
+    where N_gamma(i) = sum over past rounds s of gamma^(t-1-s) [arm i was pulled at s],
+    mean_gamma(i) is the mean with the same weights, and n_gamma the sum of all N_gamma. Rewards
+    fade by the round, also while their arm rests. A late reward counts in full from its arrival.
     Ties go to the first arm.
 
-    Garivier & Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems" (2011).
+    Args:
+        gamma: The discount of a round; rewards count for about 1 / (1 - gamma) rounds.
+        B: A bound on the rewards.
+        xi: The weight of exploration. B = 1 and xi = 1/2 reproduce Table 1 of Levine et al., which
+            does not state them.
+
+    Reference: Garivier & Moulines, "On Upper-Confidence Bound Policies for Switching Bandit
+    Problems" (2011).
+
+    >>> from rotting import policies
+    >>> player = policies.DUCB(gamma=0.9).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.0, 1.0):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     gamma: Probability
@@ -136,10 +149,9 @@ class DUCB(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Take the constants as they are."""
         return Params(self.gamma, self.B, self.xi)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """A long and a very short memory, which renews its unit often."""
+        # a long memory, and a very short one, which rescales its weights often
         return [cls(gamma=0.999), cls(gamma=0.2, B=0.5, xi=0.6)]

@@ -26,7 +26,7 @@ from rotting.policies.parts.openings import is_open
 
 
 class Params(NamedTuple):
-    """The windows, and twice their widths but for sqrt(ln t)."""
+    """The windows, and twice their widths without the factor sqrt(ln t)."""
 
     lengths: IntArray  # w of each window
     root: FloatArray  # 1 / sqrt(w) of each
@@ -34,15 +34,12 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """The windows, and the filter."""
-
     arms: Arms  # pulls, rewards, rounds
     windows: Growing  # of each arm
     kept: Annotated[IntArray, Place("arms.pulls")]  # the arms that are left, in order
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     windows = empty_windows(arms, params.lengths.size)
     return State(no_pulls(arms), windows, np.zeros(arms, dtype=np.int64))
 
@@ -80,7 +77,6 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Let the windows grow."""
     n = rewarded(state.arms, arm, 1)
     add_to_windows(params.lengths, state.windows, arm, n, reward)
 
@@ -93,10 +89,23 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class EFFFEWA(Policy):
-    """EFF-FEWA: FEWA's filter on windows that grow by a factor, O(log t) time and memory an arm.
+    """EFF-FEWA: FEWA's filter on windows that grow by a factor, in O(log t) time and memory an arm.
 
-    See `FEWA` for the filter and `rotting.policies.parts.growing_windows` for the windows.
-    Seznec et al., "Rotting bandits are no harder than stochastic ones" (2019).
+    The filter is that of `FEWA`, on the windows 1, m, m^2, ... (rounded up) instead of 1, 2, 3, ...
+    (`rotting.policies.parts.growing_windows`). Rewards count in the order of their arrival. Of the
+    arms that are left the least pulled is played, the first if several.
+
+    Args:
+        sigma: The standard deviation of a reward about its mean.
+        alpha: The width of the filter; 0.06 is what FEWA's authors use in experiments.
+        growth: The factor m between window lengths; closer to 1 is closer to `FEWA`, and slower.
+
+    Reference: Seznec et al., "Rotting bandits are no harder than stochastic ones" (2019).
+
+    >>> from rotting import policies
+    >>> player = policies.EFFFEWA(sigma=0.5).online(["red", "blue"], compiled=False)
+    >>> [player.select().arm for _ in range(2)]
+    ['red', 'blue']
     """
 
     sigma: Positive
@@ -107,11 +116,10 @@ class EFFFEWA(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Lay out the windows."""
         scale = 2.0 * math.sqrt(2.0 * self.alpha) * self.sigma
         return Params(*window_tables(self.growth, reach), scale)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Both factors of the literature."""
+        # both factors of the literature
         return [cls(sigma=0.5), cls(sigma=0.5, alpha=0.5, growth=1.1)]

@@ -28,7 +28,7 @@ from rotting.policies.parts.inspection import padded
 
 
 class Params(NamedTuple):
-    """The windows, and their widths but for sqrt(ln t)."""
+    """The windows, and their widths without the factor sqrt(ln t)."""
 
     lengths: IntArray  # w of each window
     root: FloatArray  # 1 / sqrt(w) of each
@@ -36,18 +36,15 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """The windows, and each arm's best."""
-
     arms: Arms  # pulls, rewards, rounds
     windows: Growing  # of each arm
-    # of the best window; infinite where it has to be looked for
+    # of the best window; infinite if that is out of date
     mean: Annotated[FloatArray, Finite((-math.inf, math.inf))]
     width: Numbers  # 1 / sqrt(w) of the best window
-    seen: Counts  # the round in which it was found
+    seen: Counts  # the round in which the best window was found
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(
         arms=no_pulls(arms),
         windows=empty_windows(arms, params.lengths.size),
@@ -59,7 +56,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 @shared
 def _look(params: Params, state: State, arm: Any, scale: Any) -> None:
-    """Find the window that is worth least; the shortest if several."""
+    """Find the window of least mean plus width; the shortest if several."""
     lowest = math.inf
     for j in range(state.windows.full[arm]):
         value = state.windows.current[arm, j] + scale * params.root[j]
@@ -91,16 +88,15 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Let the windows grow; the best one has to be looked for again."""
     n = rewarded(state.arms, arm, 1)
     add_to_windows(params.lengths, state.windows, arm, n, reward)
-    # an index above all others makes the next decision look at this arm's windows
+    # an infinite index makes the next decision look at this arm's windows again
     state.mean[arm] = math.inf
     state.seen[arm] = 0
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The mean and the padding of the window that is worth least."""
+    """The mean and the padding of the window of least mean plus width."""
     if state.arms.observed[arm] == 0:
         return Inspection()
     scale = _scale(params, state)
@@ -110,15 +106,30 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class EFFRAWUCB(Policy):
-    """EFF-RAW-UCB: RAW-UCB on windows that grow by a factor, O(log t) time and memory an arm.
+    """EFF-RAW-UCB: RAW-UCB on windows that grow by a factor, in O(log t) time and memory an arm.
 
-    argmax of the least of mean + sqrt(2 alpha sigma^2 ln t / w) over the windows w that have a
-    current mean (`rotting.policies.parts.growing_windows`). growth = 1.1 is close to RAW-UCB,
-    2 is faster. Ties go to the first arm. Seznec et al., "A single algorithm for both restless
-    and rested rotting bandits" (2020).
+    Each arm once, then the arm with the highest
 
-    >>> EFFRAWUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
-    'a'
+        min over the windows w of  mean_i(w) + sqrt(2 alpha sigma^2 ln t / w)
+
+    where the windows have the lengths 1, m, m^2, ... (rounded up), and mean_i(w) is that of w
+    rewards in a row that ended less than w rewards ago (`rotting.policies.parts.growing_windows`).
+    Rewards count in the order of their arrival. Ties go to the first arm.
+
+    Args:
+        sigma: The standard deviation of a reward about its mean.
+        alpha: The width of the bounds; 1.4 is what RAW-UCB's authors use in experiments.
+        growth: The factor m between window lengths; 1.1 is close to `RAWUCB`, 2 is faster.
+
+    Reference: Seznec et al., "A single algorithm for both restless and rested rotting bandits"
+    (2020).
+
+    >>> from rotting import policies
+    >>> player = policies.EFFRAWUCB(sigma=0.5).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.0, 1.0):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     sigma: Positive
@@ -129,10 +140,9 @@ class EFFRAWUCB(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Lay out the windows."""
         return Params(*window_tables(self.growth, reach), math.sqrt(2.0 * self.alpha) * self.sigma)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Both factors of the literature."""
+        # both factors of the literature
         return [cls(sigma=0.5), cls(sigma=0.5, alpha=0.2, growth=2.0)]

@@ -22,15 +22,13 @@ from rotting.policies.parts.openings import AllOpen, is_open, may_close, open_ar
 
 uniform = random.uniform
 _LARGE = 1e100  # a weight above this has all of them rescaled
-_OUTSTANDING = 8  # pulls of an arm whose probabilities are remembered
-_NOBODY = -1  # no arm was chosen since the last pull or reward
+_OUTSTANDING = 8  # the latest pulls of an arm whose probabilities are kept
+_NO_ARM = -1  # none was chosen since the last pull or reward
 
 
 class Params(NamedTuple):
-    """Exploration, sharing, and where rewards lie."""
-
     gamma: float  # the share of uniform exploration
-    alpha: float  # how much of all weight is shared out after a reward
+    alpha: float  # the share of all weight that is shared out after a reward
     low: float  # the least reward
     high: float  # the highest reward
 
@@ -38,25 +36,24 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """Weights, and the probabilities with which the pulls that wait for a reward were chosen.
 
-    Those are kept in a ring buffer, so that a reward later than that is credited with the
-    probability of a later pull.
+    Those lie in a ring buffer of `_OUTSTANDING` pulls an arm. A reward that comes later than that
+    is credited with the probability of a later pull.
     """
 
     arms: Arms  # pulls and rounds
     weight: Numbers  # of each arm
     chance: Numbers  # [arm, pull mod size]
-    chosen: Annotated[IntArray, Place("weight", least=_NOBODY)]  # its next pull's chance is known
-    # arms that were open at a reward; not noted where none ever closes
+    chosen: Annotated[IntArray, Place("weight", least=_NO_ARM)]  # its next chance is known
+    # arms that were open at a reward; not set where none ever closes
     joined: Flags
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """All arms alike."""
     return State(
         arms=no_pulls(arms),
         weight=np.ones(arms),
         chance=np.ones((arms, _OUTSTANDING)),
-        chosen=np.full(1, _NOBODY, dtype=np.int64),
+        chosen=np.full(1, _NO_ARM, dtype=np.int64),
         joined=np.zeros(arms, dtype=np.int64),
     )
 
@@ -75,7 +72,7 @@ def _all_weight(state: State) -> Any:
 def _chance(params: Params, state: State, arm: Any, total: Any) -> Any:
     """The probability of an arm, (1 - gamma) w_i / W + gamma / K."""
     arms = open_arms(state.arms.opening, state.weight.size)
-    if arms == 0:  # all are retired, and history is told
+    if arms == 0:  # all are retired, and history is recorded
         return 1.0
     return (1.0 - params.gamma) * state.weight[arm] / total + params.gamma / arms
 
@@ -102,14 +99,13 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 @shared
 def _note(state: State, arm: Any, pull: Any, chance: Any) -> None:
-    """Remember the probability of a pull."""
     state.chance[arm, pull % state.chance.shape[1]] = chance
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
     """Count the pull and the round.
 
-    A pull that nobody chose has the probability with which it would be chosen now.
+    A pull that `choose` did not return gets the probability with which it would be chosen now.
     """
     pull = state.arms.pulls[arm] + 1
     state.arms.pulls[arm] = pull
@@ -117,18 +113,17 @@ def pulled(params: Params, state: State, arm: int) -> None:
     if state.chosen[0] != arm:
         chance = _chance(params, state, arm, _all_weight(state))
         _note(state, arm, pull, min(1.0, chance))  # of a closed arm it may be more
-    state.chosen[0] = _NOBODY
+    state.chosen[0] = _NO_ARM
 
 
 def set_propensity(params: Params, state: State, arm: int, pull: int, chance: float) -> None:
-    """Take the probability of a pull that somebody else chose."""
     _note(state, arm, pull, chance)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
     """w_i <- w_i exp(gamma x / (p K)) for the pulled arm; every arm gets e alpha / K of the sum.
 
-    K, the sum and who gets a share are of the arms that are open now.
+    K, the sum and the shares are those of the arms that are open now.
     """
     opening = state.arms.opening
     arms = max(1, open_arms(opening, state.weight.size))  # a late reward may find all retired
@@ -146,7 +141,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
     if largest > _LARGE:
         for i in range(state.weight.size):
             state.weight[i] /= largest
-    state.chosen[0] = _NOBODY  # by other weights than these
+    state.chosen[0] = _NO_ARM  # the weights have changed
     if may_close(opening):
         _join(state)
 
@@ -154,7 +149,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 @shared
 @seldom
 def _join(state: State) -> None:
-    """The open arms have their share in the weights."""
+    """Mark the open arms as included in the weights."""
     for i in range(state.joined.size):
         if is_open(state.arms.opening, i):
             state.joined[i] = 1
@@ -163,7 +158,7 @@ def _join(state: State) -> None:
 @shared
 @seldom
 def _mean_weight(state: State, tried: Any) -> Any:
-    """The mean weight of the open arms that have joined, or of those of them that were pulled.
+    """The mean weight of the open arms that have joined, or of the pulled ones among them.
 
     Zero if there are none.
     """
@@ -181,7 +176,7 @@ def _mean_weight(state: State, tried: Any) -> Any:
 def set_open(params: Params, state: State, flags: Any) -> None:
     """An arm that opens for the first time gets the mean weight of the open arms that were pulled.
 
-    Its own weight says nothing: all others have grown since, and were perhaps rescaled.
+    Its initial weight is out of date: all others have grown since, and may have been rescaled.
     """
     set_open_arms(state.arms, flags, 1)
     mean = _mean_weight(state, True)
@@ -199,26 +194,40 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
     opening = state.arms.opening
     if not is_open(opening, arm):
         return Inspection(rule="chance")
-    # all at once: a table of many arms asks for this at every arm
+    # one NumPy sum: a table of many arms calls this for every arm
     total = np.sum(state.weight if isinstance(opening, AllOpen) else state.weight * opening.flags)
     return Inspection(index=_chance(params, state, arm, total), rule="chance")
 
 
 @dataclass(frozen=True)
 class EXP3S(Policy):
-    """Exp3.S: for rewards of any kind that lie between `low` and `high` and may change at any time.
+    """Exp3.S: exponential weights that can switch, for bounded rewards that may change in any way.
 
-    Arm i is drawn with probability (1 - gamma) w_i / W + gamma / K; with x its reward scaled to
-    [0, 1] (and cut off there), w_i <- w_i exp(gamma x / (p_i K)), and every weight grows by
-    e alpha W / K. Rewards that are not bounded lose what is cut off.
+    Arm i is drawn with probability p_i = (1 - gamma) w_i / W + gamma / K. After a reward of arm i,
+    x when scaled from [low, high] to [0, 1],
 
-    K and W are of the open arms, and only their weights grow. An arm that comes later starts with
-    the mean weight of the open arms that were pulled.
+        w_i <- w_i exp(gamma x / (p_i K)),  and every weight grows by e alpha W / K
 
-    Auer, Cesa-Bianchi, Freund & Schapire, "The Nonstochastic Multiarmed Bandit Problem" (2002).
+    K and W are those of the open arms, and only their weights grow. An arm that comes later starts
+    with the mean weight of the open arms that were pulled. Decisions are random, so there are no
+    ties.
 
-    >>> EXP3S(gamma=0.1, alpha=1e-4).online(["a", "b"], seed=1, compiled=False).select().pull
-    1
+    Args:
+        gamma: The share of uniform exploration.
+        alpha: The share of all weight that is shared out after each reward: how fast it can switch.
+        low: The smallest reward; smaller ones count as `low`.
+        high: The largest reward; larger ones count as `high`.
+
+    Reference: Auer, Cesa-Bianchi, Freund & Schapire, "The Nonstochastic Multiarmed Bandit Problem"
+    (2002).
+
+    >>> from rotting import policies
+    >>> player = policies.EXP3S(gamma=0.1).online(["red", "blue"], seed=1, compiled=False)
+    >>> for _ in range(200):
+    ...     decision = player.select()
+    ...     player.update(decision, 1.0 if decision.arm == "blue" else 0.0)
+    >>> player.pulls["blue"] > 100
+    True
     """
 
     gamma: Annotated[float, Number(above=0, most=1)] = 0.05
@@ -242,14 +251,12 @@ class EXP3S(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a range that is empty."""
         _checks.number("high", self.high, above=self.low)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Nothing to tabulate."""
         return Params(self.gamma, self.alpha, self.low, self.high)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """The default, and a hasty one on a wider range."""
+        # the default, and a hasty one on a wider range
         return [cls(), cls(gamma=0.3, alpha=0.01, low=-0.5, high=1.5)]

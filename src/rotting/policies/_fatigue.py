@@ -265,22 +265,34 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class Fatigue(Policy):
-    """Thompson sampling on fatigue curves: for audiences, the recommended policy.
+    """Thompson sampling on each arm's fatigue curve: for audiences, the recommended policy.
 
-    Each arm's mean reward over exposures is a level times a shape (`parts.shapes`: it does not rot,
-    it falls once, it falls gradually), or free of shapes; all are weighed by evidence. Arms learn
-    from each other what they have in common: how high levels are and how far apart, and which kinds
-    and shapes occur (empirical Bayes; each arm's prior is what is thought of the others). A draw
-    of what the next pull is worth is made for each open arm, and the highest is pulled, the first
-    if several. The data of arms that are pulled often count up to twice in draws, which explores
-    less than Thompson does.
+    Arms wear out for each key (a user, say) separately, and all keys teach their curves. An arm's
+    mean reward over exposures is a level times a shape: it does not rot, it falls once, it falls
+    gradually; or it is free of shapes. All are weighed by evidence. Arms share what they have in
+    common: the levels, and which kinds and shapes occur (empirical Bayes: the prior of an arm is
+    estimated from the others). For each open arm the mean of its next pull is drawn from the
+    posterior, and the highest draw is pulled; the first arm if several. With Gaussian rewards each
+    arm is pulled once before. Data of frequently pulled arms count up to twice in draws, which
+    explores less than Thompson sampling does.
 
-    rewards="bernoulli" is for clicks, and rewards in [0, 1]; those beyond count as the nearer end.
-    rewards="gaussian" is for any; sigma=None estimates their scatter. `rest` says whether exposures
-    are forgotten. Constants were chosen by experiment (`docs/guides/audiences.md`); no bound is
-    proved.
+    Constants were chosen by experiment (`docs/guides/audiences.md`); no bound is proved. Without an
+    audience it learns the curve over the arm's own pulls.
 
-    >>> Fatigue().online(["a", "b"], compiled=False).select().pull
+    Args:
+        rewards: "bernoulli" for clicks, and rewards in [0, 1], where others count as the nearer
+            end; "gaussian" for rewards of any size.
+        sigma: The standard deviation of a Gaussian reward about its mean; None estimates it.
+        rest: How exposures fade: a `HalfLife` or a `Window`; None keeps them.
+
+    Raises:
+        ValueError: sigma is given for Bernoulli rewards, whose variance follows from their rate.
+
+    >>> from rotting import policies
+    >>> player = policies.Fatigue().audience(["red", "blue"], compiled=False)
+    >>> showing = player.select("ann")
+    >>> player.update(showing, 1.0)
+    >>> showing.pull
     1
     """
 

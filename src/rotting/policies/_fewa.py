@@ -22,9 +22,7 @@ from rotting.policies.parts.openings import is_open
 
 
 class Params(NamedTuple):
-    """2 c_t(h) = scale sqrt(ln t / h)."""
-
-    scale: float  # 2 sqrt(2 alpha) sigma
+    scale: float  # 2 sqrt(2 alpha) sigma: 2 c_t(h) = scale sqrt(ln t / h)
     root: FloatArray  # sqrt(h) at h
 
 
@@ -42,7 +40,6 @@ class State(NamedTuple):
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(
         arms=no_pulls(arms),
         history=empty_history(arms, capacity),
@@ -75,8 +72,8 @@ def _extremes(state: State, arm: Any, first: Any, last: Any) -> Any:
 
 
 @shared
-def _nobody_goes(state: State, count: Any, h: Any, shortest: Any, width: Any) -> Any:
-    """Whether a chunk's worth of windows from h on keeps all arms for sure, by the chunks' lines.
+def _all_stay(state: State, count: Any, h: Any, shortest: Any, width: Any) -> Any:
+    """Whether a chunk's worth of windows from h on surely keeps all arms, by the chunks' lines.
 
     `width` is that of the longest of them, the least.
     """
@@ -99,7 +96,7 @@ def _mean(state: State, arm: Any, h: Any) -> Any:
 
 @shared
 def _filter(state: State, count: Any, h: Any, width: Any) -> Any:
-    """Keep the arms whose mean of h is within the width of the best."""
+    """Keep the arms whose mean of h is within the width of the best; returns their number."""
     best = -math.inf
     for k in range(count):
         best = max(best, _mean(state, state.kept[k], h))
@@ -144,7 +141,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     while count > 1 and shortest >= h:
         step = 1
         last = h + CHUNK - 1
-        if last <= shortest and _nobody_goes(state, count, h, shortest, scale / params.root[last]):
+        if last <= shortest and _all_stay(state, count, h, shortest, scale / params.root[last]):
             step = CHUNK
         else:
             left = _filter(state, count, h, scale / params.root[h])
@@ -158,7 +155,6 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Remember the reward."""
     n = rewarded(state.arms, arm, 1)
     remember(state.history, arm, n - 1, pull, reward)
 
@@ -171,16 +167,27 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class FEWA(Policy):
-    """FEWA: filter the arms on the means of their last h rewards, h = 1, 2, ...
+    """FEWA: filters the arms on the means of their last 1, 2, 3, ... rewards.
 
-    Arms whose mean of h is more than 2 c_t(h) below the best are dropped, c_t(h) = sqrt(2 alpha
-    sigma^2 ln t / h); when one arm is left it is played, and when one that is left has fewer than
-    h rewards, the least pulled of those. A regret bound holds for alpha = 4; 0.06 is what its
-    authors use in experiments. Seznec et al., "Rotting bandits are no harder than stochastic
-    ones" (2019).
+    For h = 1, 2, ... arms whose mean of their last h rewards is more than
 
-    >>> FEWA(sigma=0.5).online(["a", "b"], compiled=False).select().arm
-    'a'
+        2 sqrt(2 alpha sigma^2 ln t / h)
+
+    below the best are dropped. When one arm is left, it is played; when an arm that is left has
+    fewer than h rewards, the least pulled of those left, the first if several. For rested rotting,
+    without a model. Memory: two numbers per observed reward; `EFFFEWA` needs O(log t) an arm.
+
+    Args:
+        sigma: The standard deviation of a reward about its mean.
+        alpha: The width of the filter. A regret bound holds for 4; 0.06 is what its authors use in
+            experiments.
+
+    Reference: Seznec et al., "Rotting bandits are no harder than stochastic ones" (2019).
+
+    >>> from rotting import policies
+    >>> player = policies.FEWA(sigma=0.5).online(["red", "blue"], compiled=False)
+    >>> [player.select().arm for _ in range(2)]
+    ['red', 'blue']
     """
 
     sigma: Positive
@@ -189,10 +196,9 @@ class FEWA(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate square roots."""
         return Params(2.0 * math.sqrt(2.0 * self.alpha) * self.sigma, square_roots(reach))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """The default, and the one of the theory."""
+        # the default, and the one of the theory
         return [cls(sigma=0.5), cls(sigma=0.5, alpha=4.0)]

@@ -30,10 +30,8 @@ _STEPS = 45  # of bisection: 2^-45 of the unit interval
 
 
 class Params(NamedTuple):
-    """The test's level and rhythm, and the noise."""
-
     delta: float  # the level of the test
-    every: int  # rewards of an arm from one test to the next
+    every: int  # rewards of an arm between tests
     sigma: float  # zero for Bernoulli rewards
 
 
@@ -45,13 +43,12 @@ class State(NamedTuple):
 
     arms: Arms  # rewards count since the restart
     history: History  # each arm's rewards since its restart
-    restart: Counts  # the round after which an arm was begun anew
+    restart: Counts  # the last round before the arm's restart
     bound: Values  # the kl upper bound of each arm's mean
     asked: Counts  # pulls since the restart
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     # each restart may leave a chunk that is not full
     chunks = capacity + capacity // max(1, params.every) * CHUNK
     return State(
@@ -115,8 +112,8 @@ def _mean_has_moved(params: Params, state: State, arm: Any) -> Any:
 
 
 @shared
-def _begin_anew(state: State, arm: Any) -> None:
-    """Forget the arm's rewards."""
+def _restart(state: State, arm: Any) -> None:
+    """Restart an arm: its rewards no longer count."""
     forget_history(state.history, arm)
     state.arms.observed[arm] = 0
     if is_open(state.arms.opening, arm):
@@ -127,7 +124,7 @@ def _begin_anew(state: State, arm: Any) -> None:
 
 @shared
 def _without_rewards(state: State) -> Any:
-    """The open arm without rewards since its restart that was asked least, or -1 for none.
+    """The open arm without rewards since its restart that was pulled least since then, or -1.
 
     The first of them if several. One that waits for late rewards is pulled no more often than the
     least pulled arm.
@@ -171,22 +168,20 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
-    """Count the pull, the round, and the pull since the restart."""
     state.arms.pulls[arm] += 1
     state.arms.clock[TIME] += 1
     state.asked[arm] += 1
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Remember the reward, and now and then test for a change."""
     n = rewarded(state.arms, arm, 1)
     remember(state.history, arm, n - 1, pull, reward)
     if n >= 2 and n % params.every == 0 and _mean_has_moved(params, state, arm):
-        _begin_anew(state, arm)
+        _restart(state, arm)
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The mean since its restart, and how far the kl upper bound is above."""
+    """The mean since its restart, and the distance of the kl upper bound from it."""
     n = state.arms.observed[arm]
     if n == 0:
         return Inspection()
@@ -196,17 +191,31 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class GLRUCB(Policy):
-    """GLR-klUCB: kl-UCB on the rewards since an arm's last restart; a test decides on restarts.
+    """GLR-klUCB: kl-UCB on the rewards since an arm's last restart, with a test for changes.
 
-    An arm restarts when over some split s of its n rewards s kl(mean_{1:s}, mean) + (n - s)
-    kl(mean_{s+1:n}, mean) >= (1 + 1/n) ln(2 n^1.5 / delta); tested at every `every`-th reward. The
-    index is the largest q with n kl(mean, q) <= ln(t - tau), tau the restart. kl is Gaussian with
-    the given sigma, and Bernoulli's for sigma=None. Only the arm that changed restarts, and there
-    is no forced exploration: rested arms change only when pulled. Besson & Kaufmann, "The
-    Generalized Likelihood Ratio Test meets klUCB" (2019).
+    An arm without rewards since its restart goes first; else the arm with the highest index, the
+    largest q with n kl(mean, q) <= ln(t - tau), n and mean being those since its restart at round
+    tau. Ties go to the first arm. An arm restarts when over some split s of its n rewards
 
-    >>> GLRUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
-    'a'
+        s kl(mean_{1:s}, mean) + (n - s) kl(mean_{s+1:n}, mean) >= (1 + 1/n) ln(2 n^1.5 / delta)
+
+    Only the arm that changed restarts, and there is no forced exploration: rested arms change only
+    when pulled. Memory: two numbers per observed reward.
+
+    Args:
+        sigma: The standard deviation of a Gaussian reward about its mean. None is for rewards in
+            [0, 1]: kl is then that of Bernoulli rewards.
+        delta: The level of the test; smaller restarts later.
+        every: Rewards of an arm between tests.
+
+    Reference: Besson & Kaufmann, "The Generalized Likelihood Ratio Test meets klUCB" (2019).
+
+    >>> from rotting import policies
+    >>> player = policies.GLRUCB(sigma=0.5).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.0, 1.0):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     sigma: Positive | None
@@ -217,10 +226,8 @@ class GLRUCB(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Nothing to tabulate."""
         return Params(self.delta, self.every, self.sigma or 0.0)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Gaussian and Bernoulli."""
         return [cls(sigma=0.5, delta=0.2, every=3), cls(sigma=None, delta=0.3, every=5)]

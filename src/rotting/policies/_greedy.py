@@ -15,26 +15,20 @@ from rotting.policies.parts.ranking import Ranking, best, rank, set_open_ranked,
 
 
 class Params(NamedTuple):
-    """Nothing to know but how many arms there are."""
-
     arms: int  # how many
 
 
 class State(NamedTuple):
-    """The arms ranked by their last rewards."""
-
     arms: Arms  # pulls, rewards, rounds
     last_pull: Counts  # the latest pull observed, 0 for none
     ranking: Ranking  # by the last reward
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(no_pulls(arms), np.zeros(arms, dtype=np.int64), unranked(arms))
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
-    """Each arm once, then the arm whose last reward was highest."""
     arm = next_untried(state.arms, 1)
     if arm < 0:
         arm = best(state.ranking, state.arms.opening, draw)
@@ -42,25 +36,28 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Keep the reward, unless a later pull's is already here."""
     rewarded(state.arms, arm, 1)
-    if pull > state.last_pull[arm]:
+    if pull > state.last_pull[arm]:  # a late reward does not replace that of a later pull
         state.last_pull[arm] = pull
         rank(state.ranking, arm, reward)
 
 
 @dataclass(frozen=True)
 class GreedyLast(Policy):
-    """Plays the arm whose last reward was highest; each arm once before. Ties: the first arm.
+    """The arm whose last reward was highest: for rewards without noise.
 
-    Without noise its regret is bounded by a constant: Heidari, Kearns & Roth, "Tight Policy Regret
-    Bounds for Improving and Decaying Bandits" (2016), Theorem 3.
+    Each arm is pulled once before; ties go to the first arm. A late reward counts only if no later
+    pull of its arm has been rewarded. Without noise the regret is bounded by a constant.
 
-    >>> player = GreedyLast().online(["a", "b"], compiled=False)
+    Reference: Heidari, Kearns & Roth, "Tight Policy Regret Bounds for Improving and Decaying
+    Bandits" (2016), Theorem 3.
+
+    >>> from rotting import policies
+    >>> player = policies.GreedyLast().online(["red", "blue"], compiled=False)
     >>> for reward in (0.5, 1.0, 0.4):
     ...     player.update(player.select(), reward)
     >>> player.select().arm
-    'a'
+    'red'
     """
 
     title: ClassVar[str] = "Greedy"
@@ -70,5 +67,4 @@ class GreedyLast(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, set_open=set_open_ranked)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Note the number of arms."""
         return Params(arms)

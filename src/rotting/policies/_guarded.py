@@ -1,4 +1,4 @@
-"""Guarded: trust a family of models while it fits, and play without one from then on (ours)."""
+"""Guarded: plays by a family of models while it fits, and without one after a misfit (ours)."""
 
 from __future__ import annotations
 
@@ -27,40 +27,39 @@ from rotting.policies.parts.family import check_family
 from rotting.policies.parts.milestones import LEVELS, Milestones
 from rotting.policies.parts.openings import is_open
 
-AHEAD = 4  # an arm is neglected if another has more than so many times its pulls
-RULED_OUT = 1000.0  # times as likely must another theta be
+AHEAD = 4  # an arm is neglected if the favourite has more than this many times its pulls
+RULED_OUT = 1000.0  # a theta is ruled out if another is this many times as likely
 
-# Two tests of whether the family fits, by the residuals of its likeliest models. Both need every
-# reward of an arm from the first pull on, since sums of means are known for those.
-EVERY = 16  # rewards of an arm between two looks, and the shortest run of rewards looked at
+# Two tests of the family's fit, by the residuals of its likeliest models. Both need every reward
+# of an arm from the first pull on: the table of sums of means covers those only.
+EVERY = 16  # rewards of an arm between tests, and the shortest run of rewards that is tested
 _SHORTEST = 4  # the level of milestones that 16 rewards lie between
 _EXPECTED = 50.0  # rewards after which a misfit of the expected size would equal their noise
-_ODDS = 20.0  # odds that some arm is off, at which the family is not asked any more
+_ODDS = 20.0  # odds that some arm is off, at which SteadyUCB decides
 
 
 class Params(NamedTuple):
-    """Two policies, and when to give up the first."""
+    """Two policies, and when the first is given up."""
 
-    trusted: _posterior.Params | _ldcto.Params  # it knows the family
-    fallback: _steady.Params  # it needs no family
+    trusted: _posterior.Params | _ldcto.Params  # plays by the family
+    fallback: _steady.Params  # plays without a family
     sums: FloatArray  # [n, theta]: the sum of mu(j; theta) over j <= n
     need: int  # rewards that the family's fit needs
     limit: float  # sqrt(2 doubt) sigma
-    plausible: float  # how much worse than the likeliest a theta may fit, in squares
+    plausible: float  # the excess of squares, over the likeliest theta, that rules a theta out
 
 
 class State(NamedTuple):
     """Two policies that both see every pull and every reward."""
 
-    trusted: _posterior.State | _ldcto.State  # of the policy that knows the family
-    fallback: _steady.State  # of the policy that needs none
+    trusted: _posterior.State | _ldcto.State  # of the policy that plays by the family
+    fallback: _steady.State  # of the policy that plays without one
     doubted: Flags  # whether the family has been given up
-    unsure: Flags  # whether arms differ, for now, by what the family does not explain
-    hope: Values  # the most that each arm may be worth, for all the family knows
+    unsure: Flags  # whether arms differ now by more than the family explains
+    hope: Values  # the highest plausible mean of each arm, see `_hope`
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing doubted."""
     return State(
         trusted=verbs.verbs_of(params.trusted).init(params.trusted, arms, capacity),
         fallback=verbs.verbs_of(params.fallback).init(params.fallback, arms, capacity),
@@ -71,23 +70,23 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
-    """By the family while it is trusted, unless another arm has hopes; else as SteadyUCB does."""
+    """By the family while it fits, unless a neglected arm may be better; otherwise by SteadyUCB."""
     arm = next_untried(state.trusted.arms, params.need)
     if arm >= 0:
         return arm
     if state.doubted[0] + state.unsure[0] > 0:
         return verbs.choose(params.fallback, state.fallback, draw)
     arm = verbs.choose(params.trusted, state.trusted, draw)
-    if params.need == 1:  # with constants the family's own rule explores
+    if params.need == 1:  # without constants; with them the family's rule explores
         arm = _hopeful(params, state, arm)
     return arm
 
 
 @shared
 def _hopeful(params: Params, state: State, favourite: Any) -> Any:
-    """The favourite, or what SteadyUCB prefers to it among the neglected arms that may be better.
+    """The favourite, or the neglected arm, among those that may be better, that SteadyUCB prefers.
 
-    Greed never pulls again an arm that looked worse by chance.
+    A greedy rule would never pull again an arm that looked worse by chance.
     """
     padding = exploring(params.fallback, state.fallback)
     pulls = state.trusted.arms.pulls
@@ -105,19 +104,17 @@ def _hopeful(params: Params, state: State, favourite: Any) -> Any:
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
-    """Both count it."""
     verbs.pulled(params.trusted, state.trusted, arm)
     verbs.pulled(params.fallback, state.fallback, arm)
 
 
 def set_open(params: Params, state: State, flags: Any) -> None:
-    """Both are told."""
     verbs.set_open(params.trusted, state.trusted, flags)
     verbs.set_open(params.fallback, state.fallback, flags)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Both learn; now and then it is asked whether the family holds."""
+    """Both learn; every 16th reward of an arm, the fit of the family is tested."""
     verbs.update(params.trusted, state.trusted, arm, pull, reward)
     verbs.update(params.fallback, state.fallback, arm, pull, reward)
     if params.need == 1:
@@ -129,12 +126,12 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 @shared
 def _hope(params: Params, state: State, arm: Any) -> Any:
-    """The most that the arm may be worth after four times as many pulls, by a theta not ruled out.
+    """The highest mean of the arm after four times as many pulls, by a theta that is not ruled out.
 
     So far ahead, because an arm that would stay good for a few pulls only is not worth a try.
     """
     squares, mu = state.trusted.fit.squares, params.trusted.mu
-    # beyond the table nobody asks: the favourite has more than four times the pulls
+    # beyond the table it is never read: the favourite has more than four times the pulls
     pull = min(AHEAD * (state.trusted.arms.pulls[arm] + 1), mu.shape[0] - 1)
     limit = squares[arm, state.trusted.closest[arm]] + params.plausible
     hope = -math.inf
@@ -147,7 +144,7 @@ def _hope(params: Params, state: State, arm: Any) -> Any:
 @shared
 @seldom
 def _look(params: Params, state: State, arm: Any, n: Any) -> None:
-    """Compare what was seen with what the likeliest models expect, at the arm's n-th reward."""
+    """Compare the rewards with what the likeliest models expect, at the arm's n-th reward."""
     kept, arms, closest = state.fallback.milestones, state.fallback.arms, state.trusted.closest
     if complete(kept, arm, n):
         constant = state.trusted.fit.residual[arm, closest[arm]] / n  # zero without constants
@@ -162,17 +159,15 @@ def _look(params: Params, state: State, arm: Any, n: Any) -> None:
 
 
 def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
-    """What the family makes of that pull."""
     return verbs.score(params.trusted, state.trusted, arm, pull)
 
 
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """Judge the arm's next pull by the family again."""
     verbs.refresh_score(params.trusted, state.trusted, arm)
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """What the policy makes of it that decides now, by the family or without."""
+    """The view of the policy that decides now, by the family or without."""
     if state.trusted.arms.observed[arm] < params.need:
         return Inspection()
     if state.doubted[0] + state.unsure[0] > 0:
@@ -197,8 +192,8 @@ def misses(
 ) -> Any:
     """Whether model k, plus a constant, misses the sum of the arm's last h rewards.
 
-    For some window from a milestone of level 4 or higher, by more than limit sqrt(h); `sums` is
-    [n, theta]. At every 16th reward these windows have 16 rewards or more.
+    For some window from a milestone of level 4 or higher, by more than limit sqrt(h); `sums` is [n,
+    theta]. At every 16th reward these windows have 16 rewards or more.
     """
     for row in range(LEVELS + _SHORTEST, milestones.sums.shape[1]):
         before = milestones.seen[arm, row]
@@ -214,14 +209,14 @@ def misses(
 def differs(
     sums: FloatArray, milestones: Milestones, arms: Arms, closest: Any, variance: Any
 ) -> Any:
-    """Whether some arm pays more or less than the others, beyond what its model explains.
+    """Whether some arm pays more or less than the others, by more than its model explains.
 
-    What is subtracted from all rewards before they are remembered cancels out.
+    A number that is subtracted from all rewards cancels out.
 
     The mean residual of an arm minus that of all others has variance v = sigma^2 / m, 1/m = 1/n +
-    1/(N - n). Against "nothing is off" stands "off by Normal(0, sigma^2 / 50)"; the ratio of the
-    two likelihoods is sqrt(50 / (m + 50)) exp(off^2 / (2 v) m / (m + 50)), and `_ODDS` times
-    the number of arms is what it must exceed.
+    1/(N - n). The hypotheses are "nothing is off" and "off by Normal(0, sigma^2 / 50)"; the ratio
+    of the two likelihoods is sqrt(50 / (m + 50)) exp(off^2 / (2 v) m / (m + 50)), and it must
+    exceed `_ODDS` times the number of arms.
     """
     total = 0.0
     rewards = 0
@@ -246,34 +241,47 @@ def differs(
 
 @dataclass(frozen=True)
 class Guarded(Policy):
-    """A family of models, trusted as long as it fits; SteadyUCB from the first clear misfit on.
+    """Plays by a family of models while the family fits, and by SteadyUCB after a clear misfit.
 
-    While trusted: without constants the arm with the highest posterior mean of mu(N_i + 1)
-    (`Posterior`); with constants the highest constant + mu(N_i + 1; theta-hat_i) +
-    sqrt(c ln t sigma^2 / N_i) (`LDCTO`). Three guards stand around it.
+    For arms of a family that may be wrong. While the family fits, it plays the arm with the highest
+    posterior mean of mu(N_i + 1) (`Posterior`); with constants, the arm with the highest
+
+        constant_i + mu(N_i + 1; theta-hat_i) + sqrt(c ln t sigma^2 / N_i)
+
+    (`LDCTO`). The family is overruled in three cases.
 
     Misfit: at every 16th reward of an arm the sums of its last h rewards, from SteadyUCB's
     milestones of level 4 and higher on (`parts.milestones`), are compared with what its likeliest
-    model expects; a difference beyond sqrt(2 doubt sigma^2 ln(t + 10) h) shows the family to be
-    wrong, and it is not used again. With doubt = 2 a right family is hardly ever given up.
+    model expects. A difference beyond sqrt(2 doubt sigma^2 ln(t + 10) h) shows the family to be
+    wrong, and it is not used again.
 
-    Without constants, differences: at the same times each arm's mean residual is compared with
-    that of all others (`differs`). While they differ by what chance hardly explains,
-    SteadyUCB decides; chance passes, and the family is then trusted again.
+    Differences, without constants: at the same times each arm's mean residual is compared with that
+    of all others. While they differ by more than chance explains, SteadyUCB decides; after that the
+    family again.
 
-    Without constants, hope: greed never pulls again an arm that looked worse by chance. An arm with
-    less than a quarter of the favourite's pulls has hopes if after four times its own it would
-    still be worth what the favourite's likeliest model is worth now, by a theta no more than 1,000
-    times as unlikely as its likeliest. It is chosen instead if SteadyUCB's index of it is higher
-    than the favourite's.
+    Neglect, without constants: a greedy rule never pulls again an arm that looked worse by chance.
+    An arm with less than a quarter of the favourite's pulls is considered if its mean after four
+    times its own pulls could still reach the favourite's present one, by a theta no more than 1,000
+    times as unlikely as its likeliest. It is chosen instead of the favourite if SteadyUCB's index
+    of it is higher.
 
-    No bound is proved; what wrong families cost is measured by `benchmarks/misfit.py`. While the
-    family is trusted ties go to the first arm.
+    While the family is trusted ties go to the first arm. It cannot play an audience. No bound is
+    proved; `benchmarks/misfit.py` measures the cost of wrong families.
 
-    >>> from rotting import models
-    >>> family = models.Plateau(length=100).over([0.1, 0.2])
-    >>> Guarded(family, sigma=0.4).online(range(10), compiled=False).select().arm
-    0
+    Args:
+        family: The models that arms may follow, with positive means: `model.over([...])`.
+        sigma: The standard deviation of a reward about its mean.
+        constants: Whether arms may keep a constant.
+        c: The weight of exploration, with constants only.
+        doubt: The width of the test for misfit; with 2 a right family is hardly ever given up.
+
+    >>> from rotting import models, policies
+    >>> family = models.Exponential(0.01).over(amplitudes=[0.3, 0.9])
+    >>> player = policies.Guarded(family, sigma=0.4).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.2, 0.9):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     family: Family
@@ -284,7 +292,8 @@ class Guarded(Policy):
 
     grows: ClassVar[bool] = False
     no_audience: ClassVar[str] = (
-        "its guards look at an arm's rewards in the order of its pulls, and each key has its own"
+        "it tests the family on an arm's rewards in the order of its pulls, and "
+        "each key has its own"
     )
     verbs: ClassVar[Verbs] = Verbs(
         Params,
@@ -300,19 +309,16 @@ class Guarded(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a family that is not positive."""
         check_family("Guarded", self.family)
 
     @functools.cached_property
     def _both(self) -> tuple[Policy, Policy]:
-        """The policy that knows the family, and the one that needs none."""
         known: Policy = Posterior(self.family, self.sigma)
         if self.constants:
             known = LDCTO(self.family, self.sigma, self.c)
         return known, SteadyUCB(self.sigma)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Prepare both policies."""
         trusted, fallback = self._both
         return Params(
             trusted=trusted.prepare(arms, horizon, reach),
@@ -325,7 +331,7 @@ class Guarded(Policy):
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """With and without constants, and one that doubts easily."""
+        # with and without constants, and one that doubts easily
         return [
             cls(Polynomial().over([0.1, 0.25, 0.4]), sigma=0.5),
             cls(Plateau(length=20).over([0.4, 0.1, 0.2]), sigma=0.3, constants=True),

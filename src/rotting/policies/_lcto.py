@@ -1,4 +1,4 @@
-"""CTO by likelihood: every reward counts, not only their sum (beyond the paper)."""
+"""L-CTO, CTO by likelihood: every reward counts, not only their sum (beyond the paper)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,10 @@ from rotting.policies.parts.ranking import (
 
 
 class Params(NamedTuple):
-    """The family as a table mu[n, theta]."""
-
-    mu: FloatArray  # mu(n; theta)
+    mu: FloatArray  # [n, theta]
 
 
 class State(NamedTuple):
-    """The fit of every model, and the arms ranked by mu(N + 1; theta-hat)."""
-
     arms: Arms  # pulls, rewards, rounds
     fit: Fit  # of every model to each arm's rewards
     closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # theta-hat, as its place in Theta
@@ -43,7 +39,6 @@ class State(NamedTuple):
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     fit = no_fit(arms, params.mu.shape[1])
     return State(no_pulls(arms), fit, np.zeros(arms, dtype=np.int64), unranked(arms))
 
@@ -74,22 +69,32 @@ def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 @shared
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """Rank the arm by its next pull."""
     rank(state.ranking, arm, score(params, state, arm, next_pull(state.arms, arm)))
 
 
 @dataclass(frozen=True)
 class LCTO(Policy):
-    """CTO by likelihood: theta-hat minimises the sum of (r_j - mu(j; theta))^2; then as CTO.
+    """L-CTO: CTO by likelihood, which uses every reward and not only their sum.
 
-    For arms that rot to zero. Ties over theta go to the first in Theta's order, ties over arms to
-    the least pulled and then at random. No bound is proved; `theory.likelihood_savings` says how
-    many pulls of detection it saves.
+    For arms that rot to zero, each by some model of a known family. Each arm once, then the arm
+    with the highest mu(N_i + 1; theta-hat_i), where theta-hat_i minimises
 
-    >>> from rotting import models
-    >>> family = models.Plateau(length=100).over([0.1, 0.2])
-    >>> LCTO(family).online(range(10), compiled=False).select().arm
-    0
+        sum over observed pulls j of (r_j - mu(j; theta))^2
+
+    Ties over theta go to the first in Theta's order, ties over arms to the least pulled and then at
+    random. In an audience it counts by key. No bound is proved; `theory.likelihood_savings` says
+    how many pulls of detection it saves.
+
+    Args:
+        family: The models that arms may follow, with positive means: `model.over([...])`.
+
+    >>> from rotting import models, policies
+    >>> family = models.Exponential(0.01).over(amplitudes=[0.3, 0.9])
+    >>> player = policies.LCTO(family).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.2, 0.9):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     family: Family
@@ -108,16 +113,14 @@ class LCTO(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a family that is not positive."""
         check_family("LCTO", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate the family."""
         return Params(table_of("LCTO", self.family, reach))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Models that differ at once, and models that coincide for a while."""
+        # models that differ at once, and models that coincide for a while
         return [
             cls(Polynomial().over([0.1, 0.25, 0.4])),
             cls(Plateau(length=20).over([0.4, 0.1, 0.2])),

@@ -1,4 +1,4 @@
-"""D-CTO by likelihood, for arms that rot to unknown constants (beyond the paper)."""
+"""LD-CTO, D-CTO by likelihood, for arms that rot to unknown constants (beyond the paper)."""
 
 from __future__ import annotations
 
@@ -33,17 +33,13 @@ from rotting.policies.parts.padding import log_padding, padding_at
 
 
 class Params(NamedTuple):
-    """The family, sigma sqrt(c ln t) at t, and how many rewards an arm must show first."""
-
     mu: FloatArray  # [n, theta]
     c: float  # c sigma^2
     padding: FloatArray  # sigma sqrt(c ln t) at t
-    start: int  # rewards an arm must have shown before it is judged
+    start: int  # rewards that an arm needs before it has an index
 
 
 class State(NamedTuple):
-    """The fit of every model, and what follows from it."""
-
     arms: Arms  # pulls, rewards, rounds
     fit: Fit  # of every model to each arm's rewards
     closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # theta-hat, as its place in Theta
@@ -53,7 +49,6 @@ class State(NamedTuple):
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(
         arms=no_pulls(arms),
         fit=no_fit(arms, params.mu.shape[1]),
@@ -95,19 +90,34 @@ def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 @shared
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """What the arm's next pull is worth."""
     state.value[arm] = score(params, state, arm, next_pull(state.arms, arm))
 
 
 @dataclass(frozen=True)
 class LDCTO(Policy):
-    """D-CTO by likelihood, the constant profiled out: for arms that rot to unknown constants.
+    """LD-CTO: D-CTO by likelihood, the constant profiled out.
 
-    theta-hat minimises the residual sum of squares about the mean residual, which is the estimate
-    of the constant; then the arm with the highest constant + mu(N_i + 1; theta-hat_i) +
-    sqrt(c ln t sigma^2 / N_i) is pulled. Each arm is pulled `start` times first. c = 1 explores
-    enough in every scenario of the league; the paper's proof would ask for 8. Ties go to the
-    first arm.
+    For arms that rot to unknown constants, each by some model of a known family. Each arm `start`
+    times, then the arm with the highest
+
+        constant_i + mu(N_i + 1; theta-hat_i) + sqrt(c ln t sigma^2 / N_i)
+
+    where theta-hat_i minimises the residual sum of squares about the mean residual, and that mean
+    is the estimate of the constant. Ties over theta go to the first in Theta's order, ties over
+    arms to the first arm. In an audience it counts by key. No bound is proved.
+
+    Args:
+        family: The models that arms may follow, with positive means: `model.over([...])`.
+        sigma: The standard deviation of a reward about its mean.
+        c: The weight of exploration. 1 explores enough in every scenario of the league; the paper's
+            proof would need 8.
+        start: Pulls of each arm at the start.
+
+    >>> from rotting import models, policies
+    >>> family = models.Plateau(length=100).over([0.1, 0.2])
+    >>> player = policies.LDCTO(family, sigma=0.4).online(["red", "blue"], compiled=False)
+    >>> [player.select().arm for _ in range(4)]
+    ['red', 'blue', 'red', 'blue']
     """
 
     family: Family
@@ -130,18 +140,16 @@ class LDCTO(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a family that is not positive."""
         check_family("LDCTO", self.family)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate family and padding."""
         c = self.c * self.sigma**2
         mu = table_of("LDCTO", self.family, reach)
         return Params(mu, c, log_padding(c, reach), self.start)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Models that differ at once, and models that coincide for a while."""
+        # models that differ at once, and models that coincide for a while
         return [
             cls(Polynomial().over([0.1, 0.25, 0.4]), sigma=0.5),
             cls(Plateau(length=20).over([0.4, 0.1, 0.2]), sigma=0.3, c=0.5, start=3),

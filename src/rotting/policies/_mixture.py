@@ -174,17 +174,26 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class Mixture(Policy):
-    """Thompson sampling on three kinds of arms, weighed by evidence; rewards in [0, 1].
+    """Thompson sampling on three kinds of arms, weighed by evidence: for audiences and clicks.
 
-    An arm does not rot (prior 1/2), or falls once, before any cell of exposures (1/4), or each cell
-    has a rate of its own (1/4). Rates are uniform a priori; weights are by the Beta-binomial
-    probability of what was seen. For each arm a model is drawn, then the rate of the cell in which
-    its next pull lies; with rates of their own, the least of the draws for that cell and those
-    before. The arm with the highest draw is pulled, the first of them if several. Cells are
-    counted by key in an audience, and `rest` says whether exposures fade. Rewards beyond [0, 1]
-    count as the nearer end. No bound is proved.
+    An arm does not rot (prior weight 1/2), falls once, before some cell of exposures (1/4), or has
+    a separate rate in each cell (1/4). Rates have uniform priors; the kinds are weighed by the
+    Beta-binomial probability of the rewards. For each open arm a kind is drawn, then the rate in
+    the cell of its next pull; for separate rates, the least of the draws for that cell and those
+    before. The highest draw is pulled; the first arm if several. Rewards outside [0, 1] count as
+    the nearer end.
 
-    >>> Mixture().online(["a", "b"], compiled=False).select().pull
+    Each arm learns alone, from all keys; `Fatigue` lets arms learn from each other as well. No
+    bound is proved.
+
+    Args:
+        rest: How exposures fade: a `HalfLife` or a `Window`; None keeps them.
+
+    >>> from rotting import policies
+    >>> player = policies.Mixture().audience(["red", "blue"], compiled=False)
+    >>> showing = player.select("ann")
+    >>> player.update(showing, 1.0)
+    >>> showing.pull
     1
     """
 

@@ -1,4 +1,4 @@
-"""pi_max, the optimal policy of Lemma 2.1: it knows the means and pulls the best next one."""
+"""pi_max, the optimal policy of Lemma 2.1: the arm with the highest true next mean."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ tie = random.tie
 
 
 class Params(NamedTuple):
-    """The true means [model, n - 1], and which arm has which, unless it is revealed each run."""
+    """The true means; each arm's model and constant too, unless they are set for each run."""
 
     means: FloatArray  # [model, n - 1]
-    models: IntArray  # each arm's row of the means; empty if revealed
-    constants: FloatArray  # of each arm; empty if revealed
-    random_ties: bool  # or else it stays with an arm that ties
+    models: IntArray  # each arm's row of the means; empty if set by `set_truth`
+    constants: FloatArray  # of each arm; empty if set by `set_truth`
+    random_ties: bool  # False: stay with an arm that ties
 
 
 class State(NamedTuple):
@@ -51,7 +51,7 @@ class State(NamedTuple):
     runner_up: Annotated[FloatArray, Finite((-math.inf, math.inf))]
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """A heap that is built and has not every arm once."""
+        """A heap that is built must hold every arm once."""
         if self.heap[0] >= 0 and np.any(np.sort(self.heap) != np.arange(self.heap.size)):
             return "heap must hold every arm once"
         return None
@@ -67,7 +67,7 @@ def _before(params: Params, state: State, a: Any, b: Any, draw: Any) -> Any:
 
 @shared
 def _sink(params: Params, state: State, place: Any, draw: Any) -> None:
-    """Let the arm at a place of the heap sink to where it belongs."""
+    """Sink the arm at a place of the heap to where it belongs."""
     heap = state.heap
     arm = heap[place]
     while 2 * place + 1 < heap.size:
@@ -82,9 +82,8 @@ def _sink(params: Params, state: State, place: Any, draw: Any) -> None:
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled; the arms are those of the params, if it has them."""
     if 0 < params.models.size < arms:
-        raise ValueError(f"arms must be the {params.models.size} that Oracle knows, got {arms}")
+        raise ValueError(f"arms must be the {params.models.size} given to Oracle, got {arms}")
     state = State(
         arms=no_pulls(arms),
         models=np.zeros(arms, dtype=np.int64),
@@ -108,7 +107,7 @@ def _note_runner_up(state: State) -> None:
 
 
 def set_truth(params: Params, state: State, models: Any, constants: Any) -> None:
-    """Take in the true arms; the heap is built at the first decision."""
+    """Take the true arms; the heap is built at the first decision."""
     for i in range(models.size):
         state.models[i] = models[i]
         state.constants[i] = constants[i]
@@ -130,8 +129,8 @@ def _best_open(params: Params, state: State, draw: Any) -> Any:
 def choose(params: Params, state: State, draw: Any) -> int:
     """argmax of mu_i(N_i + 1), ties at random.
 
-    Where arms come and go, and in an audience, the open ones are scanned. Else the heap has the
-    best on top: only the pulled arm's next mean falls, and nothing is reordered while it stays
+    Where arms come and go, and in an audience, the open ones are scanned. Otherwise the heap has
+    the best on top: only the pulled arm's next mean falls, and nothing is reordered while it stays
     above the rest.
     """
     if may_close(state.arms.opening) or has_key_counts(state.arms.exposure):
@@ -154,7 +153,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 @shared
 def _next_mean(params: Params, state: State, arm: Any) -> Any:
-    """mu_i(N_i + 1); the last of the table beyond that. In an audience N_i is the key's."""
+    """mu_i(N_i + 1); beyond the table its last entry. In an audience N_i is the key's."""
     if has_key_counts(state.arms.exposure):
         shown = effective_count(state.arms.exposure, arm)
         return state.constants[arm] + interpolated_mean(params.means, state.models[arm], shown)
@@ -170,35 +169,40 @@ def pulled(params: Params, state: State, arm: int) -> None:
     expose(state.arms.exposure, arm)
     state.next_mean[arm] = _next_mean(params, state, arm)
     if arm != state.heap[0]:
-        state.heap[0] = -1  # nobody chose it: it may be out of its place
+        state.heap[0] = -1  # `choose` did not return it: its place in the heap may be wrong
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Learn nothing: pi_max knows the means."""
+    """Nothing to learn."""
 
 
 def refresh_score(params: Params, state: State, arm: int) -> None:
-    """The mean of the arm's next pull, of another key perhaps."""
+    """The next mean may be that of another key."""
     state.next_mean[arm] = _next_mean(params, state, arm)
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The mean of its next reward, which it was told."""
     mean = _next_mean(params, state, arm)
     return Inspection(mean, None, mean, rule="told")
 
 
 @dataclass(frozen=True)
 class Oracle(Policy):
-    """pi_max (Eq. 3), optimal by Lemma 2.1: pull the arm with the highest next mean.
+    """pi_max (Eq. 3), optimal by Lemma 2.1: the arm with the highest true next mean.
 
-    It must be told the arms: in a simulation it is told each run's own, for playing online give
-    them, in the order of the labels; an arm cannot be added then. Ties are broken at random. Where
-    arms come and go it is greedy among the open ones, and no longer optimal.
+    The yardstick that regret is measured against. A simulation gives it the arms of each run; to
+    play online, pass them. Ties are broken at random. Where arms come and go it is greedy among the
+    open ones, and no longer optimal.
 
-    >>> from rotting import Arm, models
+    Args:
+        arms: The true arms, in the order of the labels, for playing online; an arm cannot be added
+            then. None for simulations.
+
+    Reference: Levine, Crammer & Mannor, "Rotting Bandits" (2017), section 2.
+
+    >>> from rotting import Arm, models, policies
     >>> arms = [Arm(models.Constant(0.5)), Arm(models.Step(at=2, before=1.0, after=0.4))]
-    >>> player = Oracle(arms).online(["steady", "fading"], compiled=False)
+    >>> player = policies.Oracle(arms).online(["steady", "fading"], compiled=False)
     >>> [player.select().arm for _ in range(4)]
     ['fading', 'fading', 'steady', 'steady']
     """
@@ -219,13 +223,11 @@ class Oracle(Policy):
     )
 
     def check(self) -> None:
-        """Refuse what are not arms."""
         if self.arms is not None:
             # a scenario checks the arms and puts them into tables
             self._set("arms", Scenario(self.arms, NoNoise(), horizon=1).arms)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate the means of the given arms."""
         if self.arms is None:
             raise ValueError("arms of Oracle must be given to play online, as Oracle(arms=[...])")
         if len(self.arms) != arms:
@@ -238,12 +240,18 @@ class Oracle(Policy):
         return Params(scenario.world().means, models, constants, random_ties=True)
 
     def prepare_for(self, scenario: Scenario, random_ties: bool = True) -> Params:
-        """Take the scenario's means; which arm has which is revealed run by run.
+        """The params for simulating a scenario; `set_truth` gives the arms of each run.
 
-        Arms given beforehand must be the scenario's.
+        Args:
+            scenario: The scenario. Arms given to `Oracle` must be its own.
+            random_ties: Whether ties are broken at random. Without, it stays with an arm while no
+                other is better, which is quicker and collects the same.
 
-        Without random ties it stays with an arm while that is as good as any, which is quicker
-        and collects the same.
+        Returns:
+            As `prepare`.
+
+        Raises:
+            ValueError: The arms given to `Oracle` are not the scenario's.
         """
         if self.arms is not None and self.arms != scenario.arms:
             raise ValueError("arms of Oracle must be the scenario's own; use Oracle() to simulate")
@@ -253,5 +261,4 @@ class Oracle(Policy):
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Told by the simulation, or told beforehand."""
         return [cls([Arm(Constant(0.5)), Arm(Constant(0.25)), Arm(Constant(0.5))])]

@@ -1,4 +1,4 @@
-"""PerKey: a bandit for each key of an audience, which share nothing."""
+"""PerKey: a separate bandit for each key of an audience."""
 
 from __future__ import annotations
 
@@ -20,80 +20,76 @@ from rotting.policies.parts.per_key_state import (
 
 
 class Params(NamedTuple):
-    """The policy that each key has."""
-
-    inner: Any  # its params
+    inner: Any  # params of the policy of each key
 
 
 class State(NamedTuple):
-    """Whose turn it is, and everybody's state."""
-
     arms: Arms  # pulls by key
-    per_key: PerKeyState  # the states of the policy that decides, one a key
+    per_key: PerKeyState  # the states of `inner`, one a key
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing shown to anybody."""
     inner = verbs.verbs_of(params.inner).init(params.inner, arms, capacity)
     return State(no_pulls(arms), no_key_states(inner, arms))
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
-    """What the key's own policy chooses."""
     load_key(params.inner, state.per_key, state.arms.exposure)
     return verbs.choose(params.inner, state.per_key.current.inner, draw)
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
-    """Count it for the key."""
     load_key(params.inner, state.per_key, state.arms.exposure)
     count_pull(params, state, arm)
     verbs.pulled(params.inner, state.per_key.current.inner, arm)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """The key's own policy learns."""
     load_key(params.inner, state.per_key, state.arms.exposure)
     rewarded(state.arms, arm, 1)
     verbs.update(params.inner, state.per_key.current.inner, arm, pull, reward)
 
 
 def refresh_score(params: Params, state: State, arm: Any) -> None:
-    """What the key's policy keeps of the arm's next pull is made anew."""
     load_key(params.inner, state.per_key, state.arms.exposure)
     verbs.refresh_score(params.inner, state.per_key.current.inner, arm)
 
 
 def set_open(params: Params, state: State, flags: Any) -> None:
-    """All keys are told, each when it is its turn."""
     set_open_arms(state.arms, flags, 1)
     set_open_per_key(params.inner, state.per_key, flags)
 
 
 def set_propensity(params: Params, state: State, arm: Any, pull: Any, chance: Any) -> None:
-    """Somebody else chose: the key's own policy is told."""
     load_key(params.inner, state.per_key, state.arms.exposure)
     verbs.set_propensity(params.inner, state.per_key.current.inner, arm, pull, chance)
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection | None:
-    """What the present key's policy makes of it."""
     load_key(params.inner, state.per_key, state.arms.exposure)
     return verbs.inspect(params.inner, state.per_key.current.inner, arm)
 
 
 @dataclass(frozen=True)
 class PerKey(Policy):
-    """One bandit for each key of an audience: each plays `inner`, and they share nothing.
+    """A separate bandit for each key of an audience: each plays `inner`, and they share nothing.
 
-    With few decisions a key it learns next to nothing; a yardstick for what is gained by learning
-    from all. `inner` must have a state of one size (UCB1, Thompson, SteadyUCB and others), since
-    every key has one. Without an audience, and with one key, it is `inner`. Ties are those of
-    `inner`.
+    A yardstick for the gain of learning from all keys: with few decisions a key it learns next to
+    nothing. Without an audience, and with one key, it is `inner`. Ties are those of `inner`.
+    Memory: a state of `inner` for each key.
 
-    >>> from rotting.policies import UCB1
-    >>> PerKey(UCB1()).online(["a", "b"], compiled=False).select().arm
-    'a'
+    Args:
+        inner: The policy of each key. Its state must have a fixed size: `UCB1`, `Thompson`,
+            `SteadyUCB`, `EXP3S`, `DTS`, `GreedyLast` and the yardsticks.
+
+    Raises:
+        ValueError: The state or the tables of `inner` grow, or it cannot be held.
+
+    >>> from rotting import policies
+    >>> player = policies.PerKey(policies.UCB1()).audience(["red", "blue"], compiled=False)
+    >>> player.update(player.select("ann"), 1.0)
+    >>> player.select("ann").arm, player.select("bob").arm
+    ('blue', 'red')
     """
 
     inner: Policy
@@ -114,7 +110,6 @@ class PerKey(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a policy whose state grows, or that needs tables by pulls."""
         check_held("PerKey", self.inner)
         if self.inner.grows or self.inner.tables:
             what = "a state that grows" if self.inner.grows else "tables that grow"
@@ -125,10 +120,8 @@ class PerKey(Policy):
         take_after(self, self.inner)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Prepare the policy that each key has."""
         return Params(self.inner.prepare(arms, horizon, reach))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """By an index."""
         return [cls(UCB1(c=0.5))]

@@ -2,16 +2,16 @@
 
 The prior is the family's, uniform on Theta unless it has weights, and flat on the constants if
 there are any. The posterior weight of theta is proportional to its prior times exp(-misfit / (2
-sigma^2)), see `parts.likelihood`. What the next pull is worth under theta is c_theta + mu(N + 1;
-theta), c_theta the mean residual. The rules differ in what they make of that distribution: its
+sigma^2)), see `parts.likelihood`. The value of the next pull under theta is c_theta + mu(N + 1;
+theta), c_theta the mean residual. The rules differ in what they take from that distribution: its
 mean, a draw, or the mean plus z standard deviations.
 
 Theta may be anywhere in an interval. The integrals over it are sums over its nodes while the
-posterior is wider than they are apart; once it is narrower, a parabola through the best node and
-its neighbours gives its mode and its width, and the worth there is interpolated.
+posterior is wider than the distance of the nodes; once it is narrower, a parabola through the best
+node and its neighbours gives its mode and its width, and the value there is interpolated.
 
-Sigma may be unknown: it is then estimated from the best fits of all arms, anew for an arm whenever
-a reward of it arrives.
+Sigma may be unknown: it is then estimated from the best fits of all arms, and updated for an arm at
+each of its rewards.
 """
 
 from __future__ import annotations
@@ -61,8 +61,6 @@ _NARROW = 0.5  # variance below which a parabola replaces the sums; in squared d
 
 
 class Params(NamedTuple):
-    """The family as a table mu[n, theta], its prior, and the rule."""
-
     mu: FloatArray  # mu(n; theta)
     prior: FloatArray  # the weight of each theta
     prior_range: float  # 2 ln of the ratio of its largest weight to its smallest
@@ -75,8 +73,6 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """The fit of every model, posterior weights, and the arms ranked by what follows."""
-
     arms: Arms  # pulls, rewards, rounds
     fit: Fit  # of every model to each arm's rewards
     closest: Annotated[IntArray, Place("fit.squares", axis=1)]  # the likeliest theta
@@ -86,12 +82,11 @@ class State(NamedTuple):
     freedom: Annotated[IntArray, Within(-(2**62))]
     weight: Numbers  # [arm, theta], for Thompson's draws
     mass: Numbers  # what an arm's weights add up to
-    spread: PositiveNumbers  # each arm's sigma^2, as it was known at its last reward
+    spread: PositiveNumbers  # each arm's sigma^2, as estimated at its last reward
     ranking: Ranking  # by the posterior's value of the next pull
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     thetas = params.mu.shape[1]
     return State(
         arms=no_pulls(arms),
@@ -109,7 +104,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 @shared
 def _worth(params: Params, state: State, arm: Any, pull: Any, k: Any) -> Any:
-    """What that pull of the arm is worth under a theta."""
+    """The value of that pull of the arm under a theta."""
     worth = params.mu[pull, k]
     if params.constants:
         worth += state.fit.residual[arm, k] / state.arms.observed[arm]
@@ -125,7 +120,7 @@ def _weight(params: Params, state: State, arm: Any, k: Any, sharpness: Any) -> A
 
 @shared
 def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
-    """The posterior mean of what that pull is worth, and z standard deviations more."""
+    """The posterior mean of that pull's reward, plus z standard deviations."""
     n = state.arms.observed[arm]
     if n < params.need:
         return -math.inf
@@ -156,10 +151,10 @@ def score(params: Params, state: State, arm: Any, pull: Any) -> Any:
 
 @shared
 def _narrow(params: Params, state: State, arm: Any, pull: Any) -> Any:
-    """The same if the posterior is narrower than the nodes are apart, else NaN.
+    """The same if the posterior is narrower than the distance of the nodes, else NaN.
 
     In units of that distance the misfit near the best node is bend/2 (x - x0)^2, so the posterior
-    is Normal(x0, 2 sigma^2 / bend); the worth is interpolated by a parabola, too.
+    is Normal(x0, 2 sigma^2 / bend); the value is interpolated by a parabola, too.
     """
     k = state.closest[arm]
     if k == 0 or k == params.mu.shape[1] - 1:
@@ -244,7 +239,6 @@ def _estimated_variance(state: State, least: Any, arm: Any, fresh: Any) -> Any:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Take the reward into the fit and weigh the models again."""
     n = rewarded(state.arms, arm, params.need)
     add_residuals(params.mu, state.fit, arm, pull, reward, params.constants)
     closest = best_fit(state.fit, arm, n, params.constants)
@@ -270,7 +264,6 @@ def refresh_score(params: Params, state: State, arm: Any) -> None:
 
 @shared
 def set_open(params: Params, state: State, flags: Any) -> None:
-    """Count the arms that ramp up, and rank the open ones, anew."""
     set_open_arms(state.arms, flags, params.need)
     rerank(state.ranking)
 
@@ -289,21 +282,36 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class Posterior(Policy):
-    """Bayes on a finite Theta or an interval: play the arm that the posterior likes best.
+    """Bayes on a family of models: the arm with the best posterior for its next reward.
 
-    The weight of theta is proportional to exp(-RSS / (2 sigma^2)), RSS the squared distance of the
-    arm's rewards from the model (from the model plus the best constant, with `constants=True`).
-    rule="mean" is greedy on the posterior mean of mu(N_i + 1); "thompson" draws from the posterior;
-    "upper" adds z posterior standard deviations. sigma=None estimates it. Without constants greed
-    explores in the end, because means fall to zero, but where they hardly fall it may stay with one
-    of two equal arms for longer than anybody plays (`benchmarks/misfit.py`; `Guarded` does not);
-    with constants use "upper". With an `Interval` theta may be any number in it ("mean" and
-    "upper"). Ties go to the first arm. No bound is proved.
+    For arms of a known family. The posterior weight of theta is proportional to its prior times
+    exp(-RSS / (2 sigma^2)), RSS the squared distance of the arm's rewards from the model (with
+    constants, from the model plus the best constant). Each arm once, with constants twice; then the
+    arm with the highest value by the rule. Ties go to the first arm. In an audience it counts by
+    key. No bound is proved.
 
-    >>> from rotting import models
-    >>> family = models.Plateau(length=100).over([0.1, 0.2])
-    >>> Posterior(family, sigma=0.4).online(range(10), compiled=False).select().arm
-    0
+    Args:
+        family: The models that arms may follow, with positive means, `model.over([...])`, or an
+            interval, `model.between(low, high)`. Its weights are the prior.
+        sigma: The standard deviation of a reward about its mean; None estimates it.
+        constants: Whether arms may keep a constant.
+        rule: "mean" is greedy on the posterior mean of the next reward. Without constants it
+            explores in the end, because means fall to zero; where they hardly fall it may stay with
+            one of two equal arms for very long (`benchmarks/misfit.py`), which `Guarded` does not.
+            "thompson" draws from the posterior; not for an interval. "upper" adds z posterior
+            standard deviations; use it with constants.
+        z: Standard deviations that the rule "upper" adds.
+
+    Raises:
+        ValueError: A mean is not positive, or the rule "thompson" is used with an interval.
+
+    >>> from rotting import models, policies
+    >>> family = models.Exponential(0.01).over(amplitudes=[0.3, 0.9])
+    >>> player = policies.Posterior(family, sigma=0.4).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.2, 0.9):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     family: Family | Interval
@@ -326,7 +334,6 @@ class Posterior(Policy):
     )
 
     def check(self) -> None:
-        """Refuse a family that is not positive, and draws from an interval."""
         check_family("Posterior", self._nodes)
         if isinstance(self.family, Interval) and self.rule == "thompson":
             raise ValueError("rule must be 'mean' or 'upper' for an Interval, got 'thompson'")
@@ -336,7 +343,6 @@ class Posterior(Policy):
         return self.family.family if isinstance(self.family, Interval) else self.family
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate the family."""
         mu = table_of("Posterior", self._nodes, reach)
         variance = 0.0 if self.sigma is None else self.sigma**2
         z = self.z if self.rule == "upper" else 0.0
@@ -351,7 +357,7 @@ class Posterior(Policy):
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Every rule, with and without constants and a known sigma."""
+        # every rule, with and without constants and a known sigma
         smooth = Polynomial().over([0.1, 0.25, 0.4])
         plateau = Plateau(length=20).over([0.4, 0.1, 0.2])
         return [

@@ -3,9 +3,9 @@
 The index of an arm is the least, over the windows h of its last rewards, of mean(h) + width(h, t).
 It is found exactly (`parts.best_window`).
 
-Only the pulled arm's windows change, but every width grows with t. What an arm's best window is
-worth now bounds its index from above, so an arm is looked at again only when that bound leads: a
-decision needs little more than one look.
+Only the pulled arm's windows change, but every width grows with t. The present value of an arm's
+best window bounds its index from above, so an arm's windows are searched again only when that bound
+leads: a decision needs little more than one search.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from rotting.policies.parts.openings import is_open, open_arms
 
 
 class Params(NamedTuple):
-    """The windows' widths, but for sqrt(2 alpha) sigma."""
+    """The windows' widths, without the factor sqrt(2 alpha) sigma."""
 
     scale: float  # sqrt(2 alpha) sigma
     widths: Widths  # their dependence on h and t
@@ -58,12 +58,11 @@ class State(NamedTuple):
     arms: Arms  # pulls, rewards, rounds
     history: History  # all observed rewards
     starts: Starts  # where each arm's best window starts
-    seen: Counts  # the round in which it was found
+    seen: Counts  # the round in which the best window was found
     bound: Values  # the arm's index, or more
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(
         arms=no_pulls(arms),
         history=empty_history(arms, capacity),
@@ -75,7 +74,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 @shared
 def _scale(params: Params, state: State) -> Any:
-    """What widths are multiplied by: RAW-UCB's with sqrt(ln t)."""
+    """The factor of all widths; RAW-UCB's includes sqrt(ln t)."""
     if params.widths.plus:
         return params.scale
     return params.scale * math.sqrt(math.log(state.arms.clock[TIME] + 1))
@@ -119,7 +118,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Remember the reward; the best window keeps its start, and is looked for again."""
+    """Keep the reward; the best window keeps its start until it is searched again."""
     n = rewarded(state.arms, arm, 1)
     remember(state.history, arm, n - 1, pull, reward)
     state.seen[arm] = 0
@@ -129,14 +128,14 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 @shared
 def set_open(params: Params, state: State, flags: Any) -> None:
-    """Look for all windows again: RAW-UCB++'s widths depend on how many arms are open."""
+    """All windows are searched again: RAW-UCB++'s widths depend on the number of open arms."""
     set_open_arms(state.arms, flags, 1)
     for i in range(flags.size):
         state.seen[i] = 0
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The mean and the padding of the window that is worth least."""
+    """The mean and the padding of the window of least mean plus width."""
     n = state.arms.observed[arm]
     if n == 0:
         return Inspection()
@@ -149,15 +148,30 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class RAWUCB(Policy):
-    """RAW-UCB: argmax of min over h <= N_i of mean_i(h) + sqrt(2 alpha sigma^2 ln t / h).
+    """RAW-UCB: optimism over all windows of an arm's last rewards, for arms that rot in any way.
 
-    mean_i(h) is the mean of the arm's last h rewards. For rested and restless rotting, with a
-    regret bound for alpha = 4; 1.4 is what its authors use in experiments. Nothing needs to be
-    known but sigma. Ties go to the first arm. Seznec et al., "A single algorithm for both restless
-    and rested rotting bandits" (2020).
+    Each arm once, then the arm with the highest
 
-    >>> RAWUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
-    'a'
+        min over h <= N_i of  mean_i(h) + sqrt(2 alpha sigma^2 ln t / h)
+
+    where mean_i(h) is the mean of the arm's last h rewards. For rested and restless rotting: it
+    needs nothing but sigma. Ties go to the first arm. Memory: two numbers per observed reward;
+    `EFFRAWUCB` needs O(log t) an arm.
+
+    Args:
+        sigma: The standard deviation of a reward about its mean.
+        alpha: The width of the bounds. A regret bound holds for 4; 1.4 is what its authors use in
+            experiments.
+
+    Reference: Seznec et al., "A single algorithm for both restless and rested rotting bandits"
+    (2020).
+
+    >>> from rotting import policies
+    >>> player = policies.RAWUCB(sigma=0.5).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.0, 1.0):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     sigma: Positive
@@ -169,23 +183,40 @@ class RAWUCB(Policy):
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate square roots."""
         widths = Widths(False, 0.0, square_roots(reach))
         return Params(math.sqrt(2.0 * self.alpha) * self.sigma, widths)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """The default, and one that forgets sooner."""
+        # the default, and one that forgets sooner
         return [cls(sigma=0.5), cls(sigma=0.5, alpha=0.1)]
 
 
 @dataclass(frozen=True)
 class RAWUCBPP(Policy):
-    """RAW-UCB++: RAW-UCB with the width sqrt(2 alpha sigma^2 / h ln(x (1 + ln x)^(beta / alpha))).
+    """RAW-UCB++: RAW-UCB with widths that depend on t / h, so that long windows have none.
 
-    x = max(1, t / (h K)), K the arms that are open: windows longer than t / K have no width. Strong
-    on large gaps, heavy tails on small ones. Ties go to the first arm. Seznec's doctoral thesis
-    (2020).
+    As `RAWUCB`, with the width
+
+        sqrt(2 alpha sigma^2 / h ln(x (1 + ln x)^(beta / alpha))),  x = max(1, t / (h K))
+
+    where K is the number of open arms: windows longer than t / K have no width. Strong on large
+    gaps, with heavy tails of the regret on small ones. Ties go to the first arm. Memory: two
+    numbers per observed reward.
+
+    Args:
+        sigma: The standard deviation of a reward about its mean.
+        alpha: The width of the bounds.
+        beta: The exponent of the second logarithm; 0 leaves it out.
+
+    Reference: Seznec's doctoral thesis (2020).
+
+    >>> from rotting import policies
+    >>> player = policies.RAWUCBPP(sigma=0.5).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.0, 1.0):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     sigma: Positive
@@ -196,11 +227,10 @@ class RAWUCBPP(Policy):
     verbs: ClassVar[Verbs] = RAWUCB.verbs
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """No tables: widths depend on t and h together."""
+        # no tables: widths depend on t and h together
         scale = math.sqrt(2.0 * self.alpha) * self.sigma
         return Params(scale, Widths(True, self.beta / self.alpha, square_roots(1)))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Both exponents."""
         return [cls(sigma=0.5), cls(sigma=0.5, alpha=0.4, beta=1.0)]

@@ -16,20 +16,15 @@ from rotting.policies.parts.openings import next_open
 
 
 class Params(NamedTuple):
-    """Just the number of arms."""
-
     arms: int  # how many
 
 
 class State(NamedTuple):
-    """Whose turn it was."""
-
     arms: Arms  # pulls and rounds
     last: Annotated[IntArray, Place("arms.pulls", least=-1)]  # the arm pulled last; -1: none was
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """No decision made."""
     return State(no_pulls(arms), np.full(1, -1, dtype=np.int64))
 
 
@@ -40,7 +35,6 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
-    """Count the pull and the round; it was this arm's turn."""
     state.arms.pulls[arm] += 1
     state.arms.clock[TIME] += 1
     state.last[0] = arm
@@ -51,17 +45,20 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """Nothing is estimated."""
     return Inspection(rule="turn")
 
 
 @dataclass(frozen=True)
 class RoundRobin(Policy):
-    """Plays the arms in turn, whatever they earn; an arm that opens waits for its turn.
+    """The arms in turn, whatever they earn: a yardstick that learns nothing.
 
-    >>> player = RoundRobin().online("ab".split() + ["c"], compiled=False)
+    The next arm is the open one that follows the arm pulled last. A new arm waits for its turn and
+    does not catch up.
+
+    >>> from rotting import policies
+    >>> player = policies.RoundRobin().online(["red", "blue"], compiled=False)
     >>> [player.select().arm for _ in range(3)]
-    ['ab', 'c', 'ab']
+    ['red', 'blue', 'red']
     """
 
     tables: ClassVar[bool] = False
@@ -69,5 +66,4 @@ class RoundRobin(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Note the number of arms."""
         return Params(arms)

@@ -42,19 +42,19 @@ from rotting.policies.parts.noise_estimate import (
 )
 from rotting.policies.parts.openings import is_open, open_arms
 
-LATER = 10.0  # added to t / K in ln: the first rounds know little, and false alarms cost most
-FAR = 1e4  # a first reward so many sigmas from zero is subtracted from all: sums keep digits
-PACE = 64  # the logarithm is taken anew when t has grown by one part in so many
+LATER = 10.0  # added to t / K in ln: in the first rounds false alarms cost most
+FAR = 1e4  # a first reward beyond this many sigmas is subtracted from all, for precision
+PACE = 64  # the logarithm is updated when t has grown by a 64th
 
 # Places among the numbers that belong to no arm.
 OFF = 0  # what is subtracted from all rewards: the first of all, or zero
-SETTLED = 1  # whether that is known
+SETTLED = 1  # whether OFF is set
 ROOT = 2  # sqrt(ln(t / K + 10))
-DUE = 3  # the round t in which it is to be taken anew
+DUE = 3  # the round t in which ROOT is updated
 
 
 class Params(NamedTuple):
-    """How to forget and how to explore. See `SteadyUCB`."""
+    """The noise, and the constants of forgetting and exploring. See `SteadyUCB`."""
 
     sigma: float  # zero if unknown
     forget: float  # sqrt(2 alpha)
@@ -63,7 +63,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where windows may start, each arm's window, and what is known of the noise.
+    """Where windows may start, each arm's window, and the estimate of the noise.
 
     Memory: three numbers for each power of two up to the number of decisions, for each arm.
     """
@@ -73,11 +73,10 @@ class State(NamedTuple):
     mean: Values  # of the window, less the shift
     width: Numbers  # (1 + few / h) / sqrt(h)
     shift: Numbers  # OFF and SETTLED, ROOT and DUE
-    noise: Noise  # for a sigma that is not known
+    noise: Noise  # for an unknown sigma
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(
         arms=no_pulls(arms),
         milestones=no_milestones(arms, capacity),
@@ -104,7 +103,8 @@ def exploring(params: Params, state: State) -> Any:
 def _width(state: State, arm: Any) -> Any:
     """(1 + few / h) / sqrt(h + w), w being the pulls since the latest one with a reward.
 
-    A batch is decided before its rewards come; counting what waits keeps it from going to one arm.
+    A batch is decided before its rewards come; counting the pulls that wait keeps it from going to
+    one arm.
     """
     waiting = state.arms.pulls[arm] - state.milestones.latest[arm]
     if waiting == 0:
@@ -115,7 +115,7 @@ def _width(state: State, arm: Any) -> Any:
 
 @shared
 def index_of(state: State, arm: Any, padding: Any) -> Any:
-    """What an arm is ranked by; `padding` is what `exploring` gives."""
+    """The index of an arm; `padding` comes from `exploring`."""
     return state.mean[arm] + padding * _width(state, arm)
 
 
@@ -130,7 +130,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
     for i in range(pulls.size):
         if is_open(state.arms.opening, i):
             index = index_of(state, i, padding)
-            # while nothing scatters, as with clicks before the first, all tie: share the turns
+            # while rewards do not vary, as with clicks before the first, all arms tie: take turns
             fewer = index == highest and (arm < 0 or pulls[i] < pulls[arm])
             if index > highest or fewer:
                 highest = index
@@ -139,7 +139,7 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
-    """Count the pull and the round, and now and then take the logarithm anew."""
+    """Count the pull and the round, and update the logarithm when it is due."""
     count_pull(params, state, arm)
     t = state.arms.clock[TIME]
     if t >= state.shift[DUE]:
@@ -149,7 +149,7 @@ def pulled(params: Params, state: State, arm: int) -> None:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Add the reward to the arm's running sums, and choose its window anew."""
+    """Add the reward to the arm's running sums, and choose its window again."""
     n = rewarded(state.arms, arm, 1)
     milestones, noise = state.milestones, state.noise
     if state.shift[SETTLED] == 0.0:  # the first reward of all
@@ -158,14 +158,14 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
             state.shift[OFF] = reward
     reward -= state.shift[OFF]
     late = pull < milestones.latest[arm]
-    off, waits = 0.0, False  # the difference to the reward before; whether it is still to count
+    off, waits = 0.0, False  # the difference to the reward before; whether it is counted below
     if params.sigma == 0.0:
         if n == 1:
             first_reward(noise, arm, reward)
         elif not late:
             off = difference(noise, arm, reward)
             waits = not nothing_differed(noise)
-            if not waits:  # it counts at once: beside a sigma of zero everything is a fall
+            if not waits:  # it counts at once: with a sigma of zero any difference is a fall
                 count_difference(noise, off, False)
     scale = params.forget * _sigma(params, state) * state.shift[ROOT]
     level = 0
@@ -181,7 +181,6 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The mean of its window, and the padding."""
     if state.arms.observed[arm] == 0:
         return Inspection()
     padding = exploring(params, state)
@@ -191,34 +190,46 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class SteadyUCB(Policy):
-    """SteadyUCB: the mean of a window that gives up old rewards late, plus a small padding.
+    """SteadyUCB: the mean of a window that drops old rewards late, plus a small padding.
 
-    An arm's window h minimises mean(h) + sqrt(2 alpha sigma^2 L / h), L = ln(t / K + 10), chosen
-    when a reward of it arrives: RAW-UCB's window, with an alpha so large that old rewards go only
-    on strong evidence. The arm with the highest mean(h) + (1 + few / h) sqrt(2 c sigma^2 L / h) is
-    played. RAW-UCB has one constant for both jobs, 1.4; apart, forgetting can be careful and
-    exploration bold. L is that of the last round of 1, 2, ..., 64, 66, 68, ..., a 64th more each
-    time.
+    The recommended policy where no family is known. Each arm once; then an arm's window h is the
+    one of least mean(h) + sqrt(2 alpha sigma^2 L / h), and the arm with the highest
 
-    Not all windows are candidates, but those from milestones: pulls, one for each power of two,
-    that are placed where the arm seems to have fallen (`parts.milestones`). That takes O(log n)
-    memory and a bounded time a reward. Late rewards count in the windows their pulls belong to. The
-    padding counts the pulls since the latest one with a reward as well, sqrt(h + w) for sqrt(h):
-    decisions in batches then spread over the arms that may be best.
+        mean(h) + (1 + few / h) sqrt(2 c sigma^2 L / h),  L = ln(t / K + 10)
 
-    sigma=None is for rewards whose noise is not known, or, as with click rates, far below what
-    their range allows. sigma^2 is then half the mean square of the differences d between an arm's
-    rewards of successive pulls, over all arms. A fall is not noise: where the window comes to start
-    at the new reward, d^2 counts at most as the largest before it. Only the last two epochs count,
-    of 16, 32, 64, ... differences, so that steep beginnings are forgotten; with m differences
-    sigma^2 is taken 1 + 4 / m times as large. Constants added to all rewards change no decision,
-    nor do factors. (`parts.noise_estimate`)
+    is played. RAW-UCB has one constant, 1.4, for both; with two, it can drop old rewards only on
+    strong evidence (a large alpha) and still explore little (a small c). Windows are chosen when a
+    reward of the arm arrives, and L is updated in the rounds 1, 2, ..., 64, 66, 68, ..., a 64th
+    more each time. Ties go to the least pulled arm, and then to the first.
 
-    Found by experiment (`docs/guides/choosing.md`); no bound is proved. Ties go to the least
-    pulled arm, and then to the first.
+    Candidates are the windows from milestones: pulls, one for each power of two, that are placed
+    where the arm seems to have fallen (`parts.milestones`). That takes O(log n) memory and a
+    bounded time a reward. Late rewards count in the windows that their pulls belong to. The padding
+    counts the pulls since the latest one with a reward too, sqrt(h + w) for sqrt(h), so decisions
+    in batches spread over the arms that may be best.
 
-    >>> SteadyUCB(sigma=0.5).online(["a", "b"], compiled=False).select().arm
-    'a'
+    An unknown sigma is estimated: sigma^2 is half the mean square of the differences d between an
+    arm's rewards of successive pulls, over all arms. A fall is not noise: where the window comes to
+    start at the new reward, d^2 counts at most as the largest before it. Only the last two epochs
+    count, of 16, 32, 64, ... differences, so that steep beginnings are forgotten; with m
+    differences sigma^2 is taken 1 + 4 / m times as large. Then a constant added to all
+    rewards, or a factor of them, changes no decision. (`parts.noise_estimate`)
+
+    Found by experiment (`docs/guides/choosing.md`); no bound is proved.
+
+    Args:
+        sigma: The standard deviation of a reward about its mean. None estimates it; use that too
+            where it is far below what the range of rewards allows, as with click rates.
+        alpha: The evidence needed to drop old rewards.
+        c: The weight of exploration.
+        few: Extra padding for short windows.
+
+    >>> from rotting import policies
+    >>> player = policies.SteadyUCB(sigma=None).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.0, 1.0):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     sigma: Positive | None
@@ -232,11 +243,10 @@ class SteadyUCB(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Take the roots once."""
         forget, explore = math.sqrt(2.0 * self.alpha), math.sqrt(2.0 * self.c)
         return Params(self.sigma or 0.0, forget, explore, self.few)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Known noise, noise to estimate, and a hasty one."""
+        # known noise, noise to estimate, and a hasty one
         return [cls(sigma=0.5), cls(sigma=None), cls(sigma=0.5, alpha=0.5, c=0.3, few=0.0)]

@@ -28,10 +28,8 @@ from rotting.theory._window import averaging_window
 
 
 class Params(NamedTuple):
-    """The window M, that of the arms with which the play starts."""
-
     arms: int  # how many
-    window: int  # M
+    window: int  # M, for the arms at the start
 
 
 class State(NamedTuple):
@@ -44,7 +42,6 @@ class State(NamedTuple):
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     window = empty_window(arms, min(params.window, capacity))
     return State(no_pulls(arms), window, unranked(arms), np.full(1, arms, dtype=np.int64))
 
@@ -70,7 +67,6 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def pulled(params: Params, state: State, arm: int) -> None:
-    """Count the pull and the round, and the arm if that was the last pull of its ramp-up."""
     state.arms.pulls[arm] += 1
     state.arms.clock[TIME] += 1
     opening = state.arms.opening
@@ -81,19 +77,18 @@ def pulled(params: Params, state: State, arm: int) -> None:
 
 @shared
 def set_open(params: Params, state: State, flags: Any) -> None:
-    """Count the arms that ramp up, and rank the open ones, anew."""
+    """Recount the arms that ramp up, and rank the open ones again."""
     set_open_ranked(params, state, flags)
     state.short[0] = count_unfilled(state.window, state.arms, params.window)
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Put the reward into its arm's window."""
     mean = observe(state.window, state.arms, arm, pull, reward, params.window)
     rank(state.ranking, arm, mean)
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The mean of its last M rewards; nothing while it ramps up."""
+    """The mean of its last M rewards; empty during its ramp-up."""
     if state.arms.pulls[arm] - state.window.base[arm] < params.window:
         return Inspection()
     return ranked(params, state, arm)
@@ -101,13 +96,30 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class SWA(Policy):
-    """Sliding-Window Average, Algorithm 1: play the arm with the best mean of its last M rewards.
+    """SWA, Algorithm 1: the best mean of the last M rewards, for a known horizon.
 
-    M = ceil(alpha 4^(2/3) sigma^(2/3) K^(-2/3) T^(2/3) ln^(1/3)(sqrt(2) T)), after a ramp-up that
-    pulls each arm M times in turn. T is the scenario's horizon, or `.online(arms, horizon=T)`;
-    played longer than T, it goes on with the same M, and so it does when arms come and go: a new
-    arm is pulled M times. Theorem 3.1 bounds its regret; alpha =
-    (2 max mu(1))^(-2/3) makes the bound smallest. Ties go to the first arm.
+    SWA stands for Sliding-Window Average. Ramp up: each arm M times in turn, with
+
+        M = ceil(alpha 4^(2/3) sigma^(2/3) K^(-2/3) T^(2/3) ln^(1/3)(sqrt(2) T))
+
+    for K arms and the horizon T. Then the arm with the highest mean of its last M rewards. Theorem
+    3.1 bounds the regret. Ties go to the first arm.
+
+    T is the scenario's horizon, or that of `online(arms, horizon=T)`. M stays the same if play goes
+    on beyond T, and where arms come and go; a new arm is pulled M times. `WSWA` needs no horizon.
+
+    Args:
+        alpha: The length of the window, in the unit reward^(-2/3). (2 max mu(1))^(-2/3) makes the
+            bound smallest.
+        sigma: The standard deviation of a reward about its mean.
+
+    Reference: Levine, Crammer & Mannor, "Rotting Bandits" (2017), section 3.
+
+    >>> from rotting import policies
+    >>> policy = policies.SWA(alpha=0.2, sigma=0.5)
+    >>> player = policy.online(["red", "blue"], horizon=100, compiled=False)
+    >>> [player.select().arm for _ in range(4)]
+    ['red', 'blue', 'red', 'blue']
     """
 
     alpha: Positive
@@ -120,11 +132,10 @@ class SWA(Policy):
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Compute M."""
         assert horizon is not None
         return Params(arms, averaging_window(self.alpha, self.sigma, arms, horizon))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """A short and a long window."""
+        # a short window and a long one
         return [cls(alpha=0.02, sigma=0.5), cls(alpha=0.2, sigma=0.5)]

@@ -16,14 +16,11 @@ from rotting.policies.parts.sampling import highest_draw
 
 
 class Params(NamedTuple):
-    """The window and the noise."""
-
     tau: int  # rounds in the window
     sigma: float  # of the noise
 
 
 def choose(params: Params, state: _swucb.State, draw: Any) -> int:
-    """An arm absent from the window, else the highest draw."""
     arm = absent(state.rounds, state.arms)
     if arm < 0:
         mean, width = state.rounds.mean, state.rounds.width
@@ -32,20 +29,32 @@ def choose(params: Params, state: _swucb.State, draw: Any) -> int:
 
 
 def inspect(params: Params, state: _swucb.State, arm: int) -> Inspection:
-    """The mean of its rewards in the window, and sigma / sqrt(N_tau)."""
     return sampled(state.rounds.mean[arm], params.sigma * state.rounds.width[arm])
 
 
 @dataclass(frozen=True)
 class SWTS(Policy):
-    """Sliding-window Thompson sampling: the highest draw from Normal(mean_tau, sigma^2 / N_tau).
+    """Sliding-window Thompson sampling: Gaussian posteriors of the rewards of the last tau rounds.
 
-    Mean and count are of the last tau rounds; an arm absent from them goes first. Trovo et al.,
-    "Sliding-Window Thompson Sampling for Non-Stationary Settings" (2020), for Bernoulli rewards;
-    here for Gaussian ones.
+    An arm without rewards in the window goes first; else the arm with the highest draw from
 
-    >>> SWTS(tau=100, sigma=0.5).online(["a", "b"], compiled=False).select().arm
-    'a'
+        Normal(mean_tau(i), sigma^2 / N_tau(i))
+
+    where mean_tau(i) and N_tau(i) are the mean and the number of arm i's rewards in the last tau
+    rounds. Rewards leave by the round, also while their arm rests. Ties go to the first arm.
+    Memory: min(tau, T) rounds.
+
+    Args:
+        tau: The length of the window, in rounds.
+        sigma: The standard deviation of a reward about its mean.
+
+    Reference: Trovo et al., "Sliding-Window Thompson Sampling for Non-Stationary Settings" (2020),
+    for Bernoulli rewards; here for Gaussian ones.
+
+    >>> from rotting import policies
+    >>> player = policies.SWTS(tau=100, sigma=0.5).online(["red", "blue"], compiled=False)
+    >>> [player.select().arm for _ in range(2)]
+    ['red', 'blue']
     """
 
     tau: Count
@@ -58,10 +67,8 @@ class SWTS(Policy):
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Nothing to tabulate."""
         return Params(self.tau, self.sigma)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """A short window and a long one."""
         return [cls(tau=30, sigma=0.5), cls(tau=1000, sigma=0.3)]

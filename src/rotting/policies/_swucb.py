@@ -27,14 +27,11 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """The last tau rounds."""
-
     arms: Arms  # pulls and rounds; rewards of the window
     rounds: Rounds  # the window
 
 
 def init(params: Any, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(no_pulls(arms), no_rounds(arms, min(params.tau, capacity)))
 
 
@@ -54,31 +51,45 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def pulled(params: Any, state: State, arm: int) -> None:
-    """The round enters the window."""
     enter(state.rounds, state.arms, params.tau, arm)
 
 
 def update(params: Any, state: State, arm: int, pull: int, reward: float) -> None:
-    """Credit the reward to its round, if that is still in the window."""
     credit(state.rounds, state.arms, arm, pull, reward)
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The mean of its rewards in the window, and the padding."""
     return padded(state.rounds.mean[arm], state.rounds.width[arm], _bonus(params, state))
 
 
 @dataclass(frozen=True)
 class SWUCB(Policy):
-    """Sliding-window UCB: the best mean over the last tau rounds plus its padding.
+    """Sliding-window UCB: the mean over the last tau rounds plus a padding.
 
-    The padding is B sqrt(xi ln min(t, tau) / N_tau(i)), N_tau(i) the pulls of arm i in those
-    rounds. B = 2 and xi = 1/2 are the usual constants; Levine et al. do not state theirs, and B =
-    1.9 gives the wins of their Table 1. An arm absent from the window goes first; ties go to the
-    first arm.
-    A late reward is looked for in the window, which takes time in proportion to how late it is.
+    An arm without rewards in the window goes first; else the arm with the highest
 
-    Garivier & Moulines, "On Upper-Confidence Bound Policies for Switching Bandit Problems" (2011).
+        mean_tau(i) + B sqrt(xi ln min(t, tau) / N_tau(i))
+
+    where mean_tau(i) and N_tau(i) are the mean and the number of arm i's rewards in the last tau
+    rounds. Rewards leave by the round, also while their arm rests. Ties go to the first arm.
+    Memory: min(tau, T) rounds. A late reward is looked for in the window, which takes time in
+    proportion to how late it is.
+
+    Args:
+        tau: The length of the window, in rounds.
+        B: A bound on the rewards.
+        xi: The weight of exploration. B = 2 and xi = 1/2 are the usual constants; Levine et al. do
+            not state theirs, and B = 1.9 gives the wins of their Table 1.
+
+    Reference: Garivier & Moulines, "On Upper-Confidence Bound Policies for Switching Bandit
+    Problems" (2011).
+
+    >>> from rotting import policies
+    >>> player = policies.SWUCB(tau=100).online(["red", "blue"], compiled=False)
+    >>> for reward in (0.0, 1.0):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     tau: Count
@@ -88,11 +99,10 @@ class SWUCB(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, pulled, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate the padding."""
         c = self.B**2 * self.xi
         return Params(self.tau, c, log_padding(c, min(self.tau, reach)))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """A window that fills early and one that never does."""
+        # a window that fills early, and one that never does
         return [cls(tau=50), cls(tau=10**9, B=1.0, xi=0.6)]

@@ -21,14 +21,10 @@ _BETA = 0.0  # in sigma's place: rewards lie in [0, 1]
 
 
 class Params(NamedTuple):
-    """The noise."""
-
     sigma: float  # of Gaussian rewards, or _BETA
 
 
 class State(NamedTuple):
-    """What each arm's rewards add up to."""
-
     arms: Arms  # pulls, rewards, rounds
     total: Numbers  # of each arm's rewards
     mean: Values  # of each arm's rewards
@@ -36,7 +32,6 @@ class State(NamedTuple):
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(no_pulls(arms), np.zeros(arms), np.full(arms, -math.inf), np.zeros(arms))
 
 
@@ -51,7 +46,6 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Add the reward to its arm's sum."""
     n = rewarded(state.arms, arm, 1)
     if params.sigma == _BETA:
         reward = min(max(reward, 0.0), 1.0)
@@ -61,7 +55,6 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """Mean and standard deviation of the posterior."""
     if params.sigma > _BETA:
         return sampled(state.mean[arm], params.sigma * state.width[arm])
     n = 2.0 + state.arms.observed[arm]
@@ -71,20 +64,30 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 
 @dataclass(frozen=True)
 class Thompson(Policy):
-    """Thompson sampling: the highest draw from the posteriors of the arms' means, all rewards kept.
+    """Thompson sampling on all rewards of an arm, for arms that do not rot.
 
-    Without sigma rewards lie in [0, 1], as clicks do (what lies beyond counts as the nearer end):
-    from the prior Beta(1, 1) the posterior is Beta(1 + S_i, 1 + N_i - S_i), where S_i is the sum of
-    N_i rewards. For clicks that is Thompson, "On the Likelihood that One Unknown Probability
-    Exceeds Another in View of the Evidence of Two Samples" (1933). With sigma they are
-    Gaussian: each arm once, then Normal(S_i / N_i, sigma^2 / N_i). In an audience it plays pooled:
-    one posterior for all keys, fatigue ignored.
+    The arm with the highest draw from its posterior is played; ties go to the first arm. Without
+    sigma rewards lie in [0, 1], as clicks do, and from the prior Beta(1, 1) the posterior is
 
-    >>> player = Thompson().online(["a", "b"], compiled=False)
+        Beta(1 + S_i, 1 + N_i - S_i)
+
+    where S_i is the sum of N_i rewards. With sigma rewards are Gaussian: each arm once, then
+    Normal(S_i / N_i, sigma^2 / N_i). In an audience it plays pooled: one posterior for all keys,
+    fatigue ignored.
+
+    Args:
+        sigma: The standard deviation of a Gaussian reward about its mean; None for rewards in [0,
+            1], where others count as the nearer end.
+
+    Reference: for clicks, Thompson, "On the Likelihood that One Unknown Probability Exceeds Another
+    in View of the Evidence of Two Samples" (1933).
+
+    >>> from rotting import policies
+    >>> player = policies.Thompson().online(["red", "blue"], compiled=False)
     >>> for _ in range(300):
     ...     decision = player.select()
-    ...     player.update(decision, 1.0 if decision.arm == "b" else 0.0)
-    >>> player.pulls["b"] > 280
+    ...     player.update(decision, 1.0 if decision.arm == "blue" else 0.0)
+    >>> player.pulls["blue"] > 280
     True
     """
 
@@ -96,10 +99,8 @@ class Thompson(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Nothing to tabulate."""
         return Params(_BETA if self.sigma is None else self.sigma)
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """For clicks, and for Gaussian rewards."""
         return [cls(), cls(sigma=0.4)]

@@ -21,16 +21,12 @@ from rotting.policies.parts.padding import log_padding, padding_at, width_at, wi
 
 
 class Params(NamedTuple):
-    """The padding's constant and its tables."""
-
-    c: float  # how much to explore
+    c: float  # the weight of exploration
     padding: FloatArray  # sqrt(c ln t) at t
     widths: FloatArray  # 1 / sqrt(n) at n
 
 
 class State(NamedTuple):
-    """What each arm's rewards add up to."""
-
     arms: Arms  # pulls, rewards, rounds
     total: Numbers  # of each arm's rewards
     mean: Values  # of each arm's rewards
@@ -38,7 +34,6 @@ class State(NamedTuple):
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Nothing pulled, nothing observed."""
     return State(no_pulls(arms), np.zeros(arms), np.full(arms, -math.inf), np.zeros(arms))
 
 
@@ -52,7 +47,6 @@ def choose(params: Params, state: State, draw: Any) -> int:
 
 
 def update(params: Params, state: State, arm: int, pull: int, reward: float) -> None:
-    """Add the reward to its arm's mean."""
     n = rewarded(state.arms, arm, 1)
     state.total[arm] += reward
     state.mean[arm] = state.total[arm] / n
@@ -60,21 +54,34 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The mean of all its rewards, and sqrt(c ln t / N)."""
     bonus = padding_at(params.padding, params.c, state.arms.clock[TIME] + 1)
     return padded(state.mean[arm], state.width[arm], bonus)
 
 
 @dataclass(frozen=True)
 class UCB1(Policy):
-    """Upper confidence bounds for arms that do not rot: argmax of mean_i + sqrt(c ln t / N_i).
+    """UCB1: an upper confidence bound on the mean of all rewards, for arms that do not rot.
 
-    `c` is 2 as in Figure 1 of Auer, Cesa-Bianchi & Fischer, "Finite-time Analysis of the
-    Multiarmed Bandit Problem" (2002). t is the current round, N_i the arm's pulls. Ties go to the
+    Each arm once, then the arm with the highest
+
+        mean_i + sqrt(c ln t / N_i)
+
+    where mean_i is the mean of arm i's N_i rewards and t the current round. It keeps all rewards,
+    so an arm that has fallen keeps a high mean for long: a baseline where arms rot. Ties go to the
     first arm.
 
-    >>> UCB1().online(["a", "b"], compiled=False).select().arm
-    'a'
+    Args:
+        c: The weight of exploration, for rewards in [0, 1]; 2 is the paper's.
+
+    Reference: Auer, Cesa-Bianchi & Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem"
+    (2002), Figure 1.
+
+    >>> from rotting import policies
+    >>> player = policies.UCB1().online(["red", "blue"], compiled=False)
+    >>> for reward in (0.0, 1.0):
+    ...     player.update(player.select(), reward)
+    >>> player.select().arm
+    'blue'
     """
 
     c: Positive = 2.0
@@ -84,10 +91,8 @@ class UCB1(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Tabulate the padding."""
         return Params(self.c, log_padding(self.c, reach), width_table(reach))
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """The default and a bolder one."""
         return [cls(), cls(c=0.5)]

@@ -15,24 +15,18 @@ uniform = random.uniform
 
 
 class Params(NamedTuple):
-    """Just the number of arms."""
-
     arms: int  # how many
 
 
 class State(NamedTuple):
-    """Only what every policy counts."""
-
     arms: Arms  # pulls and rounds
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """No decision made."""
     return State(no_pulls(arms))
 
 
 def choose(params: Params, state: State, draw: Any) -> int:
-    """Any open arm, with equal probabilities."""
     arms, opening = state.arms.pulls.size, state.arms.opening
     place: int = nth_open(opening, arms, int(uniform(draw) * open_arms(opening, arms)))
     return place
@@ -43,15 +37,15 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """Nothing is estimated."""
     return Inspection(rule="uniform")
 
 
 @dataclass(frozen=True)
 class Uniform(Policy):
-    """Plays every arm with equal probability, whatever it earns.
+    """Every open arm with equal probability: a yardstick that learns nothing.
 
-    >>> player = Uniform().online(range(3), seed=1, compiled=False)
+    >>> from rotting import policies
+    >>> player = policies.Uniform().online(["red", "blue", "green"], seed=1, compiled=False)
     >>> len({player.select().arm for _ in range(50)})
     3
     """
@@ -61,5 +55,4 @@ class Uniform(Policy):
     verbs: ClassVar[Verbs] = Verbs(Params, State, init, choose, update, inspect=inspect)
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Note the number of arms."""
         return Params(arms)

@@ -36,10 +36,10 @@ class Params(NamedTuple):
     """The window M of each epoch; epoch e = 0, 1, ... has the rounds 2^e .. 2^(e+1) - 1."""
 
     arms: int  # how many
-    windows: IntArray  # M by epoch, for that many arms
+    windows: IntArray  # M by epoch, with all arms open
     keep: bool  # whether the history stays when an epoch begins
     horizon: int  # 0 if not known
-    alpha: float  # how long the windows are
+    alpha: float  # the length of the windows
     sigma: float  # of the noise
 
 
@@ -50,14 +50,14 @@ class State(NamedTuple):
     window: Window  # the last M rewards of each arm
     ranking: Ranking  # by the window's mean
     epoch: Annotated[IntArray, Within(0, _EPOCHS - 1)]  # from zero
-    start: Counts  # the epoch's first round; its last is the one before twice as many
+    start: Counts  # the epoch's first round; its last is 2 start - 1
     length: Counts  # M, of the arms that were open when the epoch began
     # open arms with fewer than M pulls, in the epoch or in all ("keep"); not counted where the
     # history is forgotten and no arm ever closes
     short: Counts
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """An epoch that is not that of the round, or not its window."""
+        """The epoch must be that of the round, and its window that of the epoch."""
         epoch, start, now = int(self.epoch[0]), int(self.start[0]), int(self.arms.clock[TIME]) + 1
         if start != 2**epoch or not start <= now < 2 * start:
             return f"epoch must be that of round {now}, got {epoch} from round {start} on"
@@ -73,11 +73,11 @@ class State(NamedTuple):
 
 
 def _longest(params: Params, capacity: int) -> int:
-    """How many rewards of an arm to remember.
+    """The number of rewards of an arm to keep.
 
-    Those of the last window, if the history is forgotten or the horizon known. Else an arm left
-    alone for long may find its oldest rewards in a window again, when that has grown enough:
-    remember what a horizon 64 times longer can ask for.
+    Those of the last window, if the history is forgotten or the horizon known. Otherwise an arm
+    that rests for long may find its oldest rewards in a window again, once the window has grown
+    enough: keep what a horizon 64 times longer needs.
     """
     longest = max(capacity, params.horizon)
     if params.keep and params.horizon == 0:
@@ -87,7 +87,6 @@ def _longest(params: Params, capacity: int) -> int:
 
 
 def init(params: Params, arms: int, capacity: int) -> State:
-    """Before the first round, which is the first epoch."""
     return State(
         arms=no_pulls(arms),
         window=empty_window(arms, _longest(params, capacity)),
@@ -101,7 +100,7 @@ def init(params: Params, arms: int, capacity: int) -> State:
 
 @shared
 def _ramp_up(params: Params, state: State) -> Any:
-    """The arm whose turn it is before the window of every arm is full, or -1.
+    """The arm to pull before the window of every arm is full, or -1.
 
     Forgetting: round robin for the K M first rounds of the epoch; where arms come and go, the least
     pulled in the epoch of those with fewer than M pulls in it. Keeping: the least pulled of the
@@ -148,11 +147,11 @@ def pulled(params: Params, state: State, arm: int) -> None:
 
 @shared
 def _window_now(params: Params, state: State) -> Any:
-    """M of the epoch that begins, for the arms that are open; at most what the rings hold."""
+    """M of the epoch that begins, for the arms that are open; at most the length of the rings."""
     arms = open_arms(state.arms.opening, params.arms)
     if arms == params.arms:
         return params.windows[state.epoch[0]]
-    # a pull may be told of when all are closed
+    # history may record a pull while all arms are closed
     window = averaging_window(params.alpha, params.sigma, max(1, arms), state.start[0])
     return min(window, state.window.ring_reward.shape[1])
 
@@ -183,7 +182,7 @@ def _begin_epoch(params: Params, state: State) -> None:
 
 @shared
 def set_open(params: Params, state: State, flags: Any) -> None:
-    """Count the arms that ramp up, and rank the open ones, anew. The epoch keeps its window."""
+    """Recount the arms that ramp up, and rank the open ones again. The epoch keeps its window."""
     set_open_ranked(params, state, flags)
     state.short[0] = count_unfilled(state.window, state.arms, state.length[0])
 
@@ -195,7 +194,7 @@ def update(params: Params, state: State, arm: int, pull: int, reward: float) -> 
 
 
 def inspect(params: Params, state: State, arm: int) -> Inspection:
-    """The mean of its last M rewards; nothing while it ramps up."""
+    """The mean of its last M rewards; empty during its ramp-up."""
     if state.arms.pulls[arm] - state.window.base[arm] < state.length[0]:
         return Inspection()
     return ranked(params, state, arm)
@@ -205,17 +204,27 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 class WSWA(Policy):
     """wSWA: SWA for an unknown horizon, applied with the horizons 1, 2, 4, ... in turn.
 
-    `restart="forget"` is the paper's (Appendix C.2): each epoch is a fresh SWA with a ramp-up of
-    its own; Corollary 3.1.1 bounds its regret. With `restart="keep"` the window grows and the
-    history stays: arms with fewer than M pulls go first, the least pulled of them first, then the
-    best mean of the last M rewards; better in every experiment here, without a proof. Ties go to
-    the first arm.
+    Epoch e has the rounds 2^e to 2^(e+1) - 1 and SWA's window M for the horizon 2^e. Each arm is
+    pulled M times, then the arm with the highest mean of its last M rewards. Ties go to the first
+    arm.
 
     M is that of the arms that are open when an epoch begins, right after the last pull of the one
-    before; an arm that comes later is pulled M times. The rings that hold the last rewards are as
-    long as all arms together ask for: with few of them open M is at most that.
+    before; an arm that comes later is pulled M times. The rings that hold the last rewards have the
+    length that all arms together need: with few of them open, M is at most that.
 
-    >>> player = WSWA(alpha=0.2, sigma=0.45).online(["red", "blue"], compiled=False)
+    Args:
+        alpha: The length of the window, in the unit reward^(-2/3); for rewards up to one 0.63 makes
+            the bound smallest, and 0.2 is better in the paper's scenarios.
+        sigma: The standard deviation of a reward about its mean.
+        restart: "forget" is the paper's (Appendix C.2): each epoch is a fresh SWA with its own
+            ramp-up; Corollary 3.1.1 bounds its regret. "keep" keeps the history while the window
+            grows, and arms with fewer than M pulls go first, the least pulled of them first; better
+            in every experiment here, without a proof.
+
+    Reference: Levine, Crammer & Mannor, "Rotting Bandits" (2017), section 3 and Appendix C.2.
+
+    >>> from rotting import policies
+    >>> player = policies.WSWA(alpha=0.2, sigma=0.45).online(["red", "blue"], compiled=False)
     >>> decision = player.select()
     >>> decision.arm, decision.pull
     ('red', 1)
@@ -233,7 +242,6 @@ class WSWA(Policy):
     )
 
     def prepare(self, arms: int, horizon: int | None, reach: int) -> Params:
-        """Compute the window of every epoch."""
         windows = [averaging_window(self.alpha, self.sigma, arms, 2**e) for e in range(_EPOCHS)]
         keep = self.restart == "keep"
         table = np.array(windows, dtype=np.int64)
@@ -241,7 +249,7 @@ class WSWA(Policy):
 
     @classmethod
     def examples(cls) -> Sequence[Policy]:
-        """Both restarts, and windows that fill only in later epochs."""
+        # both restarts, and windows that fill only in later epochs
         return [
             cls(alpha=0.05, sigma=0.5),
             cls(alpha=0.05, sigma=0.5, restart="keep"),

@@ -14,15 +14,36 @@ from rotting.kernel import random
 from rotting.kernel.compilable import on_gpu, shared
 from rotting.policies.parts.openings import is_open
 
+__all__ = [
+    "argmax",
+    "argmax_padded",
+    "first_open",
+    "goes_before",
+    "top_two",
+    "top_two_least_pulled",
+]
+
 tie = random.tie
 
 
 @shared
 def argmax(index: Any, opening: Any) -> Any:
-    """The arm with the highest index; the first of them if several.
+    """The open arm with the highest index; the first of them if several.
 
-    Two passes: the highest index, then whose it is. While one arm leads, branch prediction guesses
-    the second pass right, and the processor goes on before the first pass is finished.
+    Two passes: the highest index, then its arm. While one arm leads, the branches of the second
+    pass are predicted right, and the processor goes on before the first pass is finished.
+
+    Args:
+        index: A number for each arm.
+        opening: Which arms are open: `state.arms.opening`.
+
+    Returns:
+        An arm; the first open one if all indices are minus infinity or NaN.
+
+    >>> import numpy as np
+    >>> from rotting.policies.parts.openings import AllOpen
+    >>> argmax(np.array([0.1, 0.7, 0.7]), AllOpen())
+    1
     """
     highest = -math.inf
     for i in range(index.size):
@@ -36,7 +57,15 @@ def argmax(index: Any, opening: Any) -> Any:
 
 @shared
 def first_open(arms: Any, opening: Any) -> Any:
-    """The first of the open arms."""
+    """The first open arm; the last arm if none is open.
+
+    Args:
+        arms: The number of arms.
+        opening: Which arms are open.
+
+    Returns:
+        An arm.
+    """
     i = 0
     while i < arms - 1 and not is_open(opening, i):
         i += 1
@@ -45,9 +74,23 @@ def first_open(arms: Any, opening: Any) -> Any:
 
 @shared
 def argmax_padded(mean: Any, width: Any, bonus: Any, opening: Any) -> Any:
-    """The arm with the highest mean + bonus * width; the first of them if several.
+    """The open arm with the highest mean + bonus * width; the first of them if several.
 
     Even and odd arms are compared apart: two independent chains of comparisons run in parallel.
+
+    Args:
+        mean: A number for each arm.
+        width: A number for each arm.
+        bonus: The factor of the widths, for instance sqrt(2 ln t).
+        opening: Which arms are open: `state.arms.opening`.
+
+    Returns:
+        An arm.
+
+    >>> import numpy as np
+    >>> from rotting.policies.parts.openings import AllOpen
+    >>> argmax_padded(np.array([0.5, 0.4]), np.array([0.1, 0.4]), 2.0, AllOpen())
+    1
     """
     best = first_open(mean.size, opening)
     other = mean.size
@@ -88,7 +131,16 @@ def argmax_padded_in_turn(mean: Any, width: Any, bonus: Any, opening: Any) -> An
 
 @shared
 def top_two(index: Any, runner_up: Any, opening: Any) -> Any:
-    """`argmax`; the second highest index goes to `runner_up[0]`."""
+    """As `argmax`, and the second highest index too.
+
+    Args:
+        index: A number for each arm.
+        runner_up: An array of length one; the second highest index goes there.
+        opening: Which arms are open.
+
+    Returns:
+        An arm.
+    """
     highest = -math.inf
     second = -math.inf
     for i in range(index.size):
@@ -107,7 +159,18 @@ def top_two(index: Any, runner_up: Any, opening: Any) -> Any:
 
 @shared
 def top_two_least_pulled(index: Any, pulls: Any, runner_up: Any, opening: Any, draw: Any) -> Any:
-    """`top_two` with ties by least pulls, and then at random: to the smallest `tie` hash."""
+    """As `top_two`, with ties by least pulls and then at random, to the smallest `tie` hash.
+
+    Args:
+        index: A number for each arm.
+        pulls: The pulls of each arm.
+        runner_up: An array of length one; the second highest index goes there.
+        opening: Which arms are open.
+        draw: The random numbers of this decision.
+
+    Returns:
+        An arm.
+    """
     best = first_open(index.size, opening)
     highest = index[best]
     second = -math.inf
@@ -132,7 +195,7 @@ def top_two_least_pulled(index: Any, pulls: Any, runner_up: Any, opening: Any, d
 def top_two_without_branches(
     index: Any, pulls: Any, runner_up: Any, opening: Any, draw: Any
 ) -> Any:
-    """Carries the best arm along arm by arm, whether it changes or not: no divergent warps."""
+    """Updates the best arm at every arm, whether it changes or not: no divergent warps."""
     best = first_open(index.size, opening)
     highest = index[best]
     fewest = pulls[best]
@@ -156,7 +219,17 @@ def top_two_without_branches(
 
 @shared
 def goes_before(pulls: Any, a: Any, b: Any, draw: Any) -> Any:
-    """Whether arm a wins a tie with arm b: fewer pulls, or else the smaller hash."""
+    """Whether arm a wins a tie with arm b: fewer pulls, or else the smaller hash.
+
+    Args:
+        pulls: The pulls of each arm.
+        a: An arm.
+        b: Another arm.
+        draw: The random numbers of this decision.
+
+    Returns:
+        A bool.
+    """
     if pulls[a] == pulls[b]:
         return tie(draw, a, pulls[a] + 1) < tie(draw, b, pulls[b] + 1)
     return pulls[a] < pulls[b]

@@ -16,20 +16,44 @@ from rotting.kernel.arrays import FloatArray
 from rotting.kernel.compilable import shared
 from rotting.policies.parts.history import CHUNK, History, Starts
 
+__all__ = [
+    "Widths",
+    "find_window",
+    "square_roots",
+    "window_sum",
+    "window_worth",
+]
+
 _CLOSE = 1e-9  # a chunk that misses the best by less, relatively, may do so by rounding: look
 
 
 class Widths(NamedTuple):
-    """How width(h) depends on h: RAW-UCB's is scale sqrt(ln t / h), RAW-UCB++ has its own."""
+    """How width(h) depends on h: scale sqrt(ln t / h) for RAW-UCB, and RAW-UCB++'s.
 
-    plus: bool  # whether they are RAW-UCB++'s
-    power: float  # beta / alpha, for RAW-UCB++
-    root: FloatArray  # sqrt(h) at h
+    Attributes:
+        plus: Whether the widths are RAW-UCB++'s.
+        power: beta / alpha, for RAW-UCB++.
+        root: sqrt(h) at h, for RAW-UCB: `square_roots`.
+    """
+
+    plus: bool
+    power: float
+    root: FloatArray
 
 
 @functools.lru_cache(maxsize=8)
 def square_roots(reach: int) -> FloatArray:
-    """sqrt(h) at index h, for h = 0..reach."""
+    """A table of sqrt(h) at index h, read-only.
+
+    Args:
+        reach: The last h.
+
+    Returns:
+        An array of length reach + 1.
+
+    >>> square_roots(4).round(3)
+    array([0.   , 1.   , 1.414, 1.732, 2.   ])
+    """
     roots = np.sqrt(np.arange(reach + 1, dtype=np.float64))
     roots.flags.writeable = False
     return roots
@@ -39,7 +63,7 @@ def square_roots(reach: int) -> FloatArray:
 def _spread(widths: Widths, scale: Any, log_x: Any, h: Any) -> Any:
     """width(h) h, concave in h, so that over a range of windows it is least at an end.
 
-    `scale` holds sqrt(ln t) already (RAW-UCB); for RAW-UCB++ `log_x` is ln(t / K).
+    `scale` includes sqrt(ln t) (RAW-UCB); for RAW-UCB++ `log_x` is ln(t / K).
     """
     if not widths.plus:
         return scale * widths.root[h]
@@ -53,7 +77,16 @@ def _spread(widths: Widths, scale: Any, log_x: Any, h: Any) -> Any:
 
 @shared
 def window_sum(history: History, starts: Starts, arm: Any) -> Any:
-    """The sum of the rewards in the arm's window."""
+    """The sum of the rewards in the arm's window.
+
+    Args:
+        history: The part with all rewards.
+        starts: The part with each arm's window.
+        arm: The arm.
+
+    Returns:
+        A float.
+    """
     return history.total[arm] - history.sums[starts.chunk[arm], starts.start[arm] & (CHUNK - 1)]
 
 
@@ -61,7 +94,20 @@ def window_sum(history: History, starts: Starts, arm: Any) -> Any:
 def window_worth(
     widths: Widths, history: History, starts: Starts, arm: Any, n: Any, scale: Any, log_x: Any
 ) -> Any:
-    """mean(h) + width(h) of the arm's window as it stands; n is the number of its rewards."""
+    """mean(h) + width(h) of the arm's window as it stands.
+
+    Args:
+        widths: How widths depend on h.
+        history: The part with all rewards.
+        starts: The part with each arm's window.
+        arm: The arm.
+        n: The number of its rewards.
+        scale: The factor of the widths; for RAW-UCB with sqrt(ln t).
+        log_x: ln(t / K), for RAW-UCB++.
+
+    Returns:
+        A float: the arm's index or more.
+    """
     h = n - starts.start[arm]
     return (window_sum(history, starts, arm) + _spread(widths, scale, log_x, h)) / h
 
@@ -70,7 +116,29 @@ def window_worth(
 def find_window(
     widths: Widths, history: History, starts: Starts, arm: Any, n: Any, scale: Any, log_x: Any
 ) -> Any:
-    """Find the arm's best window, beginning with the one it had; returns what it is worth."""
+    """Find the arm's best window, beginning with the one it has, and keep it in `starts`.
+
+    Args:
+        widths: How widths depend on h.
+        history: The part with all rewards.
+        starts: The part with each arm's window, which changes.
+        arm: The arm.
+        n: The number of its rewards.
+        scale: The factor of the widths; for RAW-UCB with sqrt(ln t).
+        log_x: ln(t / K), for RAW-UCB++.
+
+    Returns:
+        The least mean(h) + width(h).
+
+    >>> from rotting.policies.parts.history import empty_history, no_starts, remember
+    >>> history, starts = empty_history(1, 3), no_starts(1)
+    >>> for n, reward in enumerate([1.0, 1.0, 0.0]):
+    ...     remember(history, 0, n, n + 1, reward)
+    >>> starts.chunk[0] = history.last[0]
+    >>> widths = Widths(False, 0.0, square_roots(3))
+    >>> float(find_window(widths, history, starts, 0, 3, scale=0.1, log_x=0.0))
+    0.1
+    """
     total = history.total[arm]
     close = _CLOSE * max(abs(total), scale)
     best = window_worth(widths, history, starts, arm, n, scale, log_x)

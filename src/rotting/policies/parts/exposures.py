@@ -1,9 +1,9 @@
-"""Exposure counts: how often each key of an audience was shown each arm.
+"""Exposure counts: how often each arm was shown to each key of an audience.
 
-In the paper's bandit an arm wears out for everybody. In an audience it wears out for each key (a
-user, say) on its own, while learning is shared. A policy that counts by key reads the number of an
-arm's next pull from `next_pull(arms, arm)` (`parts.arms`): the current key's, or without an
-audience (`NoKeys`) the arm's own, which costs nothing then.
+In the paper's bandit an arm wears out for everyone at once. In an audience it wears out for each
+key (a user, say) separately, while learning is shared. A policy that counts by key reads the number
+of an arm's next pull from `next_pull(arms, arm)` (`parts.arms`): the current key's, or without an
+audience (`NoKeys`) the arm's own, at no cost.
 
 Counts may fade. With a half-life each count halves in that time, and is no whole number; with a
 window it starts at zero whenever a window begins ("3 a day"). Time is counted in rounds, or in the
@@ -23,13 +23,28 @@ from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.kernel.compilable import by_type, shared
 from rotting.kernel.state import Counts, Finite, Unchanged, Within, is_part, values
 
+__all__ = [
+    "Exposures",
+    "Fading",
+    "NoKeys",
+    "effective_count",
+    "expose",
+    "fades",
+    "has_key_counts",
+    "interpolated_mean",
+    "no_exposures",
+    "present_key",
+    "turn_to",
+    "with_key_counts",
+]
+
 S = TypeVar("S")
 E = TypeVar("E")
 Shown = npt.NDArray[np.int32]
 
 # places in `current`
 KEY = 0  # the key of the present decision or reward
-SCORED = 1  # the key that the arms were scored for last, or NOBODY
+SCORED = 1  # the key of the arms' cached scores, or NOBODY
 ROUND = 2  # the round
 NOBODY = -1
 # places in `rest`
@@ -38,58 +53,82 @@ _LN2 = math.log(2.0)
 
 
 class NoKeys(NamedTuple):
-    """No audience: one count for all."""
+    """No audience: one count for all keys.
+
+    The value of `Arms.exposure` from `no_pulls`. In an audience, players and engines replace it by
+    `Exposures` or `Fading` (`with_key_counts`). With `NoKeys` these functions compile to nothing.
+    """
 
 
 class Exposures(NamedTuple):
-    """Counts by key."""
+    """Counts by key.
 
-    counts: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm], in 32 bits: there may be many
-    current: Annotated[IntArray, Within(-1)]  # KEY, JUDGED and ROUND
+    Attributes:
+        counts: [key, arm]: showings, in 32 bits, since there may be many keys.
+        current: The numbers at the places KEY (the current key), SCORED (the key of the arms'
+            cached scores) and ROUND.
+
+    >>> exposure = no_exposures(keys=2, arms=3)
+    >>> turn_to(exposure, 1, time=1)
+    >>> expose(exposure, 0)
+    >>> exposure.counts.tolist()
+    [[0, 0, 0], [1, 0, 0]]
+    """
+
+    counts: Annotated[Any, Within(0, 2**31 - 1)]
+    current: Annotated[IntArray, Within(-1)]
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """As in `Arms`."""
         return _wrong_counts(self, state)
 
     def for_keys(self, keys: int) -> Exposures:
-        """The same for more keys."""
+        """The same part for another number of keys."""
         return self._replace(counts=_longer(self.counts, keys))
 
     def forget_key(self, key: int) -> None:
-        """This one was shown nothing."""
+        """Set the key's counts to zero."""
         self.counts[key] = 0
         self.current[SCORED] = NOBODY
 
 
 class Fading(NamedTuple):
-    """Counts by key that fade."""
+    """Counts by key that fade.
 
-    counts: Annotated[Any, Within(0, 2**31 - 1)]  # [key, arm]: all showings
-    current: Annotated[IntArray, Within(-1)]  # as above
-    effective: Annotated[Any, Finite()]  # [key, arm]: counts after fading
-    last_met: Counts  # the round of each key's last decision, or its number
-    rest: Annotated[FloatArray, Unchanged()]  # KIND, UNIT and LENGTH
+    Attributes:
+        counts: [key, arm]: all showings, in 32 bits.
+        current: As in `Exposures`.
+        effective: [key, arm]: counts after fading, in 32 bits.
+        last_met: The round of each key's last decision, or its number, by the unit of `rest`.
+        rest: How counts fade: the numbers at the places KIND, UNIT and LENGTH.
+    """
+
+    counts: Annotated[Any, Within(0, 2**31 - 1)]
+    current: Annotated[IntArray, Within(-1)]
+    effective: Annotated[Any, Finite()]
+    last_met: Counts
+    rest: Annotated[FloatArray, Unchanged()]
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
         """As in `Arms`."""
         return _wrong_counts(self, state)
 
     def for_keys(self, keys: int) -> Fading:
-        """The same for more keys."""
+        """The same part for another number of keys."""
         counts, effective, last_met = (
             _longer(x, keys) for x in (self.counts, self.effective, self.last_met)
         )
         return self._replace(counts=counts, effective=effective, last_met=last_met)
 
     def forget_key(self, key: int) -> None:
-        """This one was shown nothing."""
+        """Set the key's counts to zero."""
         for array in (self.counts, self.effective, self.last_met):
             array[key] = 0
         self.current[SCORED] = NOBODY
 
 
 def for_arms(exposure: E, arms: int) -> E:
-    """The same for more arms."""
+    """The same part for more arms."""
     part: Any = exposure
     if isinstance(part, NoKeys):
         return exposure
@@ -103,7 +142,7 @@ def for_arms(exposure: E, arms: int) -> E:
 
 
 def for_keys(part: S, keys: int) -> S:
-    """The same for more keys, wherever something is kept by key."""
+    """The same part for more keys, in all places that keep something by key."""
     tree: Any = part
     if hasattr(tree, "for_keys"):
         found: S = tree.for_keys(keys)
@@ -137,7 +176,16 @@ def _longer(array: Any, keys: int) -> Any:
 
 
 def no_exposures(keys: int, arms: int, rest: Rest | None = None) -> Exposures | Fading:
-    """Counts of zero."""
+    """The part at its start: all counts zero.
+
+    Args:
+        keys: The number of keys.
+        arms: The number of arms.
+        rest: How counts fade: a `HalfLife` or a `Window`; None keeps them.
+
+    Returns:
+        `Exposures`, or `Fading` with a rest.
+    """
     counts = np.zeros((keys, arms), dtype=np.int32)
     current = np.array([0, NOBODY, 0], dtype=np.int64)
     if rest is None:
@@ -149,7 +197,16 @@ def no_exposures(keys: int, arms: int, rest: Rest | None = None) -> Exposures | 
 
 
 def with_key_counts(state: S, keys: int, rest: Rest | None = None) -> S:
-    """The same state with space for counts by key."""
+    """The same state with space for counts by key; players and engines call it after `init`.
+
+    Args:
+        state: A state with a part `arms: Arms`.
+        keys: The number of keys.
+        rest: How counts fade.
+
+    Returns:
+        A state whose `arms.exposure` counts by key.
+    """
     tree: Any = state
     exposure = no_exposures(keys, tree.arms.pulls.size, rest)
     made = tree._replace(arms=tree.arms._replace(exposure=exposure))
@@ -187,8 +244,8 @@ def _wrong_counts(exposure: Any, holder: Any) -> str | None:
     if np.any(exposure.counts.sum(axis=0, dtype=np.int64) > holder.pulls):
         return "counts must be no more than the pulls of everybody"
     if isinstance(exposure, Fading):
-        # A decision may be proposed and not taken yet. A key's own decisions have no bound here:
-        # proposed ones count, too.
+        # A proposed decision may not have been taken yet. A key's own decisions have no bound here:
+        # proposed ones count too.
         most = holder.pulls.sum() + 1
         if exposure.rest[UNIT] != DECISIONS and exposure.last_met.max(initial=0) > most:
             return "last_met must not be after the next decision"
@@ -199,7 +256,14 @@ def _wrong_counts(exposure: Any, holder: Any) -> str | None:
 
 @by_type("exposure")
 def present_key(exposure: Any) -> Any:
-    """The current key; always 0 without counts by key."""
+    """The current key; always 0 without counts by key.
+
+    Args:
+        exposure: `state.arms.exposure`.
+
+    Returns:
+        The number of the key.
+    """
     return 0
 
 
@@ -210,7 +274,15 @@ def _(exposure: Any) -> Any:
 
 @by_type("exposure")
 def turn_to(exposure: Any, key: Any, time: Any) -> Any:
-    """Make this key the current one, in that round; its counts fade, if they do."""
+    """Make a key the current one; its counts fade if they do so. Does nothing without an audience.
+
+    Players and engines call this before `choose` and `update`.
+
+    Args:
+        exposure: `state.arms.exposure`.
+        key: The number of the key.
+        time: The round.
+    """
 
 
 @turn_to.of(Exposures)
@@ -266,7 +338,14 @@ def _(exposure: Any) -> Any:
 
 @by_type("exposure")
 def expose(exposure: Any, arm: Any) -> Any:
-    """Count a showing of the arm to the current key."""
+    """Count a showing of the arm to the current key. Does nothing without an audience.
+
+    `rotting.policies.parts.arms.count_pull` calls this; a `pulled` of your own does too.
+
+    Args:
+        exposure: `state.arms.exposure`.
+        arm: The arm.
+    """
 
 
 @expose.of(Exposures)
@@ -283,7 +362,15 @@ def _(exposure: Any, arm: Any) -> Any:
 
 @by_type("exposure")
 def effective_count(exposure: Any, arm: Any) -> Any:
-    """How often the arm was shown to the current key, after fading; not always whole."""
+    """How often the arm was shown to the current key, after fading; not always a whole number.
+
+    Args:
+        exposure: `state.arms.exposure`.
+        arm: The arm.
+
+    Returns:
+        A float; 0 without an audience.
+    """
     return 0.0
 
 
@@ -299,7 +386,19 @@ def _(exposure: Any, arm: Any) -> Any:
 
 @shared
 def interpolated_mean(means: Any, model: Any, n: Any) -> Any:
-    """The mean after n showings, from a table [model, n]; interpolated if n is not whole."""
+    """The mean reward after n showings, interpolated between whole numbers.
+
+    Args:
+        means: A table [model, n].
+        model: The row of the table.
+        n: A number of showings; beyond the table the last entry counts.
+
+    Returns:
+        A float.
+
+    >>> float(interpolated_mean(np.array([[1.0, 0.5]]), 0, 0.5))
+    0.75
+    """
     whole = min(int(n), means.shape[1] - 1)
     mean = means[model, whole]
     if n > whole and whole + 1 < means.shape[1]:
@@ -309,7 +408,14 @@ def interpolated_mean(means: Any, model: Any, n: Any) -> Any:
 
 @by_type("exposure")
 def has_key_counts(exposure: Any) -> Any:
-    """Whether counts are kept by key."""
+    """Whether counts are kept by key.
+
+    Args:
+        exposure: `state.arms.exposure`.
+
+    Returns:
+        A bool, a constant in compiled code.
+    """
     return False
 
 
@@ -320,7 +426,14 @@ def _(exposure: Any) -> Any:
 
 @by_type("exposure")
 def fades(exposure: Any) -> Any:
-    """Whether counts fade."""
+    """Whether counts fade.
+
+    Args:
+        exposure: `state.arms.exposure`.
+
+    Returns:
+        A bool, a constant in compiled code.
+    """
     return False
 
 

@@ -26,6 +26,17 @@ from rotting.kernel.state import Finite, Numbers, Place, Uncleared, Within
 from rotting.models._families import CACHED, Family, ordered_rows
 from rotting.policies.parts.nearest import nearest, nearest_of_all
 
+__all__ = [
+    "HalfTables",
+    "Halves",
+    "add_reward",
+    "constant_of",
+    "detect",
+    "empty_halves",
+    "half_tables",
+    "worth_of",
+]
+
 CHUNK = 8  # a cache line of rewards; larger chunks are no faster
 _MASK = CHUNK - 1
 NOWHERE = -1
@@ -37,13 +48,21 @@ _BY_ARM = ("lead", "total", "closest", "settled", "halves", "expected", "head", 
 
 
 class HalfTables(NamedTuple):
-    """mu(n; theta), its sums over j <= n, their means, and first less second halves: [n, theta]."""
+    """A family's tables [n, theta].
 
-    mu: FloatArray  # mu(n; theta)
-    sums: FloatArray  # of mu over j <= n
-    means: FloatArray  # sums / n, tabulated because a division would delay the next decision
-    halves: FloatArray  # sums over the first floor(n / 2) pulls, less the rest
-    ordered: int  # rows below this one are in order, see `parts.nearest`
+    Attributes:
+        mu: mu(n; theta).
+        sums: The sums of mu over j <= n.
+        means: sums / n, tabulated because a division would delay the next decision.
+        halves: The sums over the first floor(n / 2) pulls, less the rest.
+        ordered: Rows of `halves` below this one are in order, see `parts.nearest`.
+    """
+
+    mu: FloatArray
+    sums: FloatArray
+    means: FloatArray
+    halves: FloatArray
+    ordered: int
 
 
 def _make_tables(family: Family, length: int) -> HalfTables:
@@ -58,32 +77,65 @@ _cached_tables = functools.lru_cache(maxsize=8)(_make_tables)
 
 
 def half_tables(family: Family, length: int) -> HalfTables:
-    """The tables for n = 0..length; long ones are not kept."""
+    """The tables of a family for n = 0..length; long ones are not cached.
+
+    Args:
+        family: The family.
+        length: The last n: `reach` + 1.
+
+    Returns:
+        For the params.
+    """
     return (_cached_tables if length <= CACHED else _make_tables)(family, length)
 
 
 class Halves(NamedTuple):
-    """Rewards that may still change sides, and what they add up to.
+    """Rewards that may still change sides, and their sums.
 
-    How many rewards of an arm take part, n, is for the policy to count.
+    The policy counts n, the number of an arm's rewards that take part. "Gaps" are missing or late
+    rewards: from the first one on, an arm keeps its own sums of the models' means. Queues and the
+    free list hold the numbers of chunks in the arena.
+
+    Attributes:
+        lead: The first half's sum less the second's.
+        total: The sum of all rewards.
+        closest: theta-hat, as its place in Theta.
+        settled: With gaps, the number of rewards that have left the arena; PROMPT (-1) without.
+        halves: [arm, theta]: with gaps, as in the table.
+        expected: [arm, theta]: with gaps, sums of mu.
+        head: An arm's first chunk.
+        tail: Its last chunk.
+        middle: With gaps, the chunk in which its second half begins.
+        free: The head of the free list.
+        after: The next chunk of a queue or of the free list.
+        before: The previous chunk of a queue.
+        pending_pull: [chunk, slot]: the pull of each reward, written once there are gaps.
+        pending: [chunk, slot]: the rewards.
+
+    >>> from rotting import models
+    >>> tables = half_tables(models.Polynomial().over([0.1, 0.9]), 4)
+    >>> halves = empty_halves(arms=1, thetas=2, capacity=4)
+    >>> for n, reward in enumerate([1.0, 0.5]):
+    ...     add_reward(tables, halves, 0, n, n, n + 1, reward)
+    ...     halves.closest[0] = detect(tables, halves, 0, n, n + 1, reward)
+    >>> int(halves.closest[0]), round(float(constant_of(tables, halves, 0, 2, 1)), 3)
+    (1, -0.018)
     """
 
-    lead: Numbers  # the first half's sum less the second's
-    total: Numbers  # of all rewards
-    closest: Annotated[IntArray, Place("halves", axis=1)]  # theta-hat, as its place in Theta
-    settled: Annotated[IntArray, Within(PROMPT)]  # with gaps: how many rewards have left the arena
-    halves: Annotated[FloatArray, Finite(), Uncleared()]  # [arm, theta]: with gaps, as in the table
-    expected: Annotated[FloatArray, Finite(), Uncleared()]  # [arm, theta]: with gaps, sums of mu
-    head: Annotated[IntArray, Place("after", least=NOWHERE)]  # an arm's first chunk
-    tail: Annotated[IntArray, Place("after", least=NOWHERE)]  # its last chunk
-    # with gaps: where its second half begins
+    lead: Numbers
+    total: Numbers
+    closest: Annotated[IntArray, Place("halves", axis=1)]
+    settled: Annotated[IntArray, Within(PROMPT)]
+    halves: Annotated[FloatArray, Finite(), Uncleared()]
+    expected: Annotated[FloatArray, Finite(), Uncleared()]
+    head: Annotated[IntArray, Place("after", least=NOWHERE)]
+    tail: Annotated[IntArray, Place("after", least=NOWHERE)]
     middle: Annotated[IntArray, Place("after", least=NOWHERE), Uncleared()]
-    free: Annotated[IntArray, Place("after", least=NOWHERE)]  # the head of the free list
-    after: Annotated[IntArray, Place("after", least=NOWHERE)]  # the next chunk of queue or list
-    before: Annotated[IntArray, Place("after", least=NOWHERE), Uncleared()]  # the one before
-    # [chunk, slot], written once there are gaps
+    free: Annotated[IntArray, Place("after", least=NOWHERE)]
+    after: Annotated[IntArray, Place("after", least=NOWHERE)]
+    before: Annotated[IntArray, Place("after", least=NOWHERE), Uncleared()]
     pending_pull: Annotated[IntArray, Within(0), Uncleared()]
-    pending: Annotated[FloatArray, Finite(), Uncleared()]  # [chunk, slot]
+    pending: Annotated[FloatArray, Finite(), Uncleared()]
 
     def grown(self, larger: Halves, state: Any) -> Halves:
         """The same with a larger arena: the new chunks go to the front of the free list.
@@ -106,7 +158,7 @@ class Halves(NamedTuple):
         return self._replace(**made)
 
     def wrong_for(self, taking_part: IntArray, pulls: IntArray) -> str | None:
-        """What no play could have led to, where so many rewards of each arm take part.
+        """Why no play could have led here, with these numbers of rewards that take part; or None.
 
         The queues and the free list share all chunks among them, and a queue has the chunks from
         the first reward that may still change sides to the last.
@@ -136,7 +188,7 @@ class Halves(NamedTuple):
 
 
 def _walk_queue(first: int, after: list[int], length: int, seen: list[bool]) -> list[int] | None:
-    """The chunks of a queue, marked as seen; None if it has another length or meets one again."""
+    """The chunks of a queue, marked as seen; None for another length or a chunk twice."""
     found: list[int] = []
     chunk = first
     while chunk != NOWHERE:
@@ -149,7 +201,16 @@ def _walk_queue(first: int, after: list[int], length: int, seen: list[bool]) -> 
 
 
 def empty_halves(arms: int, thetas: int, capacity: int) -> Halves:
-    """Nothing observed; an arena for the rewards that `capacity` prompt decisions leave in it."""
+    """The part at its start, with an arena for `capacity` prompt decisions.
+
+    Args:
+        arms: The number of arms.
+        thetas: The number of models.
+        capacity: The number of decisions, as `init` gets it.
+
+    Returns:
+        For a field of the state; `init` makes it.
+    """
     chunks = min(capacity, capacity // (2 * CHUNK) + 2 * arms) + 1
     return Halves(
         lead=np.zeros(arms),
@@ -187,7 +248,7 @@ def _lengthen(kept: Halves, arm: Any) -> Any:
 
 @shared
 def _shorten(kept: Halves, arm: Any) -> Any:
-    """Put the first chunk of an arm's queue on the free list; another one follows it."""
+    """Put the first chunk of an arm's queue on the free list; the queue has another one."""
     chunk = kept.head[arm]
     following = kept.after[chunk]
     kept.after[chunk] = kept.free[0]
@@ -255,7 +316,7 @@ def _observe_with_gaps(
     tables: HalfTables, kept: Halves, arm: Any, n: Any, pull: Any, reward: Any
 ) -> Any:
     """A reward of an arm with gaps joins its half, and at most one changes sides."""
-    border = n // 2  # as many are in the first half
+    border = n // 2  # the size of the first half
     place = _insert(kept, arm, n, pull, reward)
     if n == 0:
         kept.middle[arm] = kept.head[arm]
@@ -287,7 +348,17 @@ def _observe_with_gaps(
 def add_reward(
     tables: HalfTables, kept: Halves, arm: Any, n: Any, rewards: Any, pull: Any, reward: Any
 ) -> None:
-    """Add a reward to its arm's total; `rewards` came before, n of them took part in halves."""
+    """Add a reward to its arm's total, before `detect`.
+
+    Args:
+        tables: The family's tables.
+        kept: The part.
+        arm: The arm.
+        n: The number of its earlier rewards that took part in the halves.
+        rewards: The number of all its earlier rewards.
+        pull: The number of the reward's pull.
+        reward: The reward.
+    """
     if kept.settled[arm] == PROMPT and pull != rewards + 1:
         _note_gap(tables, kept, arm, n, rewards)
     if kept.settled[arm] != PROMPT:
@@ -298,9 +369,18 @@ def add_reward(
 
 @shared
 def detect(tables: HalfTables, kept: Halves, arm: Any, n: Any, pull: Any, reward: Any) -> Any:
-    """Sort a reward into its half, beside n others; returns theta-hat (Eq. 10; ties: the first).
+    """Sort a reward into its half and detect the model (Eq. 10); ties go to the first theta.
 
-    `add_reward` goes before.
+    Args:
+        tables: The family's tables.
+        kept: The part, after `add_reward`.
+        arm: The arm.
+        n: The number of its earlier rewards that took part in the halves.
+        pull: The number of the reward's pull.
+        reward: The reward.
+
+    Returns:
+        theta-hat, as its place in Theta; the policy stores it in `kept.closest`.
     """
     if kept.settled[arm] == PROMPT:
         lead = _observe_prompt(kept, arm, n + 1, reward)
@@ -314,7 +394,18 @@ def detect(tables: HalfTables, kept: Halves, arm: Any, n: Any, pull: Any, reward
 
 @shared
 def constant_of(tables: HalfTables, kept: Halves, arm: Any, rewards: Any, closest: Any) -> Any:
-    """The estimate of mu^c: the mean of all rewards, less that of the model."""
+    """The estimate of the constant mu^c: the mean of all rewards, less that of the model.
+
+    Args:
+        tables: The family's tables.
+        kept: The part.
+        arm: The arm.
+        rewards: The number of its rewards.
+        closest: The model, as its place in Theta.
+
+    Returns:
+        A float.
+    """
     expected = tables.means[rewards, closest]
     if kept.settled[arm] != PROMPT:
         expected = kept.expected[arm, closest] / rewards
@@ -323,6 +414,17 @@ def constant_of(tables: HalfTables, kept: Halves, arm: Any, rewards: Any, closes
 
 @shared
 def worth_of(tables: HalfTables, kept: Halves, arm: Any, rewards: Any, pull: Any) -> Any:
-    """mu^c-hat + mu(pull; theta-hat), the sum of Eq. 12 without its padding."""
+    """mu^c-hat + mu(pull; theta-hat), the sum of Eq. 12 without its padding.
+
+    Args:
+        tables: The family's tables.
+        kept: The part.
+        arm: The arm.
+        rewards: The number of its rewards.
+        pull: The number of the pull.
+
+    Returns:
+        A float.
+    """
     closest = kept.closest[arm]
     return constant_of(tables, kept, arm, rewards, closest) + tables.mu[pull, closest]

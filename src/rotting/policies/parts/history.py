@@ -4,10 +4,10 @@ The mean of the last h rewards is (C_N - C_j) / h, j = N - h, with C the running
 observed rewards in pull order. They are kept in chunks of 64, all arms' in one arena, each chunk
 linked to the one before. Memory: one number and one pull per observed reward.
 
-A full chunk knows a line that its sums stay close to, C_j = slope j + [low, top]. This bounds the
+A full chunk has a line that its sums stay close to, C_j = slope j + [low, top]. This bounds the
 means of 64 windows at once, and most chunks need no closer look: RAW-UCB's minimum over all windows
 then costs a few chunks instead of the whole history, and is still exact. Late rewards are put in
-their place among those of later pulls, in time proportional to how many those are.
+their place among those of later pulls, in time proportional to the number of those.
 """
 
 from __future__ import annotations
@@ -21,25 +21,53 @@ from rotting.kernel.arrays import IntArray
 from rotting.kernel.compilable import seldom, shared
 from rotting.kernel.state import AtMost, Counts, Numbers, Place
 
+__all__ = [
+    "CHUNK",
+    "History",
+    "Starts",
+    "empty_history",
+    "forget_history",
+    "no_starts",
+    "remember",
+]
+
 CHUNK = 64
 NOWHERE = -1
 
 
 class History(NamedTuple):
-    """Running sums in chunks. How many rewards an arm has, n, is known to its `Arms`."""
+    """Running sums in chunks. The number of an arm's rewards, n, is in the state's `Arms`.
 
-    total: Numbers  # C_N
-    last: Annotated[IntArray, Place("before", least=NOWHERE)]  # each arm's latest chunk
-    free: Annotated[IntArray, Place("before")]  # the first unused chunk
-    sums: Numbers  # [chunk, place]: C_j, the sum before the (j+1)-th reward
-    pull: Counts  # [chunk, place]: the pull of that reward
-    before: Annotated[IntArray, Place("before", least=NOWHERE)]  # the chunk before
-    slope: Numbers  # of each full chunk's line
-    top: Numbers  # the largest C_j - slope j in the chunk
-    low: Numbers  # the smallest
+    Attributes:
+        total: C_N of each arm.
+        last: Each arm's latest chunk.
+        free: The first unused chunk.
+        sums: [chunk, place]: C_j, the sum before the (j+1)-th reward.
+        pull: [chunk, place]: the pull of that reward.
+        before: The previous chunk of each.
+        slope: The slope of each full chunk's line.
+        top: The largest C_j - slope j in the chunk.
+        low: The smallest.
+
+    >>> history = empty_history(arms=2, capacity=10)
+    >>> remember(history, 0, 0, 1, 0.5)
+    >>> remember(history, 0, 1, 2, 0.25)
+    >>> history.total.tolist()
+    [0.75, 0.0]
+    """
+
+    total: Numbers
+    last: Annotated[IntArray, Place("before", least=NOWHERE)]
+    free: Annotated[IntArray, Place("before")]
+    sums: Numbers
+    pull: Counts
+    before: Annotated[IntArray, Place("before", least=NOWHERE)]
+    slope: Numbers
+    top: Numbers
+    low: Numbers
 
     def chunks(self, arm: int, n: int) -> list[int]:
-        """The chunks of an arm's n rewards, the first one first; none if they do not add up."""
+        """The chunks of an arm's n rewards, the first one first; empty if they do not add up."""
         found: list[int] = []
         chunk = int(self.last[arm])
         while chunk != NOWHERE and len(found) * CHUNK < n:
@@ -48,7 +76,7 @@ class History(NamedTuple):
         return found[::-1] if chunk == NOWHERE and n <= len(found) * CHUNK else []
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """Chains that do not fit the rewards observed, or an arena without room for those to come.
+        """The chains must fit the rewards observed, and the arena must have room for those to come.
 
         A player's arena has room for twice the decisions made. Chunks that were given up (by
         `forget_history`) are therefore less than half of what is not set aside for each arm.
@@ -72,16 +100,18 @@ class History(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """Where in its history an arm's window starts: a chunk, and how many rewards come before it.
+    """Where in its history an arm's window starts. The state's field `history` is the `History`.
 
-    The `History` is the state's field `history`.
+    Attributes:
+        chunk: The chunk of the window's first reward.
+        start: The number of the arm's rewards before the window.
     """
 
-    chunk: Annotated[IntArray, Place("history.before")]  # where the window's first reward lies
-    start: Annotated[IntArray, AtMost("arms.observed")]  # the arm's rewards before the window
+    chunk: Annotated[IntArray, Place("history.before")]
+    start: Annotated[IntArray, AtMost("arms.observed")]
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """A window without rewards, or one whose chunk is not where it starts."""
+        """A window must have a reward, and its chunk must be the one in which it starts."""
         for arm, n in enumerate(state.arms.observed.tolist()):
             start, chunk = int(self.start[arm]), int(self.chunk[arm])
             if n > 0 and not (start < n and state.history.chunks(arm, n)[start // CHUNK] == chunk):
@@ -90,7 +120,15 @@ class Starts(NamedTuple):
 
 
 def empty_history(arms: int, capacity: int) -> History:
-    """Nothing observed; an arena for `capacity` rewards."""
+    """The part at its start: nothing observed, and an arena for `capacity` rewards.
+
+    Args:
+        arms: The number of arms.
+        capacity: The number of decisions, as `init` gets it.
+
+    Returns:
+        For the field `history` of the state.
+    """
     chunks = capacity // CHUNK + arms + 1
     return History(
         total=np.zeros(arms),
@@ -106,13 +144,28 @@ def empty_history(arms: int, capacity: int) -> History:
 
 
 def no_starts(arms: int) -> Starts:
-    """All windows at the beginning."""
+    """The part at its start: every window begins with the first reward.
+
+    Args:
+        arms: The number of arms.
+
+    Returns:
+        For a field of the state.
+    """
     return Starts(chunk=np.zeros(arms, dtype=np.int64), start=np.zeros(arms, dtype=np.int64))
 
 
 @shared
 def remember(history: History, arm: Any, n: Any, pull: Any, reward: Any) -> None:
-    """Put a reward into its place among the n that the arm has shown before."""
+    """Put a reward into its place among the arm's others, in pull order.
+
+    Args:
+        history: The part.
+        arm: The arm.
+        n: The number of its rewards before this one.
+        pull: The number of the reward's pull.
+        reward: The reward.
+    """
     place = n & (CHUNK - 1)
     if place == 0:
         chunk = history.free[0]
@@ -183,6 +236,11 @@ def _fit_line(history: History, chunk: Any, start: Any) -> None:
 
 @shared
 def forget_history(history: History, arm: Any) -> None:
-    """Begin the arm anew; its chunks are not used again."""
+    """Drop an arm's rewards; its chunks are not used again.
+
+    Args:
+        history: The part.
+        arm: The arm.
+    """
     history.total[arm] = 0.0
     history.last[arm] = NOWHERE

@@ -1,8 +1,8 @@
-"""theta-hat: the model whose expected sum lies nearest to what the rewards add up to (Eqs. 7, 10).
+"""theta-hat: the model whose expected sum lies nearest to the sum of the rewards (Eqs. 7, 10).
 
 Where the expected sums of all models are in one order, or its reverse, the distances fall towards
-theta-hat and rise beyond it, so that it can be walked to from where it was. Nearly always it has
-not moved and the branches are predicted: counting the sums below the total, without branches, is
+theta-hat and rise beyond it, so a walk from the last theta-hat finds it. Nearly always it has not
+moved and the branches are predicted: counting the sums below the total, without branches, is
 slower.
 """
 
@@ -12,13 +12,29 @@ from typing import Any
 
 from rotting.kernel.compilable import on_gpu, shared
 
+__all__ = [
+    "nearest",
+    "nearest_of_all",
+]
+
 
 @shared
 def nearest(total: Any, sums: Any, row: Any, start: Any, ordered: Any) -> Any:
-    """The first theta with |total - sums[row, theta]| smallest.
+    """The first theta with |total - sums[row, theta]| smallest, by a walk from a start.
 
-    `start` is the theta to begin with, nearly always the one looked for; rows below `ordered` are
-    in order.
+    Args:
+        total: The sum of the rewards.
+        sums: A table [row, theta] of expected sums.
+        row: The row.
+        start: The theta to begin with, nearly always the result.
+        ordered: Rows below this one are in order; others are scanned.
+
+    Returns:
+        Its place in Theta.
+
+    >>> import numpy as np
+    >>> nearest(2.2, np.array([[1.0, 2.0, 3.0]]), 0, 0, 1)
+    1
     """
     if row >= ordered:
         return nearest_of_all(total, sums, row)
@@ -54,7 +70,16 @@ def _walk(total: Any, sums: Any, row: Any, start: Any) -> Any:
 
 @shared
 def nearest_of_all(total: Any, sums: Any, row: Any) -> Any:
-    """The same for sums in any order."""
+    """The first theta with |total - sums[row, theta]| smallest, for sums in any order.
+
+    Args:
+        total: The sum of the rewards.
+        sums: A table [row, theta] of expected sums.
+        row: The row.
+
+    Returns:
+        Its place in Theta.
+    """
     closest = 0
     distance = abs(total - sums[row, 0])
     for k in range(1, sums.shape[1]):

@@ -1,15 +1,15 @@
-"""Sigma from how much an arm's rewards differ from one pull to the next, for rules not told it.
+"""An estimate of sigma from the differences of an arm's rewards of successive pulls.
 
-Neither where an arm's mean lies nor a slow decline shows in such a difference d, whose square is
-2 sigma^2 in the mean. A sudden fall shows, and is told from noise by whoever chooses the arm's
-window: where the window starts at the new reward, its difference counts no more than the largest
-that counted before. A reward that comes after one of a later pull has no difference: which reward
-was before it is not known any more.
+Neither the level of an arm's mean nor a slow decline shows in such a difference d, whose square is
+2 sigma^2 in the mean. A sudden fall does show. The rule that chooses the arm's window separates it
+from noise: where the window starts at the new reward, its difference counts no more than the
+largest that counted before. A reward that comes after one of a later pull has no difference: the
+reward before it is no longer kept.
 
-They are counted in epochs, each twice as long as the one before, and sigma^2 is the mean of d^2 / 2
-over the m differences of the last two: early falls, of which nothing was known yet, are soon
-forgotten. It is taken 1 + 4 / m times as large, since a sigma too small is dear (good arms starve)
-and one too large is not. Before there are two differences it is the variance of the arms' first
+Differences are counted in epochs, each twice as long as the one before, and sigma^2 is the mean of
+d^2 / 2 over the m differences of the last two: so early falls, which come before windows, soon drop
+out. It is taken 1 + 4 / m times as large, since a sigma too small is costly (good arms starve) and
+one too large is not. Before there are two differences it is the variance of the arms' first
 rewards.
 
 Everything is O(1) a reward. A constant added to all rewards changes nothing, a factor only the
@@ -26,6 +26,16 @@ import numpy as np
 from rotting.kernel.compilable import shared
 from rotting.kernel.state import Numbers
 
+__all__ = [
+    "SIGMA",
+    "Noise",
+    "count_difference",
+    "difference",
+    "first_reward",
+    "no_noise",
+    "nothing_differed",
+]
+
 EPOCH = 16  # differences in the first epoch
 ENOUGH = 2  # differences that say more than the first rewards do
 CAUTION = 4.0  # sigma^2 is taken larger by 4 / m of itself
@@ -38,17 +48,29 @@ SPREAD = 3  # the sum of squares about it
 SUM = 4  # of d^2 / 2 in this epoch
 COUNT = 5  # differences in this epoch
 LARGEST = 6  # d^2 / 2 in this epoch that was no fall
-BEFORE = 3  # the same three of the epoch before lie so much further on
+BEFORE = 3  # the offset of the same three numbers of the epoch before
 
 
 class Noise(NamedTuple):
-    """What is known of sigma, the same for all arms."""
+    """The estimate of sigma, the same for all arms.
 
-    latest: Numbers  # each arm's reward of its latest pull
-    totals: Numbers  # ten numbers that belong to no arm
+    Attributes:
+        latest: Each arm's reward of its latest pull.
+        totals: Ten numbers that belong to no arm; the estimate is at the place SIGMA.
+
+    >>> noise = no_noise(arms=1)
+    >>> first_reward(noise, 0, 1.0)
+    >>> for reward in (0.0, 1.0):
+    ...     count_difference(noise, difference(noise, 0, reward), fell=False)
+    >>> round(float(noise.totals[SIGMA]), 3)
+    1.225
+    """
+
+    latest: Numbers
+    totals: Numbers
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """Counts and squares below zero."""
+        """Counts and squares must be at least zero."""
         low = [k for k, total in enumerate(self.totals) if total < 0.0 and k != CENTRE]
         return (
             f"totals must be at least 0 but for the mean, got {self.totals[low]}" if low else None
@@ -56,19 +78,39 @@ class Noise(NamedTuple):
 
 
 def no_noise(arms: int) -> Noise:
-    """Nothing observed."""
+    """The part at its start: nothing observed.
+
+    Args:
+        arms: The number of arms.
+
+    Returns:
+        For a field of the state.
+    """
     return Noise(latest=np.zeros(arms), totals=np.zeros(LARGEST + BEFORE + 1))
 
 
 @shared
 def nothing_differed(noise: Noise) -> Any:
-    """Whether no reward has differed from the one before, in the epochs that count."""
+    """Whether all differences in the epochs that count are zero.
+
+    Args:
+        noise: The part.
+
+    Returns:
+        A bool.
+    """
     return noise.totals[SUM] + noise.totals[SUM + BEFORE] == 0.0
 
 
 @shared
 def first_reward(noise: Noise, arm: Any, reward: Any) -> None:
-    """An arm has shown its first reward."""
+    """Count the first reward of an arm.
+
+    Args:
+        noise: The part.
+        arm: The arm.
+        reward: The reward.
+    """
     totals = noise.totals
     noise.latest[arm] = reward
     totals[FIRST] += 1.0
@@ -80,7 +122,16 @@ def first_reward(noise: Noise, arm: Any, reward: Any) -> None:
 
 @shared
 def difference(noise: Noise, arm: Any, reward: Any) -> Any:
-    """The arm's new reward, of its latest pull, less that of the pull before."""
+    """The arm's new reward, of its latest pull, less that of the pull before.
+
+    Args:
+        noise: The part, which keeps the new reward.
+        arm: The arm.
+        reward: The reward.
+
+    Returns:
+        A float, for `count_difference`.
+    """
     found = reward - noise.latest[arm]
     noise.latest[arm] = reward
     return found
@@ -88,7 +139,13 @@ def difference(noise: Noise, arm: Any, reward: Any) -> Any:
 
 @shared
 def count_difference(noise: Noise, off: Any, fell: Any) -> None:
-    """Learn from a difference; `fell` says that the arm was found to have fallen there."""
+    """Update the estimate with a difference.
+
+    Args:
+        noise: The part.
+        off: What `difference` returned.
+        fell: Whether the arm was found to have fallen there.
+    """
     totals = noise.totals
     half = 0.5 * off * off
     if fell:
@@ -105,7 +162,7 @@ def count_difference(noise: Noise, off: Any, fell: Any) -> None:
 
 @shared
 def _estimate(totals: Any) -> None:
-    """The estimate, kept for all decisions until the next reward."""
+    """Store the estimate, for all decisions until the next reward."""
     count = totals[COUNT] + totals[COUNT + BEFORE]
     if count >= ENOUGH:
         square = (totals[SUM] + totals[SUM + BEFORE]) / count * (1.0 + CAUTION / count)

@@ -28,29 +28,55 @@ from rotting.kernel.verbs import set_open
 from rotting.policies.parts.exposures import Exposures, Fading, present_key
 from rotting.policies.parts.openings import closable
 
+__all__ = [
+    "KeyState",
+    "PerKeyState",
+    "load_key",
+    "no_key_states",
+    "set_open_per_key",
+]
+
 _LARGEST = 2.0**62  # counts and places are smaller
 
 
 class KeyState(NamedTuple):
-    """What is kept for one key."""
+    """What is kept for one key.
 
-    inner: Any  # the state of its policy
-    open: Flags  # of each arm: 1 if it was open at the policy's last `set_open`
+    Attributes:
+        inner: The state of its policy.
+        open: 1 for each arm that was open at the policy's last `set_open`.
+    """
+
+    inner: Any
+    open: Flags
 
 
 class PerKeyState(NamedTuple):
-    """The loaded state of one key, and rows with the states of all."""
+    """The loaded state of one key, and rows with the states of all.
 
-    current: KeyState  # of the key in `loaded`
-    rows: Annotated[FloatArray, Finite((-math.inf, math.inf))]  # [key, number]
-    fresh: Annotated[FloatArray, Unchanged()]  # the row of a new key
-    loaded: Annotated[
-        IntArray, Place("rows")
-    ]  # the key whose state is loaded; its row is out of date
-    flags: Flags  # of each arm: 1 if it is open now
+    Attributes:
+        current: The state of the key in `loaded`.
+        rows: [key, number]: the states of all keys; that of the loaded key is out of date.
+        fresh: The row of a new key.
+        loaded: The key whose state is loaded.
+        flags: 1 for each arm that is open now.
+
+    >>> from rotting import policies
+    >>> from rotting.kernel.verbs import verbs_of
+    >>> params = policies.UCB1().prepare(arms=2, horizon=None, reach=10)
+    >>> per_key = no_key_states(verbs_of(params).init(params, 2, 10), arms=2)
+    >>> per_key.for_keys(3).rows.shape[0]
+    3
+    """
+
+    current: KeyState
+    rows: Annotated[FloatArray, Finite((-math.inf, math.inf))]
+    fresh: Annotated[FloatArray, Unchanged()]
+    loaded: Annotated[IntArray, Place("rows")]
+    flags: Flags
 
     def for_keys(self, keys: int) -> PerKeyState:
-        """The same for more keys."""
+        """The same part for another number of keys."""
         new = np.tile(self.fresh, (max(0, keys - self.rows.shape[0]), 1))
         return self._replace(rows=np.vstack([self.rows[:keys], new]))
 
@@ -86,7 +112,18 @@ class PerKeyState(NamedTuple):
 
 
 def no_key_states(inner: Any, arms: int) -> PerKeyState:
-    """States for one key, from a fresh state of the policy."""
+    """The part at its start, with space for one key; players add space for more.
+
+    Args:
+        inner: A fresh state of the policy that each key has.
+        arms: The number of arms.
+
+    Returns:
+        For a field of the state.
+
+    Raises:
+        ValueError: The state has 64-bit words, which floats cannot hold.
+    """
     # closable before it is written as a row: its arrays must stay the same ones
     current = KeyState(closable(inner), np.ones(arms, dtype=np.int64))
     for leaf in leaves(current.inner):
@@ -121,7 +158,15 @@ def fetch(state: Any, rows: Any, key: Any) -> Any:
 
 @by_type("exposure")
 def load_key(params: Any, per_key: PerKeyState, exposure: Any) -> Any:
-    """Load the state of the current key; `params` are those of its policy."""
+    """Load the state of the current key. Does nothing without an audience.
+
+    Every verb of the policy that holds the others calls this first.
+
+    Args:
+        params: The params of the policy that each key has.
+        per_key: The part.
+        exposure: `state.arms.exposure`.
+    """
 
 
 @load_key.of(Exposures, Fading)
@@ -151,7 +196,6 @@ def _swap(params: Any, per_key: PerKeyState, key: Any) -> None:
 
 @shared
 def _set_open(params: Any, per_key: PerKeyState) -> None:
-    """Call `set_open` of the loaded policy."""
     for i in range(per_key.flags.size):
         per_key.current.open[i] = per_key.flags[i]
     set_open(params, per_key.current.inner, per_key.flags)
@@ -159,14 +203,20 @@ def _set_open(params: Any, per_key: PerKeyState) -> None:
 
 @shared
 def set_open_per_key(params: Any, per_key: PerKeyState, flags: Any) -> None:
-    """Open the arms with a flag, and no others, for all keys."""
+    """Open the arms with a flag, and close all others, for all keys.
+
+    Args:
+        params: The params of the policy that each key has.
+        per_key: The part.
+        flags: 1 for each arm that is open, 0 for the others.
+    """
     for i in range(flags.size):
         per_key.flags[i] = flags[i]
     _set_open(params, per_key)
 
 
 def _with_arms(current: KeyState, larger: KeyState) -> KeyState:
-    """What is kept for a key, for more arms; the new ones are closed until `set_open`."""
+    """A key's state for more arms; the new ones are closed until `set_open`."""
     made = grown(current, _copy(larger))
     for leaf in leaves(made):
         if leaf.path == "open" or leaf.path.endswith("opening.flags"):

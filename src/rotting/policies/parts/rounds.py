@@ -1,4 +1,4 @@
-"""The last tau rounds and what they add up to per arm: for sliding-window policies.
+"""The last tau rounds and their sums per arm: for sliding-window policies.
 
 Rounds lie in a ring buffer. The policy's `Arms` count `observed` and WAITING in the window, but
 `pulls` and TIME over all rounds.
@@ -17,20 +17,46 @@ from rotting.kernel.state import Counts, Finite, Numbers, Place, Values
 from rotting.policies.parts.arms import TIME, WAITING, Arms, least_tried, rewarded
 from rotting.policies.parts.openings import is_open
 
+__all__ = [
+    "Rounds",
+    "absent",
+    "credit",
+    "enter",
+    "no_rounds",
+]
+
 
 class Rounds(NamedTuple):
-    """The ring and its sums. Memory: min(tau, T) rounds."""
+    """The ring and its sums. Memory: min(tau, T) rounds.
 
-    pulls: Counts  # of each arm in the window
-    total: Numbers  # of each arm's observed rewards in the window
-    mean: Values  # total / their number; minus infinity for none
-    width: Numbers  # 1 / sqrt of their number
-    ring_arm: Annotated[IntArray, Place("pulls")]  # the arm of each round
-    ring_pull: Counts  # which pull of the arm it was
-    ring_reward: Annotated[FloatArray, Finite((math.nan,))]  # NaN until observed
+    Attributes:
+        pulls: The pulls of each arm in the window.
+        total: The sum of each arm's observed rewards in the window.
+        mean: total / their number; minus infinity for none.
+        width: 1 / sqrt of their number.
+        ring_arm: The arm of each round.
+        ring_pull: The number of that pull of the arm.
+        ring_reward: Its reward; NaN until observed.
+
+    >>> from rotting.policies.parts.arms import no_pulls
+    >>> arms, rounds = no_pulls(2), no_rounds(2, length=3)
+    >>> for arm, reward in ((0, 1.0), (1, 0.0), (1, 1.0), (1, 0.5)):
+    ...     enter(rounds, arms, 3, arm)
+    ...     credit(rounds, arms, arm, arms.pulls[arm], reward)
+    >>> rounds.mean.tolist()
+    [-inf, 0.5]
+    """
+
+    pulls: Counts
+    total: Numbers
+    mean: Values
+    width: Numbers
+    ring_arm: Annotated[IntArray, Place("pulls")]
+    ring_pull: Counts
+    ring_reward: Annotated[FloatArray, Finite((math.nan,))]
 
     def wrong(self, state: Any, params: Any, waiting: Any) -> str | None:
-        """Counts of the window that are not those of the rounds in the ring."""
+        """Counts of the window must be those of the rounds in the ring."""
         arms = self.ring_arm[: state.arms.clock[TIME]]
         seen = arms[~np.isnan(self.ring_reward[: arms.size])]
         if not np.array_equal(self.pulls, np.bincount(arms, minlength=self.pulls.size)):
@@ -41,7 +67,15 @@ class Rounds(NamedTuple):
 
 
 def no_rounds(arms: int, length: int) -> Rounds:
-    """Nothing played; a ring of `length` rounds, which grows until it holds the window."""
+    """The part at its start: nothing played.
+
+    Args:
+        arms: The number of arms.
+        length: The rounds in the ring, min(tau, capacity); it grows until it holds the window.
+
+    Returns:
+        For a field of the state.
+    """
     return Rounds(
         pulls=np.zeros(arms, dtype=np.int64),
         total=np.zeros(arms),
@@ -55,7 +89,15 @@ def no_rounds(arms: int, length: int) -> Rounds:
 
 @shared
 def absent(rounds: Rounds, arms: Arms) -> Any:
-    """An arm without observed rewards in the window, by the rule of `next_untried`, or -1."""
+    """An arm without observed rewards in the window, by the rule of `next_untried`, or -1.
+
+    Args:
+        rounds: The part.
+        arms: The state's `Arms`.
+
+    Returns:
+        An open arm, or -1.
+    """
     if arms.clock[WAITING] == 0:
         return -1
     return least_tried(rounds.pulls, arms, 1)
@@ -91,7 +133,7 @@ def _leave(rounds: Rounds, arms: Arms, place: Any) -> None:
 @shared
 @seldom
 def _sum_again(rounds: Rounds, arms: Arms) -> None:
-    """Add the totals up afresh, once per turn of the ring, so that rounding does not pile up."""
+    """Add up the totals again, once per turn of the ring, against rounding errors."""
     for i in range(rounds.total.size):
         rounds.total[i] = 0.0
     for place in range(rounds.ring_arm.size):
@@ -104,7 +146,14 @@ def _sum_again(rounds: Rounds, arms: Arms) -> None:
 
 @shared
 def enter(rounds: Rounds, arms: Arms, tau: Any, arm: Any) -> None:
-    """Count a pull and a round: it enters the window, and the oldest leaves it."""
+    """Count a pull and a round: it enters the window, and the oldest leaves it.
+
+    Args:
+        rounds: The part.
+        arms: The state's `Arms`.
+        tau: The length of the window.
+        arm: The arm that was pulled.
+    """
     t = arms.clock[TIME] + 1
     arms.clock[TIME] = t
     place = (t - 1) % rounds.ring_arm.size
@@ -121,7 +170,7 @@ def enter(rounds: Rounds, arms: Arms, tau: Any, arm: Any) -> None:
 
 @shared
 def _place_of(rounds: Rounds, arms: Arms, arm: Any, pull: Any) -> Any:
-    """Where in the ring a pull is: the last round if its reward is prompt. -1 if it has left."""
+    """The place of a pull in the ring; -1 if it has left. The search starts at the last round."""
     size = rounds.ring_arm.size
     newest = arms.clock[TIME] - 1
     for age in range(min(size, arms.clock[TIME])):
@@ -133,7 +182,15 @@ def _place_of(rounds: Rounds, arms: Arms, arm: Any, pull: Any) -> Any:
 
 @shared
 def credit(rounds: Rounds, arms: Arms, arm: Any, pull: Any, reward: Any) -> None:
-    """Credit a reward to its round, if that is still in the window."""
+    """Credit a reward to its round, if that is still in the window.
+
+    Args:
+        rounds: The part.
+        arms: The state's `Arms`.
+        arm: The arm.
+        pull: The number of the reward's pull.
+        reward: The reward.
+    """
     place = _place_of(rounds, arms, arm, pull)
     if place < 0:
         return

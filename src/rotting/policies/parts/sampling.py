@@ -9,6 +9,13 @@ from rotting.kernel import random
 from rotting.kernel.compilable import shared
 from rotting.policies.parts.openings import is_open
 
+__all__ = [
+    "beta",
+    "gamma",
+    "highest_beta",
+    "highest_draw",
+]
+
 normal = random.normal
 uniform = random.uniform
 _SQUEEZE = 0.0331  # Marsaglia & Tsang's constant: a bound below their log condition
@@ -16,9 +23,25 @@ _SQUEEZE = 0.0331  # Marsaglia & Tsang's constant: a bound below their log condi
 
 @shared
 def highest_draw(mean: Any, width: Any, scale: Any, opening: Any, draw: Any) -> Any:
-    """The arm with the highest draw from Normal(mean, (scale width)^2).
+    """The open arm with the highest draw from Normal(mean, (scale width)^2).
 
     One normal for each open arm, in turn; closed ones take none.
+
+    Args:
+        mean: A number for each arm.
+        width: A number for each arm, for instance 1 / sqrt(n).
+        scale: The factor of the widths, for instance sigma.
+        opening: `state.arms.opening`.
+        draw: The random numbers of this decision.
+
+    Returns:
+        An arm; the first if several.
+
+    >>> import numpy as np
+    >>> from rotting.kernel.random import new_draw
+    >>> from rotting.policies.parts.openings import AllOpen
+    >>> highest_draw(np.array([0.0, 9.0]), np.ones(2), 0.1, AllOpen(), new_draw(seed=0))
+    1
     """
     best = -1
     highest = -math.inf
@@ -38,8 +61,15 @@ def gamma(shape: Any, draw: Any) -> Any:
 
     Marsaglia & Tsang, "A simple method for generating gamma variables" (2000): the cube of a
     normal, accepted more than 95 times in 100, mostly without a logarithm.
+
+    Args:
+        shape: At least one; smaller numbers and NaN count as one.
+        draw: The random numbers of this decision.
+
+    Returns:
+        A float.
     """
-    if not shape >= 1.0:  # a made-up state, with NaN perhaps, must not lead to an endless loop
+    if not shape >= 1.0:  # a forged state, perhaps with NaN, must not lead to an endless loop
         shape = 1.0
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
@@ -59,7 +89,16 @@ def gamma(shape: Any, draw: Any) -> Any:
 
 @shared
 def beta(a: Any, b: Any, draw: Any) -> Any:
-    """A draw from Beta(a, b), for a and b of at least one: the share of one gamma in two."""
+    """A draw from Beta(a, b), for a and b of at least one: the share of one gamma in two.
+
+    Args:
+        a: At least one.
+        b: At least one.
+        draw: The random numbers of this decision.
+
+    Returns:
+        A float in [0, 1].
+    """
     x = gamma(a, draw)
     y = gamma(b, draw)
     return x / (x + y)
@@ -67,9 +106,18 @@ def beta(a: Any, b: Any, draw: Any) -> Any:
 
 @shared
 def highest_beta(total: Any, observed: Any, opening: Any, draw: Any) -> Any:
-    """The arm with the highest draw from Beta(1 + total, 1 + observed - total).
+    """The open arm with the highest draw from Beta(1 + total, 1 + observed - total).
 
     One draw for each open arm, in turn; closed ones take none.
+
+    Args:
+        total: The sum of each arm's rewards, which lie in [0, 1].
+        observed: The number of each arm's rewards.
+        opening: `state.arms.opening`.
+        draw: The random numbers of this decision.
+
+    Returns:
+        An arm; the first if several.
     """
     best = -1
     highest = -math.inf

@@ -1,7 +1,7 @@
 """theta-hat by the sum of an arm's rewards (Eqs. 6 and 7 of the paper), for CTO and C-CTO.
 
-While an arm's pulls 1..N have all been observed, which is so when rewards are prompt, what each
-model expects of them is a row of a table. An arm with gaps keeps these sums for itself.
+While an arm's pulls 1..N have all been observed, which is so when rewards are prompt, their
+expected sum under each model is a row of a table. An arm with gaps keeps these sums for itself.
 """
 
 from __future__ import annotations
@@ -15,18 +15,48 @@ from rotting.kernel.compilable import seldom, shared
 from rotting.kernel.state import Flags, Numbers, Place
 from rotting.policies.parts.nearest import nearest, nearest_of_all
 
+__all__ = [
+    "Sums",
+    "detect",
+    "in_order",
+    "no_sums",
+]
+
 
 class Sums(NamedTuple):
-    """Sums of rewards, and of the models' means where the tables do not have them."""
+    """Sums of rewards, and of the models' means where the tables do not have them.
 
-    total: Numbers  # of each arm's rewards
-    closest: Annotated[IntArray, Place("expected", axis=1)]  # theta-hat, as its place in Theta
-    gaps: Flags  # whether an arm's rewards ever came out of order
-    expected: Numbers  # [arm, theta]: with gaps, the sum of mu over the observed pulls
+    Attributes:
+        total: The sum of each arm's rewards.
+        closest: theta-hat, as its place in Theta.
+        gaps: Whether an arm's rewards ever came out of order.
+        expected: [arm, theta]: with gaps, the sum of mu over the observed pulls.
+
+    >>> from types import SimpleNamespace
+    >>> mu = np.array([[0.0, 0.0], [0.2, 0.9]])  # of pull 1; row 0 is never read
+    >>> params = SimpleNamespace(mu=mu, sums=mu, ordered=0)
+    >>> sums = no_sums(arms=1, thetas=2)
+    >>> detect(params, sums, 0, 1, 1, 0.8)
+    >>> sums.closest.tolist()
+    [1]
+    """
+
+    total: Numbers
+    closest: Annotated[IntArray, Place("expected", axis=1)]
+    gaps: Flags
+    expected: Numbers
 
 
 def no_sums(arms: int, thetas: int) -> Sums:
-    """Nothing observed."""
+    """The part at its start: nothing observed.
+
+    Args:
+        arms: The number of arms.
+        thetas: The number of models.
+
+    Returns:
+        For a field of the state; `init` makes it.
+    """
     return Sums(
         total=np.zeros(arms),
         closest=np.zeros(arms, dtype=np.int64),
@@ -37,9 +67,20 @@ def no_sums(arms: int, thetas: int) -> Sums:
 
 @shared
 def in_order(mu: Any, sums: Any, kept: Sums, arm: Any, n: Any, pull: Any) -> Any:
-    """Whether pulls 1..n are those observed; if not, the arm's own sums are brought up to date.
+    """Whether the observed pulls are 1..n; if not, the arm's own sums are brought up to date.
 
-    Row n of the table `sums` then has what the models expect, else the arm's row of `expected`.
+    The expected sums are then row n of the table `sums`; otherwise the arm's row of `expected`.
+
+    Args:
+        mu: The family's table [n, theta].
+        sums: The sums of mu over j <= n.
+        kept: The part.
+        arm: The arm.
+        n: The number of its rewards, the new one included.
+        pull: The number of the new reward's pull.
+
+    Returns:
+        A bool.
     """
     if pull == n and kept.gaps[arm] == 0:
         return True
@@ -61,7 +102,16 @@ def _count_gap(mu: Any, sums: Any, kept: Sums, arm: Any, n: Any, pull: Any) -> N
 
 @shared
 def detect(params: Any, kept: Sums, arm: Any, n: Any, pull: Any, reward: Any) -> None:
-    """Add the n-th reward to come; theta-hat is the model whose expected sum is closest."""
+    """Add a reward; theta-hat becomes the model whose expected sum is closest.
+
+    Args:
+        params: Params with the tables `mu`, `sums` and `ordered`: `Family.rows`.
+        kept: The part.
+        arm: The arm.
+        n: The number of its rewards, this one included.
+        pull: The number of the reward's pull.
+        reward: The reward.
+    """
     total = kept.total[arm] + reward
     kept.total[arm] = total
     if in_order(params.mu, params.sums, kept, arm, n, pull):
