@@ -1,7 +1,7 @@
 """Our docstrings as Markdown, for the pages of the API (an extension of Griffe).
 
-They are written to be read in a terminal: lists of parameters as two columns, examples as doctests,
-formulas indented. Markdown would run the columns together and take ">>>" for a quotation.
+They are written to be read in a terminal: arguments below "Args:", or as two columns, examples as
+doctests, formulas indented. Markdown would run lines together and take ">>>" for a quotation.
 """
 
 from __future__ import annotations
@@ -11,6 +11,14 @@ from typing import Any
 
 import griffe
 
+SECTIONS = {
+    "Args:": "Arguments",
+    "Attributes:": "Attributes",
+    "Returns:": "Returns",
+    "Raises:": "Raises",
+    "Yields:": "Yields",
+}
+NAMED = re.compile(r"^(\*{0,2}[A-Za-z_][\w, *]*): (.*)$")
 ITEM = re.compile(r"^(\*{0,2}[a-z_]\w*(?:, \w+)*)(  +)(\S.*)$")
 
 
@@ -31,6 +39,12 @@ def tidy(text: str) -> str:
     <BLANKLINE>
     - **runs**: how many there are
     - **seed**: any
+    >>> print(tidy("Play.\\n\\nRaises:\\n    ValueError: Runs are\\n        below 1."))
+    Play.
+    <BLANKLINE>
+    **Raises**
+    <BLANKLINE>
+    - **ValueError**: Runs are below 1.
     >>> tidy(">>> 1 + 1\\n2")
     '```pycon\\n>>> 1 + 1\\n2\\n```'
     """
@@ -39,6 +53,8 @@ def tidy(text: str) -> str:
 
 def _tidy_block(block: str) -> str:
     lines = block.splitlines()
+    if lines[0] in SECTIONS:
+        return f"**{SECTIONS[lines[0]]}**\n\n{_tidy_section(lines[1:])}"
     if lines[0].startswith(">>>"):
         return "\n".join(["```pycon", *lines, "```"])
     found: list[str] = []
@@ -57,4 +73,24 @@ def _tidy_block(block: str) -> str:
                 found.append("")
             column = 0
             found.append(line)
+    return "\n".join(found)
+
+
+def _tidy_section(lines: list[str]) -> str:
+    """Indented entries "name: what", with further lines below, as a list; other text as it is.
+
+    >>> print(_tidy_section(["    runs: How many", "        there are.", "    seed: Any."]))
+    - **runs**: How many there are.
+    - **seed**: Any.
+    """
+    indent = min((len(line) - len(line.lstrip()) for line in lines), default=0)
+    found: list[str] = []
+    for line in lines:
+        named = NAMED.match(line[indent:])
+        if named:
+            found.append(f"- **{named.group(1)}**: {named.group(2)}")
+        elif found:
+            found[-1] += f" {line.strip()}"
+        else:
+            found.append(line.strip())
     return "\n".join(found)

@@ -9,16 +9,12 @@ import numpy as np
 from rotting.kernel.arrays import FloatArray
 from rotting.logs._fits.shapes import Shape
 from rotting.models import (
-    Constant,
     Family,
     Model,
-    Plateau,
-    Polynomial,
-    Scaled,
-    Settling,
     Step,
     Table,
 )
+from rotting.models._written import code_of
 from rotting.policies import recommended
 from rotting.policies._base import Policy
 
@@ -103,29 +99,6 @@ def _rounded_model(shape: Shape, level: float, longest: int) -> Model:
         falling = np.minimum.accumulate([rounded(value) for value in model.values])
         return Table(falling.tolist())
     return model
-
-
-def code_of(model: Model) -> str:
-    """A model as a line of Python makes it.
-
-    >>> code_of(Polynomial(0.3).times(0.1))
-    'models.Polynomial(0.3).times(0.1)'
-    """
-    if isinstance(model, Scaled):
-        return f"{code_of(model.model)}.times({model.factor!r})"
-    name = f"models.{type(model).__name__}"
-    if isinstance(model, Polynomial):
-        return f"{name}({model.theta!r})"
-    if isinstance(model, Settling):
-        return f"{name}({model.theta!r}, floor={model.floor!r})"
-    if isinstance(model, Plateau):
-        return f"{name}({model.theta!r}, length={model.length!r})"
-    if isinstance(model, Step):
-        return f"{name}(at={model.at!r}, before={model.before!r}, after={model.after!r})"
-    if isinstance(model, Table):
-        return f"{name}({list(model.values)!r})"
-    assert isinstance(model, Constant)
-    return f"{name}({model.value!r})"
 
 
 def fall_of(fit: Fit) -> float:

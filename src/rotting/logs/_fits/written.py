@@ -13,16 +13,9 @@ from rotting.logs._fits.rows import known_rows
 from rotting.logs._fits.shapes import FORMULAS
 from rotting.logs._fits.world import arm_models, arrivals_of, factor_range
 from rotting.models import (
-    Constant,
     Family,
-    Model,
-    Plateau,
-    Polynomial,
-    Scaled,
-    Settling,
-    Step,
-    Table,
 )
+from rotting.models._written import settings_of
 
 if TYPE_CHECKING:
     from rotting.logs._fits.fitted import Fit
@@ -47,7 +40,7 @@ def toml_of(fit: Fit) -> str:
         "arms = [",
     ]
     for name, model in zip(fit.arms, arm_models(fit), strict=True):
-        lines.append(f"  {_table(model_settings(model))},  # {printable(name)}")
+        lines.append(f"  {_table(settings_of(model))},  # {printable(name)}")
     lines.append("]")
     if fit.log.has_keys:
         lines += ["", "[scenario.audience]", f"keys = {fit.log.keys}"]
@@ -89,30 +82,6 @@ def _noise(fit: Fit) -> str:
     return f'{{ kind = "gaussian", sigma = {fit.sigma!r} }}'
 
 
-def model_settings(model: Model) -> dict[str, Any]:
-    """A model as an experiment file names it.
-
-    >>> model_settings(Polynomial(0.3).times(0.1))
-    {'model': 'polynomial', 'theta': 0.3, 'amplitude': 0.1}
-    """
-    if isinstance(model, Scaled):
-        return {**model_settings(model.model), "amplitude": model.factor}
-    settings: dict[str, Any] = {"model": type(model).__name__.lower()}
-    if isinstance(model, (Polynomial, Settling, Plateau)):
-        settings["theta"] = model.theta
-    if isinstance(model, Settling):
-        settings["floor"] = model.floor
-    if isinstance(model, Plateau):
-        settings["length"] = model.length
-    if isinstance(model, Step):
-        settings |= {"at": model.at, "before": model.before, "after": model.after}
-    if isinstance(model, Table):
-        settings["values"] = list(model.values)
-    if isinstance(model, Constant):
-        settings["value"] = model.value
-    return settings
-
-
 def _arrivals(fit: Fit, horizon: int) -> str:
     """The keys one by one, or how often they come in a word."""
     keys = arrivals_of(fit, horizon)
@@ -152,7 +121,7 @@ def _policies(fit: Fit) -> list[dict[str, Any]]:
 
 
 def _family(family: Family) -> dict[str, Any]:
-    found: dict[str, Any] = {"members": [model_settings(member) for member in family.members]}
+    found: dict[str, Any] = {"members": [settings_of(member) for member in family.members]}
     if family.weights is not None:
         found["weights"] = list(family.weights)
     return found
