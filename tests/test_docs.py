@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib
-import inspect
 import json
 import re
 import sys
@@ -13,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import page_commands
-from api import CHAPTERS, HELPERS
+from api import CHAPTERS
 from page_blocks import PAGES, ROOT, SERVING, SITE, Block, blocks, name_of
 from rotting._catalogue.experiment_file import parse_experiment
 from rotting._cli import app
@@ -107,51 +105,6 @@ def test_code_runs(
     for module in set(sys.modules) - before:
         if str(getattr(sys.modules[module], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[module]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "rotting",
-        "rotting.models",
-        "rotting.bandits",
-        "rotting.policies",
-        "rotting.stats",
-        "rotting.theory",
-        "rotting.logs",
-        "rotting.league",
-        "rotting.papers",
-        "rotting.papers.levine2017",
-        "rotting.papers.seznec2019",
-    ],
-)
-def test_every_public_name_is_documented(name: str) -> None:
-    module = importlib.import_module(name)
-    text = (ROOT / "docs" / "reference" / "names.md").read_text()
-    public = getattr(module, "__all__", None) or [
-        key
-        for key, value in vars(module).items()
-        if not key.startswith("_")
-        and getattr(value, "__module__", None) == name
-        and (inspect.isclass(value) or inspect.isfunction(value))
-    ]
-    for key in public:
-        value = getattr(module, key)
-        if inspect.isclass(value) or inspect.isfunction(value):
-            assert (value.__doc__ or "").strip(), f"{name}.{key} has no docstring"
-        if key in HELPERS:
-            continue
-        assert f"`{key}`" in text, f"docs/reference/names.md does not name {name}.{key}"
-
-
-def test_the_toolkit_of_parts_is_there() -> None:
-    text = (ROOT / "docs" / "reference" / "names.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \| (`[A-Z]\w+`.*)$", text, re.MULTILINE)
-    assert len(rows) >= 10
-    for name, row in rows:
-        module = importlib.import_module(f"rotting.policies.parts.{name}")
-        for thing in re.findall(r"`(\w+)`", row):
-            assert hasattr(module, thing), f"{name} has no {thing}"
 
 
 def test_every_policy_has_its_row_and_its_formula() -> None:

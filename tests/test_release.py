@@ -41,7 +41,7 @@ def test_version_changelog_and_citation_agree() -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """The files that a release's papers are read from, to be spoilt."""
-    for name in ("CHANGELOG.md", "CITATION.cff", "src/rotting/provenance.py"):
+    for name in ("CHANGELOG.md", "CITATION.cff", "src/rotting/_provenance.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
@@ -53,7 +53,7 @@ def copy(tmp_path: Path) -> Path:
         ("CITATION.cff", f"version: {rotting.__version__}", "version: 9.9.9"),
         ("CITATION.cff", "date-released: 20", "date-released: 19"),
         ("CHANGELOG.md", f"## {rotting.__version__} (", "## 9.9.9 ("),
-        ("src/rotting/provenance.py", f'VERSION = "{rotting.__version__}"', 'VERSION = "9.9.9"'),
+        ("src/rotting/_provenance.py", f'VERSION = "{rotting.__version__}"', 'VERSION = "9.9.9"'),
     ],
 )
 def test_papers_that_disagree_are_noticed(copy: Path, name: str, old: str, new: str) -> None:

@@ -49,7 +49,7 @@ def write() -> None:
         others = changed(before["decisions"], now)
         if others and before["plays"] >= PLAYS:
             raise ValueError(
-                f"decisions changed ({', '.join(others[:5])}): PLAYS in rotting/provenance.py must "
+                f"decisions changed ({', '.join(others[:5])}): PLAYS in _provenance.py must "
                 f"be more than {before['plays']}, got {PLAYS}"
             )
     path.write_text(json.dumps({"plays": PLAYS, "decisions": now}, indent=1) + "\n")
