@@ -1,4 +1,4 @@
-"""Results as pandas data frames. pandas is imported only when one is wanted."""
+"""Results as pandas data frames. pandas is imported on first use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def data_frame(columns: Mapping[str, Any]) -> Any:
-    """A data frame of these columns; ImportError, saying what to install, without pandas."""
+    """A data frame of these columns; without pandas an ImportError names the extra to install."""
     try:
         import pandas
     except ImportError as error:
