@@ -28,7 +28,7 @@ from rotting._engines.compiled.cache import MOST, SUFFIX, Files
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache folder of its own."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    cache._say_once.cache_clear()
+    cache._warn_once.cache_clear()
     yield tmp_path
     policies.POLICIES.pop("mine", None)
 

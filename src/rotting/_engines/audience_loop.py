@@ -72,14 +72,14 @@ def audience_scratch(scenario: Scenario, seed: int, first: int, last: int) -> Au
 
 @shared
 @seldom
-def begin(crowd: AudienceScratch, run: Any) -> None:
+def begin(scratch: AudienceScratch, run: Any) -> None:
     """Nobody was shown anything, nothing was collected; `run` is the key of the run's rewards."""
-    clear(crowd.exposure)
-    for i in range(crowd.pulls.size):
-        crowd.pulls[i] = 0
-        crowd.stream[i] = fold(run, np.uint64(i))
-    crowd.sums[0] = 0.0
-    crowd.sums[1] = 0.0
+    clear(scratch.exposure)
+    for i in range(scratch.pulls.size):
+        scratch.pulls[i] = 0
+        scratch.stream[i] = fold(run, np.uint64(i))
+    scratch.sums[0] = 0.0
+    scratch.sums[1] = 0.0
 
 
 @shared
@@ -91,34 +91,34 @@ def _mean(world: Any, models: Any, constants: Any, exposure: Any, arm: Any) -> A
 
 
 @shared
-def _collect(crowd: AudienceScratch, value: Any) -> None:
+def _collect(scratch: AudienceScratch, value: Any) -> None:
     """Add to what was collected, and keep what the addition loses (Neumaier)."""
-    before = crowd.sums[0]
+    before = scratch.sums[0]
     after = before + value
     if abs(before) >= abs(value):
-        crowd.sums[1] += (before - after) + value
+        scratch.sums[1] += (before - after) + value
     else:
-        crowd.sums[1] += (value - after) + before
-    crowd.sums[0] = after
+        scratch.sums[1] += (value - after) + before
+    scratch.sums[0] = after
 
 
 @shared
-def _factor(crowd: AudienceScratch, run: Any, key: Any) -> Any:
+def _factor(scratch: AudienceScratch, run: Any, key: Any) -> Any:
     """The key's factor on all means."""
-    return crowd.factors[run, key] if crowd.factors.shape[1] > 0 else 1.0
+    return scratch.factors[run, key] if scratch.factors.shape[1] > 0 else 1.0
 
 
 @shared
-def _stream(crowd: AudienceScratch, arm: Any, key: Any) -> Any:
+def _stream(scratch: AudienceScratch, arm: Any, key: Any) -> Any:
     """Where the rewards of an arm for a key come from; key 0 has those of a bandit without keys."""
-    return crowd.stream[arm] if key == 0 else fold(crowd.stream[arm], np.uint64(key))
+    return scratch.stream[arm] if key == 0 else fold(scratch.stream[arm], np.uint64(key))
 
 
 def play_audience(
     params: Any,
     fresh: Any,
     work: Any,
-    crowd: Any,
+    scratch: Any,
     world: Any,
     bandits: Any,
     events: Any,
@@ -130,11 +130,11 @@ def play_audience(
     stop: Any,
 ) -> None:
     """Play runs first, first + 1, ... as `engines.loop.play` does, with a key in every round."""
-    pulls, draw, exposure = crowd.pulls, crowd.draw, crowd.exposure
+    pulls, draw, exposure = scratch.pulls, scratch.draw, scratch.exposure
     for r in range(bandits.models.shape[0]):
         models, constants = bandits.models[r], bandits.constants[r]
-        come = crowd.arrivals[min(r, crowd.arrivals.shape[0] - 1)]
-        begin(crowd, fold(keys.noise, np.uint64(first + r)))
+        come = scratch.arrivals[min(r, scratch.arrivals.shape[0] - 1)]
+        begin(scratch, fold(keys.noise, np.uint64(first + r)))
         start(draw, fold(keys.draw, np.uint64(first + r)))
         restart(fresh, work)
         set_truth(params, work, models, constants)
@@ -158,16 +158,16 @@ def play_audience(
                     return
                 pull = pull_for_policy(work, pulls, arm)
                 pulled(params, work, arm)
-                mean = _factor(crowd, r, key) * _mean(world, models, constants, exposure, arm)
-                stream = _stream(crowd, arm, key)
+                mean = _factor(scratch, r, key) * _mean(world, models, constants, exposure, arm)
+                stream = _stream(scratch, arm, key)
                 n = np.int64(exposure.counts[key, arm]) + 1
                 expose(exposure, arm)
                 pulls[arm] += 1
-                _collect(crowd, mean)
+                _collect(scratch, mean)
                 update(params, work, arm, pull, reward_of(world, mean, stream, step_of(stream), n))
-            collected = crowd.sums[0] + crowd.sums[1]
+            collected = scratch.sums[0] + scratch.sums[1]
             outcome.regret[r, c] = baseline.optimal[row, c] - collected
-        outcome.total_reward[r] = crowd.sums[0] + crowd.sums[1]
+        outcome.total_reward[r] = scratch.sums[0] + scratch.sums[1]
         outcome.adversarial_regret[r] = math.nan
         for i in range(pulls.size):
             outcome.pulls[r, i] = pulls[i]
@@ -177,7 +177,7 @@ def play_audience_baseline(
     params: Any,
     fresh: Any,
     work: Any,
-    crowd: Any,
+    scratch: Any,
     world: Any,
     bandits: Any,
     events: Any,
@@ -190,11 +190,11 @@ def play_audience_baseline(
     exposures have a half-life, and greedy then. No single arm can be compared with: adversarial
     regret has no meaning here.
     """
-    exposure, draw = crowd.exposure, crowd.draw
+    exposure, draw = scratch.exposure, scratch.draw
     for r in range(bandits.models.shape[0]):
         models, constants = bandits.models[r], bandits.constants[r]
-        come = crowd.arrivals[min(r, crowd.arrivals.shape[0] - 1)]
-        begin(crowd, np.uint64(0))
+        come = scratch.arrivals[min(r, scratch.arrivals.shape[0] - 1)]
+        begin(scratch, np.uint64(0))
         restart(fresh, work)
         set_truth(params, work, models, constants)
         t = past = 0
@@ -209,6 +209,6 @@ def play_audience_baseline(
                 pulled(params, work, arm)
                 mean = _mean(world, models, constants, exposure, arm)
                 expose(exposure, arm)
-                _collect(crowd, _factor(crowd, r, key) * mean)
-            baseline.optimal[r, c] = crowd.sums[0] + crowd.sums[1]
+                _collect(scratch, _factor(scratch, r, key) * mean)
+            baseline.optimal[r, c] = scratch.sums[0] + scratch.sums[1]
             baseline.single[r, c] = math.nan

@@ -18,9 +18,9 @@ from rotting.policies.parts.exposures import present_key
 class Foreign:
     """The params of a user's object: makes and holds the object that plays the present run."""
 
-    def __init__(self, original: Any, arms: int, asks: bool) -> None:
+    def __init__(self, original: Any, arms: int, keyed: bool) -> None:
         self.original = original
-        self.asks = asks  # whether it is told whose decision it is
+        self.keyed = keyed  # whether it is told whose decision it is
         self.arms = arms
         self.player: Any = None
         self.numbers: dict[Any, int] = {}
@@ -100,7 +100,7 @@ def _labels(player: Any, arms: int) -> tuple[Any, ...]:
     return tuple(labels) if isinstance(labels, (list, tuple)) else tuple(range(arms))
 
 
-def _forget(params: Foreign, state: Any, models: Any, constants: Any) -> None:
+def _drop_player(params: Foreign, state: Any, models: Any, constants: Any) -> None:
     """A run begins: its first decision makes a fresh object."""
     params.player = None
 
@@ -108,7 +108,7 @@ def _forget(params: Foreign, state: Any, models: Any, constants: Any) -> None:
 def _choose(params: Foreign, state: Any, draw: Any) -> int:
     if params.player is None:
         params.begin(draw)
-    if params.asks:
+    if params.keyed:
         params.decision = params.player.select(int(present_key(state.arms.exposure)))
     else:
         params.decision = params.player.select()
@@ -127,10 +127,10 @@ def _update(params: Foreign, state: Any, arm: int, pull: int, reward: float) -> 
 
 def _pulled(params: Foreign, state: Any, arm: int) -> None:
     """The object has counted its own pull; in an audience the key's is counted here."""
-    if params.asks:
+    if params.keyed:
         count_pull(params, state, arm)
 
 
 KINDS[Foreign] = Verbs(
-    Foreign, Nothing, lambda *_: Nothing(), _choose, _update, _pulled, set_truth=_forget
+    Foreign, Nothing, lambda *_: Nothing(), _choose, _update, _pulled, set_truth=_drop_player
 )

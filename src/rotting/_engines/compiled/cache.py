@@ -77,7 +77,7 @@ class Store:
             try:
                 self._numbas.save_overload(signature, made)
             except OSError as error:
-                _say_once(f"{error.strerror or error}")
+                _warn_once(f"{error.strerror or error}")
 
     def enable(self) -> None:
         """Nothing to do: it always is."""
@@ -169,12 +169,12 @@ def _numbas_cache(function: Any) -> Any:
     try:
         return FunctionCache(function)
     except (RuntimeError, OSError):  # "no locator available"
-        _say_once("neither the package's folder nor numba's cache folder can be written")
+        _warn_once("neither the package's folder nor numba's cache folder can be written")
         return None
 
 
 @functools.cache
-def _say_once(reason: str) -> None:
+def _warn_once(reason: str) -> None:
     warnings.warn(
         f"compiled policies cannot be kept and are compiled again by every process: {reason}; "
         "set NUMBA_CACHE_DIR to a folder that can be written",

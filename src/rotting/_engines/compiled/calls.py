@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting._engines.compiled.compiler import compiled, first_call
-from rotting._engines.compiled.numba_hooks import LOCK, forget, make_known
+from rotting._engines.compiled.numba_hooks import LOCK, clear_compiled, make_known
 from rotting._live import steps
 from rotting._live.keys import has_keys
 from rotting.kernel.arrays import IntArray
@@ -167,7 +167,7 @@ def _layout_of(*parts: Any) -> str:
         # classes of these names were defined anew, in a notebook or by a reload
         _LAYOUTS[layout] = structure
         _NAMES.clear()
-        forget([unpack])
+        clear_compiled([unpack])
     _NAMES[found, *types] = layout
     return layout
 

@@ -123,7 +123,7 @@ def _make(loop: Any, params: Any, seen: Fingerprint) -> Any:
     """Numba's dispatcher for a loop: it compiles, or loads what was compiled, when called."""
     import numba
 
-    _forget_what_changed(seen)
+    _clear_changed(seen)
     numba_hooks.register()
     kind = type(params)
     # Its own copy with its own name, so that what is compiled for one policy and fingerprint is not
@@ -148,7 +148,7 @@ def _make(loop: Any, params: Any, seen: Fingerprint) -> Any:
     return made
 
 
-def _forget_what_changed(seen: Fingerprint) -> None:
+def _clear_changed(seen: Fingerprint) -> None:
     """Let the compiler forget what it has compiled, if any of these functions has changed since.
 
     It keeps the compiled form of every verb and helper, by the function and the types it is given,
@@ -158,7 +158,7 @@ def _forget_what_changed(seen: Fingerprint) -> None:
     before = {place: _FUNCTIONS[place] for place in seen.snapshots if place in _FUNCTIONS}
     stale = {place for place, snapshot in before.items() if not snapshot.unchanged()}
     if stale or any(_VERBS.get(kind, verbs) is not verbs for _, kind, verbs in seen.kinds):
-        numba_hooks.forget()
+        numba_hooks.clear_compiled()
         _FUNCTIONS.clear()
         _VERBS.clear()
     for place, dispatcher in seen.dispatchers.items():
@@ -206,7 +206,7 @@ def explained(params: Any) -> Iterator[None]:
 
 
 # Lines of numba's message with one of these name a reason. The last is the innermost.
-_TELLING = (
+_REASONS = (
     "NameError",
     "Untyped global name",
     "NRT required",
@@ -224,7 +224,7 @@ _PLACE = re.compile(r"^During: .* at (\S.*) \((\d+)\)$")
 def _reason(text: str) -> str:
     """The reason in one line, from numba's pages of message, and where it is."""
     lines = [line.strip() for line in _COLOUR.sub("", text).splitlines()]
-    telling = [k for k, line in enumerate(lines) if any(word in line for word in _TELLING)]
+    telling = [k for k, line in enumerate(lines) if any(word in line for word in _REASONS)]
     if not telling:
         return next(filter(None, lines), "")
     last = telling[-1]

@@ -40,7 +40,7 @@ def make_known(function: Callable[..., Any], find: Callable[..., Any], **options
     overload(function, strict=False, **options)(find)
 
 
-def forget(functions: Sequence[Callable[..., Any]] = ()) -> None:
+def clear_compiled(functions: Sequence[Callable[..., Any]] = ()) -> None:
     """Clear numba's compiled forms of these functions, or of all of them.
 
     It would use it again, with the constants of then, in whatever is compiled next.
