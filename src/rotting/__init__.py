@@ -37,7 +37,16 @@ __version__ = _provenance.VERSION
 
 
 def scenario(text: str) -> Scenario:
-    """A named scenario, perhaps with another horizon; `rotting scenarios` lists the names.
+    """A named scenario, perhaps with another horizon.
+
+    Args:
+        text: The name, and settings after a colon; `rotting scenarios` lists the names.
+
+    Returns:
+        A `Scenario`.
+
+    Raises:
+        ValueError: The name is unknown; the message suggests the nearest. Or a setting is wrong.
 
     >>> scenario("fall_08:horizon=3000").horizon
     3000
@@ -47,7 +56,7 @@ def scenario(text: str) -> Scenario:
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when asked for: few need these, and they take a moment, or another library."""
+    """Modules that few users need, or that need another library, are imported on first use."""
     if name == "logs":
         return importlib.import_module("rotting.logs")
     if name == "Client":

@@ -1,4 +1,4 @@
-"""A cache that holds at most so many bytes: what was used longest ago goes first."""
+"""A cache of limited size in bytes, which drops the entry used longest ago (LRU)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ V = TypeVar("V")
 
 
 class BoundedCache(Generic[V]):
-    """Values by key, up to `most` bytes of them together (LRU).
+    """Values by key, up to `most` bytes in total (LRU).
 
-    `size` tells the bytes of a value. A value larger than a quarter of the cache is not kept: it
+    `size` returns the bytes of a value. A value larger than a quarter of the cache is not kept: it
     would push out all others. A key that cannot be hashed is never found and never kept.
 
     >>> cache = BoundedCache[str](most=8, size=len)
@@ -30,7 +30,7 @@ class BoundedCache(Generic[V]):
         self._lock = threading.Lock()
 
     def find(self, key: Hashable) -> V | None:
-        """The value of a key, if it is kept."""
+        """The value of a key, or None."""
         if not _hashable(key):
             return None
         with self._lock:
@@ -41,11 +41,11 @@ class BoundedCache(Generic[V]):
             return found[0]
 
     def fits(self, size: int) -> bool:
-        """Whether a value of so many bytes would be kept."""
+        """Whether a value of this size would be kept."""
         return 4 * size <= self.most
 
     def keep(self, key: Hashable, value: V) -> None:
-        """Keep a value, unless it is too large, and let the oldest go."""
+        """Keep a value unless it is too large, and drop the entries used longest ago."""
         size = self._size(value)
         if not self.fits(size) or not _hashable(key):
             return
@@ -58,7 +58,6 @@ class BoundedCache(Generic[V]):
                 self._held -= self._kept.popitem(last=False)[1][1]
 
     def clear(self) -> None:
-        """Let everything go."""
         with self._lock:
             self._kept.clear()
             self._held = 0

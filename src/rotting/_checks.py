@@ -14,10 +14,10 @@ import numpy as np
 from rotting.kernel.arrays import FloatArray
 
 LARGEST = 2**62
-EXACT = 2**53  # rounds and runs: up to here a float holds every whole number
-# Rewards, means and sigmas: squares, and squares of sums of many, neither overflow nor vanish.
+EXACT = 2**53  # the most rounds and runs: up to here a float holds every whole number
+# Limits of rewards, means and sigmas: squares, also of large sums, neither overflow nor vanish.
 HUGE, TINY = 1e100, 1e-100
-_NO_NUMBERS = (bool, np.timedelta64)  # though Python and NumPy call them integers
+_NO_NUMBERS = (bool, np.timedelta64)  # integers to Python and NumPy, refused here
 
 
 def integer(name: str, value: Any, least: int, most: int = LARGEST) -> int:
@@ -27,11 +27,11 @@ def integer(name: str, value: Any, least: int, most: int = LARGEST) -> int:
     Traceback (most recent call last):
     ValueError: runs must be an integer >= 1, got 0
     """
-    ceilings = {LARGEST: "2**62", EXACT: "2**53"}  # not worth a word unless they are in the way
+    ceilings = {LARGEST: "2**62", EXACT: "2**53"}  # named only when they are exceeded
     allowed = f"an integer >= {least}" if most in ceilings else f"an integer from {least} to {most}"
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, _NO_NUMBERS)
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        whole = True  # 1e6 is a natural way to write a million
+        whole = True  # users write a million as 1e6
     if whole and most in ceilings and int(value) > most:
         raise ValueError(f"{name} must be {allowed}, and at most {ceilings[most]}, got {value!r}")
     if not whole or not least <= int(value) <= most:
@@ -70,7 +70,7 @@ def number(
 
 
 def moderate(name: str, value: Any, *, above: float = -math.inf, **ends: float) -> float:
-    """A `number` whose square is a number too: at most 1e100 in size, from 1e-100 if positive.
+    """The value as a `number` whose square is finite: at most 1e100, from 1e-100 if positive.
 
     >>> moderate("sigma", 1e160, above=0)
     Traceback (most recent call last):
@@ -102,7 +102,7 @@ def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
 
 
 def flag(name: str, value: Any) -> bool:
-    """The value, if it is True or False; numbers are not taken for either.
+    """The value, if it is True or False; numbers are refused.
 
     >>> flag("constants", 1)
     Traceback (most recent call last):
@@ -114,9 +114,9 @@ def flag(name: str, value: Any) -> bool:
 
 
 def known(what: str, name: Any, names: Iterable[str], *, most: int = 1, see: str = "") -> str:
-    """The name, if it is one of the known ones; else the nearest `most` are suggested.
+    """The name, if it is one of the known ones; a refusal suggests up to `most` near ones.
 
-    Where none is near all are listed, or `see` says where they are.
+    Where none is near it lists all, or refers to `see`.
 
     >>> known("policy", "wsaw", ["ucb1", "wswa"])
     Traceback (most recent call last):
@@ -132,8 +132,8 @@ def known(what: str, name: Any, names: Iterable[str], *, most: int = 1, see: str
         meant = [repr(next(c for c in choices if c.lower() == word)) for word in near]
         said = " or ".join(filter(None, [", ".join(meant[:-1]), meant[-1]]))
         raise ValueError(f"unknown {what} {name!r}; did you mean {said}?")
-    told = f"see {see}" if see else f"known: {', '.join(choices) or 'none'}"
-    raise ValueError(f"unknown {what} {name!r}; {told}")
+    hint = f"see {see}" if see else f"known: {', '.join(choices) or 'none'}"
+    raise ValueError(f"unknown {what} {name!r}; {hint}")
 
 
 def reward(value: Any, name: str = "reward") -> float:
@@ -168,7 +168,7 @@ def rewards(values: Any) -> FloatArray:
 
 
 def whole(value: Any) -> int:
-    """A whole number in any form that equals one, or zero, which no pull has.
+    """The value as an int, if it equals a whole number; else zero, which is no pull number.
 
     >>> whole(np.int64(3)), whole(3.0), whole(3.5), whole("3")
     (3, 3, 0, 0)

@@ -1,8 +1,8 @@
 """Policies, models and arms as plain data (dicts, lists, numbers, words), and back.
 
 For saved states and for files: `{"type": "Plateau", "theta": 0.3, "length": 100}`. Classes join by
-`register`; those with a registry of their own, as policies, by `register_kind`. Only registered
-classes are made from such data; nothing else is ever imported or run.
+`register`; kinds with a registry of their own, such as policies, by `register_kind`. Reading makes
+objects of registered classes only and never imports or runs anything else, so files need no trust.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any, TypeVar
 T = TypeVar("T", bound=type)
 
 _TYPES: dict[str, type] = {}
-# classes by name, by the word that stands before the name in plain data
+# registries of classes, by the key that holds a class name in plain data
 _KINDS: dict[str, Mapping[str, type]] = {"type": _TYPES}
 
 
 def register(cls: T) -> T:
-    """Make a class known by its name; also a decorator.
+    """Register a class by its name; also a decorator.
 
-    Its objects are written by their fields (or by what their method `plain_fields` returns) and
+    Its objects are written by their fields (or by the result of their method `plain_fields`) and
     made again with these as keyword arguments. The same class defined again, as in a notebook,
-    takes the place of the old one; another class may not take its name.
+    replaces the old one; another class of the same name is refused.
     """
     before = _TYPES.get(cls.__name__)
     if before is not None and _place(before) != _place(cls):
@@ -35,7 +35,7 @@ def register(cls: T) -> T:
 
 
 def register_kind(word: str, classes: Mapping[str, type]) -> None:
-    """Make known all classes of a registry, now and later: their data is {word: name, ...}."""
+    """Register all classes of a registry, now and later: their data is {word: name, ...}."""
     _KINDS[word] = classes
 
 
@@ -44,7 +44,7 @@ def _place(cls: type) -> str:
 
 
 def to_plain(value: Any) -> Any:
-    """A value as plain data; ValueError if it holds what cannot be (a Python function)."""
+    """A value as plain data; ValueError if a part, such as a Python function, has no such form."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
@@ -66,7 +66,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def from_plain(data: Any) -> Any:
-    """The value that `to_plain` wrote; ValueError if the data is not such."""
+    """The value that `to_plain` wrote; ValueError for other data."""
     if isinstance(data, list):
         return tuple(from_plain(item) for item in data)
     if not isinstance(data, dict):

@@ -1,17 +1,17 @@
-"""Text that is safe to print: a name must not move the cursor, or turn what follows around."""
+"""Text that is safe to print: a name must neither move the cursor nor reverse what follows."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# control characters (C0, DEL, C1), line and paragraph separators, halves of surrogate pairs, which
-# cannot be encoded; and of the invisible ones those that change the direction of writing
+# control characters (C0, DEL, C1), line and paragraph separators, and halves of surrogate pairs,
+# which cannot be encoded; and the invisible characters that change the direction of writing
 _UNSAFE = ("Cc", "Zl", "Zp", "Cs")
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def printable(text: str) -> str:
-    r"""The text with such characters written as Python writes them.
+    r"""The text with unsafe characters escaped as in Python's repr.
 
     >>> printable("\x1b[2Jred \u202egreen")
     '\\x1b[2Jred \\u202egreen'

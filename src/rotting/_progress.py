@@ -1,4 +1,4 @@
-"""Progress: what a simulation reports, steps of a larger whole, and a bar on the terminal."""
+"""Progress of simulations: per-run reports, steps of a larger whole, and a bar on the terminal."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator
 
 from rotting._printable import printable
 
-# progress(done, runs): so many of a simulation's runs are done
+# progress(done, runs): `done` of a simulation's runs are finished
 Progress = Callable[[int, int], None]
 
-# report(what, steps): so many steps more of a larger whole are done, working at `what`
+# report(what, steps): `steps` more of a larger whole are done; `what` is in work
 Report = Callable[[str, int], None]
 
 
 def silent(what: str, steps: int) -> None:
-    """The report that nobody reads."""
+    """A report that does nothing."""
 
 
 def in_steps(report: Report, what: str, size: int = 1) -> Progress:
-    """The progress of one simulation after another as steps of a whole, `size` steps a run.
+    """The progress of consecutive simulations as steps of a whole, `size` steps a run.
 
     >>> progress = in_steps(lambda what, steps: print(what, steps), "grid", size=10)
     >>> for done in (3, 4, 2, 4):  # a simulation of four runs, and another one
@@ -41,7 +41,7 @@ def in_steps(report: Report, what: str, size: int = 1) -> Progress:
 
 @contextlib.contextmanager
 def bar(total: int, shown: bool = True) -> Iterator[Report]:
-    """A bar of `total` steps on standard error, if that is a terminal; yields what to report to."""
+    """A bar of `total` steps on standard error, if that is a terminal; yields its `Report`."""
     if not shown:
         yield silent
         return

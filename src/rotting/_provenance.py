@@ -1,4 +1,4 @@
-"""Where figures come from: the version of this library, those it works with, and the machine."""
+"""The provenance of figures: versions of this library and its dependencies, and the machine."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-VERSION = "0.2.0"  # the only place; pyproject.toml and `rotting.__version__` read it here
-# The version of what plays: one more whenever any decision on record changes. A service takes the
-# events of other versions as they are written, and decides again those of its own.
+VERSION = "0.2.0"  # the single place; pyproject.toml and `rotting.__version__` read it here
+# The version of the decisions: raise it whenever a recorded decision changes. A service replays the
+# events of its own version, and takes those of other versions as they are written.
 PLAYS = 1
 
 
 def versions(*libraries: str) -> dict[str, str]:
-    """The version of this library, of Python, and of the libraries that are named.
+    """The versions of this library, of Python, and of the named libraries.
 
     >>> list(versions("numpy"))
     ['rotting', 'python', 'numpy']
@@ -35,14 +35,14 @@ def machine() -> str:
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:  # only Linux tells it there
+    except OSError:  # not on Linux
         return platform.machine()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
 
 
 def gpu_seconds(provenances: Iterable[Mapping[str, Any]]) -> float:
-    """The seconds that several simulations spent in GPU kernels together; 0 without a GPU.
+    """The total seconds of several simulations in GPU kernels; 0 without a GPU.
 
     >>> gpu_seconds([{"engine": "cuda", "gpu_seconds": 1.5}, {"engine": "cpu"}])
     1.5
@@ -51,7 +51,7 @@ def gpu_seconds(provenances: Iterable[Mapping[str, Any]]) -> float:
 
 
 def duration(seconds: float, gpu_seconds: float = 0.0) -> str:
-    """How long something took, and how much of it in GPU kernels, if any.
+    """A duration in words, and its part in GPU kernels, if any.
 
     >>> duration(105.13, 43.8), duration(7)
     ('105.1 s, 43.8 s of them on the GPU', '7.0 s')

@@ -1,4 +1,4 @@
-"""The signals that ask the work to stop."""
+"""The signals that request a stop, and calls that they cannot interrupt."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Ctrl-C, what service managers and schedulers send, a terminal that closes. Not every operating
-# system knows them all.
+# Ctrl-C, the signal of service managers and schedulers, and a terminal that closes. Not every
+# operating system has them all.
 STOPS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
@@ -20,23 +20,23 @@ STOPS = tuple(
 def undivided(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Call a function that Ctrl-C, or another signal to stop, cannot interrupt halfway.
 
-    Handlers run after the call. In another thread than the main one, where Python runs no handlers,
-    this is just the call.
+    Handlers run after the call. Outside the main thread, where Python runs no handlers, this is a
+    plain call.
     """
     if threading.get_ident() != threading.main_thread().ident:
         return call(*args, **kwargs)
-    came: list[int] = []
+    received: list[int] = []
     before: list[tuple[signal.Signals, Any]] = []
     try:
         for number in STOPS:
             handler = signal.getsignal(number)
             if callable(handler):
                 before.append((number, handler))
-                signal.signal(number, lambda number, frame: came.append(number))
+                signal.signal(number, lambda number, frame: received.append(number))
         found = call(*args, **kwargs)
     finally:
         for number, handler in reversed(before):
             signal.signal(number, handler)
-    for each in came:
+    for each in received:
         signal.raise_signal(each)
     return found

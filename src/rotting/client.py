@@ -1,4 +1,4 @@
-"""The client of `rotting serve`. It needs httpx, and nothing else of what the service needs."""
+"""The client of `rotting serve`. Of the service's dependencies it needs httpx only."""
 
 from rotting._serve.client import Away, Choice, Client, PartlyRefused, Refused
 

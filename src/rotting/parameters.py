@@ -1,4 +1,4 @@
-"""Parameters that declare, in their type, what is allowed; checked when the object is made.
+"""Parameters whose type declares what is allowed; they are checked when the object is made.
 
     @dataclass(frozen=True)
     class Window(Checked):
@@ -26,18 +26,74 @@ from typing import Annotated, Any
 
 from rotting import _checks
 
+__all__ = [
+    "UNKNOWN",
+    "Checked",
+    "Count",
+    "Flag",
+    "NonNegative",
+    "Number",
+    "OneOf",
+    "Positive",
+    "Probability",
+    "Real",
+    "Rounds",
+    "Rule",
+    "Switch",
+    "Whole",
+    "is_unknown",
+    "may_be_unknown",
+]
+
 
 class Rule:
-    """What a parameter may be; stands in its type, `Annotated[float, Number(above=0)]`."""
+    """The allowed values of a parameter, as part of its type: `Annotated[float, Number(above=0)]`.
+
+    To write a rule of your own, derive from it and define `check`.
+
+    >>> class Even(Rule):
+    ...     def check(self, name, value):
+    ...         if value % 2:
+    ...             raise ValueError(f"{name} must be even, got {value}")
+    ...         return value
+    >>> Pairs = Annotated[int, Even()]  # a type for fields of a `Checked` dataclass
+    >>> Even().check("arms", 3)
+    Traceback (most recent call last):
+    ValueError: arms must be even, got 3
+    """
 
     def check(self, name: str, value: Any) -> Any:
-        """The value, converted; ValueError, naming the argument, if it is not allowed."""
+        """Check a value and convert it.
+
+        Args:
+            name: The argument's name, for the refusal.
+            value: What the user gave.
+
+        Returns:
+            The value in the form in which it is stored.
+
+        Raises:
+            ValueError: The value is not allowed.
+        """
         raise TypeError(f"{type(self).__name__} does not define check")
 
 
 @dataclass(frozen=True)
 class Number(Rule):
-    """A number inside open (above, below) or closed (least, most) ends, see `checks.moderate`."""
+    """A number inside open (above, below) or closed (least, most) ends, at most 1e100 in size.
+
+    Positive numbers are at least 1e-100, so that squares neither overflow nor vanish.
+
+    Attributes:
+        above: An open lower end.
+        below: An open upper end.
+        least: A closed lower end.
+        most: A closed upper end.
+
+    >>> Number(least=0, below=1).check("gamma", 1)
+    Traceback (most recent call last):
+    ValueError: gamma must be a number >= 0 and < 1, got 1
+    """
 
     above: float = -math.inf
     below: float = math.inf
@@ -45,7 +101,6 @@ class Number(Rule):
     most: float = math.inf
 
     def check(self, name: str, value: Any) -> float:
-        """The value as a float."""
         return _checks.moderate(
             name, value, above=self.above, below=self.below, least=self.least, most=self.most
         )
@@ -53,18 +108,32 @@ class Number(Rule):
 
 @dataclass(frozen=True)
 class Whole(Rule):
-    """A whole number from `least` to `most`."""
+    """A whole number from `least` to `most`, also one written as a float, such as 1e6.
+
+    Attributes:
+        least: The lower end.
+        most: The upper end, 2^62 by default.
+
+    >>> Whole(least=1).check("runs", 1e3)
+    1000
+    """
 
     least: int
     most: int = _checks.LARGEST
 
     def check(self, name: str, value: Any) -> int:
-        """The value as an int."""
         return _checks.integer(name, value, self.least, self.most)
 
 
 class OneOf(Rule):
-    """One of a few words."""
+    """One of a few words.
+
+    Args:
+        words: The words.
+
+    >>> OneOf("forget", "keep").check("restart", "keep")
+    'keep'
+    """
 
     def __init__(self, *words: str) -> None:
         self.words = words
@@ -73,16 +142,18 @@ class OneOf(Rule):
         return f"OneOf({', '.join(map(repr, self.words))})"
 
     def check(self, name: str, value: Any) -> str:
-        """The word."""
         return _checks.choice(name, value, self.words)
 
 
 @dataclass(frozen=True)
 class Flag(Rule):
-    """True or False, and not a number that could be taken for one."""
+    """True or False; numbers are refused.
+
+    >>> Flag().check("constants", True)
+    True
+    """
 
     def check(self, name: str, value: Any) -> bool:
-        """The value as a bool."""
         return _checks.flag(name, value)
 
 
@@ -95,11 +166,14 @@ Rounds = Annotated[int, Whole(least=1, most=_checks.EXACT)]
 Switch = Annotated[bool, Flag()]
 
 
-UNKNOWN = ("unknown", "none")  # None in words, for files and command lines, in any case
+UNKNOWN = ("unknown", "none")  # words for None in files and command lines, in any case
 
 
 def is_unknown(value: Any) -> bool:
-    """Whether a value says that a parameter is not known: None, or a word for it.
+    """Whether a value says that a parameter is not known: None, or one of the words `UNKNOWN`.
+
+    Args:
+        value: Any value.
 
     >>> [is_unknown(value) for value in (None, "unknown", "None", "", 0)]
     [True, True, True, False, False]
@@ -110,6 +184,12 @@ def is_unknown(value: Any) -> bool:
 class Checked:
     """Base of frozen dataclasses whose fields are checked by the rules in their types.
 
+    A subclass may define `check`, for rules between its fields, and `argument`, for the names of
+    its fields in refusals.
+
+    Raises:
+        ValueError: A field's value is not allowed.
+
     >>> @dataclass(frozen=True)
     ... class Range(Checked):
     ...     low: Real
@@ -117,7 +197,7 @@ class Checked:
     ...     nodes: Count | None = None
     ...
     ...     def check(self) -> None:
-    ...         checks.number("high", self.high, above=self.low)
+    ...         _checks.number("high", self.high, above=self.low)
     >>> Range(0, 1, nodes=1e3)
     Range(low=0.0, high=1.0, nodes=1000)
     >>> Range(0, 1, nodes="unknown")
@@ -140,13 +220,16 @@ class Checked:
         self.check()
 
     def check(self) -> None:
-        """Refuse what is wrong between fields, all of which are checked one by one before.
+        """Refuse combinations of fields that do not fit; each field has been checked before.
 
-        What follows from them, or has to be converted in a way of its own, is stored by `_set`.
+        Values that follow from the fields, or need another conversion, are stored by `_set`.
+
+        Raises:
+            ValueError: The fields do not fit together.
         """
 
     def argument(self, field: str) -> str:
-        """How a refusal names a field: by its name, unless a class says more."""
+        """The name of a field in refusals."""
         return field
 
     def _set(self, field: str, value: Any) -> None:
@@ -156,7 +239,7 @@ class Checked:
 
 @functools.cache
 def _rules(cls: type) -> tuple[tuple[str, Rule, bool], ...]:
-    """The fields that have a rule: name, rule, and whether None is allowed too."""
+    """The fields that have a rule: name, rule, and whether None is also allowed."""
     found = []
     for field in dataclasses.fields(cls):
         hint = _hint(cls, field.name)
@@ -167,7 +250,11 @@ def _rules(cls: type) -> tuple[tuple[str, Rule, bool], ...]:
 
 
 def may_be_unknown(cls: type, field: str) -> bool:
-    """Whether a field may be None.
+    """Whether a field of a class may be None.
+
+    Args:
+        cls: A subclass of `Checked`.
+        field: The field's name.
 
     >>> from rotting.policies import RAWUCB, SteadyUCB
     >>> may_be_unknown(SteadyUCB, "sigma"), may_be_unknown(RAWUCB, "sigma")
@@ -177,10 +264,10 @@ def may_be_unknown(cls: type, field: str) -> bool:
 
 
 def _hint(cls: type, field: str) -> Any:
-    """The type of a field, with its rules, even where the annotation is a text."""
+    """The type of a field with its rules, also where the annotation is a text."""
     owner = next(base for base in cls.__mro__ if field in inspect.get_annotations(base))
     stated = types.SimpleNamespace(__annotations__={field: inspect.get_annotations(owner)[field]})
-    # a class made by executed text has no module to look names up in, but its methods know them
+    # a class made by executed text has no module for names, but its methods have their globals
     names = dict(vars(sys.modules.get(owner.__module__, types)))
     for method in vars(owner).values():
         names.update(getattr(method, "__globals__", {}))
@@ -194,7 +281,7 @@ def _hint(cls: type, field: str) -> Any:
 
 
 def _rule_in(hint: Any) -> Rule | None:
-    """The rule that a type carries, also as one of several alternatives."""
+    """The rule that a type carries, or one of its alternatives does."""
     if typing.get_origin(hint) is Annotated:
         return next((rule for rule in hint.__metadata__ if isinstance(rule, Rule)), None)
     if typing.get_origin(hint) in (typing.Union, types.UnionType):

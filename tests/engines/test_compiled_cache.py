@@ -28,7 +28,7 @@ from rotting._engines.compiled.cache import MOST, SUFFIX, Files
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache folder of its own."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    cache._say_once.cache_clear()
+    cache._warn_once.cache_clear()
     yield tmp_path
     policies.POLICIES.pop("mine", None)
 
@@ -190,7 +190,7 @@ def test_a_read_only_installation_plays(tmp_path: Path) -> None:
     copy = tmp_path / "rotting"
     package = Path(rotting.__file__).parent
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    blocked = copy / "engines" / "__pycache__"
+    blocked = copy / "_engines" / "__pycache__"
     blocked.write_text("no folder")
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment |= {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,1 +1,1 @@
-"""What plays: the loop, and the engines that run it."""
+"""Engines: the loops that play policies, and their plain, compiled, cluster and GPU forms."""

@@ -1,8 +1,8 @@
-"""The loops for scenarios with an audience: `engines.loop` and `engines.baseline` with keys.
+"""The loops for scenarios with an audience: `_engines.loop` and `_engines.baseline` with keys.
 
-Which key comes in which round is known beforehand (`Audience.arrive`). The next reward of an arm
-depends on the key, so none is drawn ahead, and what was collected depends on the counts of all
-keys: it is a running sum, compensated for rounding (Neumaier), not read off cumulative sums.
+The key of every round is known beforehand (`Audience.arrive`). The next reward of an arm depends on
+the key, so none is drawn ahead, and the reward collected depends on the counts of all keys: it is a
+running sum, compensated for rounding (Neumaier), not looked up in cumulative sums.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ step_of = random.step_of
 
 
 class AudienceScratch(NamedTuple):
-    """Who comes when in each run, what every key was shown, and arrays that the loops work in."""
+    """Arrivals and factors of each run, every key's showings, and working arrays of the loops."""
 
     arrivals: npt.NDArray[np.int32]  # [run, round]; one row if all runs have the same
     factors: FloatArray  # [run, key], or [run, 0] where all keys are alike
-    exposure: Exposures | Fading  # what really happened, whatever a policy counts
-    pulls: IntArray  # of each arm, by everybody
+    exposure: Exposures | Fading  # the true counts, whatever a policy counts
+    pulls: IntArray  # of each arm, over all keys
     stream: random.Draw  # of each arm's rewards
-    sums: FloatArray  # what was collected, and what rounding has lost of it
+    sums: FloatArray  # the reward collected, and the sum of its rounding errors
     draw: random.Draw  # the policy's own random numbers
 
 
 def audience_scratch(scenario: Scenario, seed: int, first: int, last: int) -> AudienceScratch:
-    """The crowd of the runs first..last-1 of a seed."""
+    """The arrays for the runs first..last-1 of a seed."""
     audience = scenario.audience
     assert audience is not None
     arms, runs = scenario.arm_count, range(first, last)
@@ -72,53 +72,52 @@ def audience_scratch(scenario: Scenario, seed: int, first: int, last: int) -> Au
 
 @shared
 @seldom
-def begin(crowd: AudienceScratch, run: Any) -> None:
-    """Nobody was shown anything, nothing was collected; `run` is the key of the run's rewards."""
-    clear(crowd.exposure)
-    for i in range(crowd.pulls.size):
-        crowd.pulls[i] = 0
-        crowd.stream[i] = fold(run, np.uint64(i))
-    crowd.sums[0] = 0.0
-    crowd.sums[1] = 0.0
+def begin(scratch: AudienceScratch, run: Any) -> None:
+    """Reset exposures, pulls and sums; `run` is the key of the run's rewards."""
+    clear(scratch.exposure)
+    for i in range(scratch.pulls.size):
+        scratch.pulls[i] = 0
+        scratch.stream[i] = fold(run, np.uint64(i))
+    scratch.sums[0] = 0.0
+    scratch.sums[1] = 0.0
 
 
 @shared
 def _mean(world: Any, models: Any, constants: Any, exposure: Any, arm: Any) -> Any:
-    """The mean of the arm's next showing to the key that is present."""
+    """The mean of the arm's next showing to the current key."""
     return constants[arm] + interpolated_mean(
         world.means, models[arm], effective_count(exposure, arm)
     )
 
 
 @shared
-def _collect(crowd: AudienceScratch, value: Any) -> None:
-    """Add to what was collected, and keep what the addition loses (Neumaier)."""
-    before = crowd.sums[0]
+def _collect(scratch: AudienceScratch, value: Any) -> None:
+    """Add to the reward collected, and keep the addition's rounding error (Neumaier)."""
+    before = scratch.sums[0]
     after = before + value
     if abs(before) >= abs(value):
-        crowd.sums[1] += (before - after) + value
+        scratch.sums[1] += (before - after) + value
     else:
-        crowd.sums[1] += (value - after) + before
-    crowd.sums[0] = after
+        scratch.sums[1] += (value - after) + before
+    scratch.sums[0] = after
 
 
 @shared
-def _factor(crowd: AudienceScratch, run: Any, key: Any) -> Any:
-    """The key's factor on all means."""
-    return crowd.factors[run, key] if crowd.factors.shape[1] > 0 else 1.0
+def _factor(scratch: AudienceScratch, run: Any, key: Any) -> Any:
+    return scratch.factors[run, key] if scratch.factors.shape[1] > 0 else 1.0
 
 
 @shared
-def _stream(crowd: AudienceScratch, arm: Any, key: Any) -> Any:
-    """Where the rewards of an arm for a key come from; key 0 has those of a bandit without keys."""
-    return crowd.stream[arm] if key == 0 else fold(crowd.stream[arm], np.uint64(key))
+def _stream(scratch: AudienceScratch, arm: Any, key: Any) -> Any:
+    """The random stream of an arm's rewards for a key; key 0 has those of a bandit without keys."""
+    return scratch.stream[arm] if key == 0 else fold(scratch.stream[arm], np.uint64(key))
 
 
 def play_audience(
     params: Any,
     fresh: Any,
     work: Any,
-    crowd: Any,
+    scratch: Any,
     world: Any,
     bandits: Any,
     events: Any,
@@ -129,12 +128,12 @@ def play_audience(
     outcome: Any,
     stop: Any,
 ) -> None:
-    """Play runs first, first + 1, ... as `engines.loop.play` does, with a key in every round."""
-    pulls, draw, exposure = crowd.pulls, crowd.draw, crowd.exposure
+    """Play runs first, first + 1, ... as `_engines.loop.play` does, with a key in every round."""
+    pulls, draw, exposure = scratch.pulls, scratch.draw, scratch.exposure
     for r in range(bandits.models.shape[0]):
         models, constants = bandits.models[r], bandits.constants[r]
-        come = crowd.arrivals[min(r, crowd.arrivals.shape[0] - 1)]
-        begin(crowd, fold(keys.noise, np.uint64(first + r)))
+        come = scratch.arrivals[min(r, scratch.arrivals.shape[0] - 1)]
+        begin(scratch, fold(keys.noise, np.uint64(first + r)))
         start(draw, fold(keys.draw, np.uint64(first + r)))
         restart(fresh, work)
         set_truth(params, work, models, constants)
@@ -158,16 +157,16 @@ def play_audience(
                     return
                 pull = pull_for_policy(work, pulls, arm)
                 pulled(params, work, arm)
-                mean = _factor(crowd, r, key) * _mean(world, models, constants, exposure, arm)
-                stream = _stream(crowd, arm, key)
+                mean = _factor(scratch, r, key) * _mean(world, models, constants, exposure, arm)
+                stream = _stream(scratch, arm, key)
                 n = np.int64(exposure.counts[key, arm]) + 1
                 expose(exposure, arm)
                 pulls[arm] += 1
-                _collect(crowd, mean)
+                _collect(scratch, mean)
                 update(params, work, arm, pull, reward_of(world, mean, stream, step_of(stream), n))
-            collected = crowd.sums[0] + crowd.sums[1]
+            collected = scratch.sums[0] + scratch.sums[1]
             outcome.regret[r, c] = baseline.optimal[row, c] - collected
-        outcome.total_reward[r] = crowd.sums[0] + crowd.sums[1]
+        outcome.total_reward[r] = scratch.sums[0] + scratch.sums[1]
         outcome.adversarial_regret[r] = math.nan
         for i in range(pulls.size):
             outcome.pulls[r, i] = pulls[i]
@@ -177,24 +176,24 @@ def play_audience_baseline(
     params: Any,
     fresh: Any,
     work: Any,
-    crowd: Any,
+    scratch: Any,
     world: Any,
     bandits: Any,
     events: Any,
     checkpoints: Any,
     baseline: Any,
 ) -> None:
-    """What pi_max expects to collect by each checkpoint: each key's highest next mean.
+    """The reward that pi_max expects to collect by each checkpoint: each key's highest next mean.
 
-    That is optimal (Lemma 2.1 applied to every key, and to its every window) unless arms close or
-    exposures have a half-life, and greedy then. No single arm can be compared with: adversarial
-    regret has no meaning here.
+    That is optimal (Lemma 2.1 applied to every key, and to each of its windows) unless arms close
+    or exposures have a half-life; then it is greedy. There is no single arm to compare with:
+    adversarial regret has no meaning here.
     """
-    exposure, draw = crowd.exposure, crowd.draw
+    exposure, draw = scratch.exposure, scratch.draw
     for r in range(bandits.models.shape[0]):
         models, constants = bandits.models[r], bandits.constants[r]
-        come = crowd.arrivals[min(r, crowd.arrivals.shape[0] - 1)]
-        begin(crowd, np.uint64(0))
+        come = scratch.arrivals[min(r, scratch.arrivals.shape[0] - 1)]
+        begin(scratch, np.uint64(0))
         restart(fresh, work)
         set_truth(params, work, models, constants)
         t = past = 0
@@ -209,6 +208,6 @@ def play_audience_baseline(
                 pulled(params, work, arm)
                 mean = _mean(world, models, constants, exposure, arm)
                 expose(exposure, arm)
-                _collect(crowd, _factor(crowd, r, key) * mean)
-            baseline.optimal[r, c] = crowd.sums[0] + crowd.sums[1]
+                _collect(scratch, _factor(scratch, r, key) * mean)
+            baseline.optimal[r, c] = scratch.sums[0] + scratch.sums[1]
             baseline.single[r, c] = math.nan

@@ -1,11 +1,11 @@
-"""What the regret is measured against: the expected rewards of pi_max and of the best single arm.
+"""The baseline of the regret: the expected rewards of pi_max and of the best single arm.
 
-Where arms come and go, pi_max is greedy among those that are open: the highest next mean, the first
-arm in a tie. That is no longer optimal, which of several arms that tie is taken matters later, and
-no single arm can be played throughout.
+Where arms come and go, pi_max is greedy among the open arms: the highest next mean, the first
+arm in a tie. That is no longer optimal, since the choice among tied arms matters later, and no
+single arm can be played throughout.
 
-They do not depend on the policy that is played, and working them out takes a good part of the time
-of a fast policy; so they are cached for the next policy on the same runs.
+Baselines do not depend on the policy that is played, and computing them takes a good part of the
+time of a fast policy; so they are cached for the next policy on the same runs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def play_baseline(
     checkpoints: Any,
     baseline: Any,
 ) -> None:
-    """What pi_max and the best single arm expect to collect by each checkpoint, for each run.
+    """Write the expected rewards of pi_max and of the best single arm, [run, checkpoint].
 
     `params`, `fresh` and `work` are the oracle policy's, as in `loop.play`.
     """

@@ -1,8 +1,7 @@
-"""Many machines: chunks of runs through joblib, to a Dask or Ray cluster by name.
+"""Many machines: chunks of runs through joblib, on a Dask or Ray cluster.
 
 A chunk is a pure function of the experiment, the seed and its range of runs. So a chunk whose
-worker is lost is simply run again somewhere else, and the result has the same bits as that of one
-machine.
+worker is lost is run again elsewhere, and the result has the same bits as that of one machine.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from rotting._engines.plan import Request, empty_outcome, prepare
 from rotting._progress import Progress
 
 BACKENDS = ("threads", "dask", "ray")
-_DECISIONS_A_CHUNK = 30_000_000  # about a second: little to repeat, and worth sending
+_DECISIONS_A_CHUNK = 30_000_000  # about a second: cheap to repeat, and worth sending
 
 
 def play_part(request: Request) -> Outcome:
-    """One chunk, on whatever machine."""
+    """One chunk, on any machine."""
     outcome = empty_outcome(request.runs, request.checkpoints.size, request.scenario.arm_count)
     cpu.simulate(prepare(request), outcome, 1, lambda done, total: None)
     return outcome
@@ -32,14 +31,13 @@ def play_part(request: Request) -> Outcome:
 def simulate(
     request: Request, outcome: Outcome, backend: str, address: str | None, progress: Progress
 ) -> None:
-    """Play all runs of a request on a cluster."""
     runs, horizon = request.runs, request.scenario.horizon
     with _cluster(backend, address) as workers:
         size = max(1, min(_DECISIONS_A_CHUNK // horizon, -(-runs // (4 * workers))))
         parts = [(start, min(start + size, runs)) for start in range(0, runs, size)]
         from joblib import Parallel, delayed
 
-        # Dask gives chunks back as they are done, which Ray's joblib cannot
+        # Dask returns chunks as they finish, which Ray's joblib cannot do
         way = {"return_as": "generator"} if backend == "dask" else {}
         found = Parallel(n_jobs=-1, batch_size=1, **way)(
             delayed(play_part)(
@@ -55,7 +53,7 @@ def simulate(
 
 @contextlib.contextmanager
 def _cluster(backend: str, address: str | None) -> Iterator[int]:
-    """Connect to a cluster, or start one on this machine; gives how many workers it has."""
+    """Connect to a cluster, or start one on this machine; yields its number of workers."""
     try:
         import joblib
     except ImportError:

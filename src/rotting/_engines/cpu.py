@@ -14,11 +14,11 @@ from rotting._engines.plan import CHUNK_TABLES, MOST_DECISIONS, Plan, loops_of, 
 from rotting._progress import Progress
 
 _DECISIONS_A_CHUNK = MOST_DECISIONS  # small enough for smooth progress
-_CHUNKS_A_THREAD = 4  # at least, so that threads end at about the same time
+_CHUNKS_A_THREAD = 4  # the least number, so that threads end at about the same time
 
 
 def compiled_loops(plan: Plan) -> tuple[Any, Any]:
-    """The loops that play a plan and its baseline; they are compiled when first called."""
+    """The loops that play a plan and its baseline; compiled at their first call."""
     layout = "" if isinstance(plan.events, NoEvents) else "arms come and go"
     play, play_baseline = loops_of(plan)
     loop = compiled(play, plan.params, plan.fresh, layout)
@@ -32,7 +32,6 @@ def must_compile(plan: Plan) -> bool:
 
 
 def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> None:
-    """Play all runs of a plan on a number of threads."""
     runs = plan.request.runs
     loop, baseline_loop = compiled_loops(plan)
     stop = np.zeros(1, dtype=np.int64)
@@ -46,15 +45,15 @@ def simulate(plan: Plan, outcome: Outcome, threads: int, progress: Progress) -> 
 
     if not (loop.signatures and baseline_loop.signatures):
         with first_call(plan.params):
-            chunk(0, 0)  # compiles, or loads what was compiled before; threads would do it twice
+            chunk(0, 0)  # compiles, or loads from the cache; threads would do it twice
     parts = iter((first, min(first + size, runs)) for first in range(0, runs, size))
     done = 0
     waiting: set[Future[int]] = set()
-    # other types of the same params are compiled by the threads: seldom, but it may fail too
+    # params of other types are compiled in the threads: rare, and it may fail too
     with explained(plan.params), ThreadPoolExecutor(max_workers=threads) as pool:
         try:
             while done < runs:
-                # queue a few chunks ahead of the threads: they stay busy, and Ctrl-C waits for few
+                # queue a few chunks ahead: threads stay busy, and Ctrl-C waits for few chunks
                 for part in itertools.islice(parts, 3 * threads - len(waiting)):
                     waiting.add(pool.submit(chunk, *part))
                 finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)

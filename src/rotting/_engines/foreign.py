@@ -1,4 +1,4 @@
-"""Playing a user's own online object in a simulation, at Python speed."""
+"""A user's own online object as a policy of a simulation, at Python speed."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from rotting.policies.parts.exposures import present_key
 
 
 class Foreign:
-    """The params of a user's object: makes and holds the object that plays the present run."""
+    """The params of a user's object: makes and holds the object that plays the current run."""
 
-    def __init__(self, original: Any, arms: int, asks: bool) -> None:
+    def __init__(self, original: Any, arms: int, keyed: bool) -> None:
         self.original = original
-        self.asks = asks  # whether it is told whose decision it is
+        self.keyed = keyed  # whether `select` gets the key of the decision
         self.arms = arms
         self.player: Any = None
         self.numbers: dict[Any, int] = {}
         self.decision: Any = None
 
     def begin(self, draw: Any) -> None:
-        """Make a fresh object for a run: a copy, or the result of the user's function of a seed."""
+        """Make a new object for a run: a copy, or the result of the user's function of a seed."""
         if not _makes_players(self.original):
             self.player = copy.deepcopy(self.original)
         else:
             self.player = self.original(int(draw[0]))
             _check(self.player, self.arms)
         core: Any = getattr(self.player, "core", None)
-        if hasattr(core, "redraw"):  # one of ours: each run has random numbers of its own
+        if hasattr(core, "redraw"):  # a player of this library: each run has its own random numbers
             core.redraw(draw)
         self.numbers = {label: n for n, label in enumerate(_labels(self.player, self.arms))}
 
 
 class Nothing(NamedTuple):
-    """The state: the object keeps its own."""
+    """The empty state: the object keeps its own."""
 
 
 class Visited(NamedTuple):
@@ -52,7 +52,7 @@ class Visited(NamedTuple):
 def wrap(player: Any, scenario: Scenario) -> tuple[Foreign, Nothing | Visited]:
     """Check a user's object, or function that makes one, and make it playable.
 
-    In an audience its `select(key)` is told whose decision it is.
+    In an audience `select(key)` gets the key of the decision.
     """
     if isinstance(player, type) and issubclass(player, Policy):
         raise ValueError(f"policy must be an instance, as {player.__name__}(...), got the class")
@@ -69,9 +69,10 @@ def _makes_players(thing: Any) -> bool:
 
 
 def generator_of(player: Any) -> str | None:
-    """The attribute of a user's object that draws random numbers, which copies would repeat.
+    """The name of a user's object's random generator, whose draws copies would repeat.
 
-    None of a function that makes objects, and of a player of ours, which gets draws for each run.
+    None for a function that makes objects, and for a player of this library, which gets draws per
+    run.
     """
     if isinstance(player, Policy) or _makes_players(player):
         return None
@@ -95,20 +96,20 @@ def _check(player: Any, arms: int) -> None:
 
 
 def _labels(player: Any, arms: int) -> tuple[Any, ...]:
-    """The labels a player has for its arms; numbers unless it says otherwise."""
+    """The player's labels of its arms; numbers if it has none."""
     labels = getattr(player, "arms", None)
     return tuple(labels) if isinstance(labels, (list, tuple)) else tuple(range(arms))
 
 
-def _forget(params: Foreign, state: Any, models: Any, constants: Any) -> None:
-    """A run begins: its first decision makes a fresh object."""
+def _drop_player(params: Foreign, state: Any, models: Any, constants: Any) -> None:
+    """At the start of a run: its first decision makes a new object."""
     params.player = None
 
 
 def _choose(params: Foreign, state: Any, draw: Any) -> int:
     if params.player is None:
         params.begin(draw)
-    if params.asks:
+    if params.keyed:
         params.decision = params.player.select(int(present_key(state.arms.exposure)))
     else:
         params.decision = params.player.select()
@@ -126,11 +127,11 @@ def _update(params: Foreign, state: Any, arm: int, pull: int, reward: float) -> 
 
 
 def _pulled(params: Foreign, state: Any, arm: int) -> None:
-    """The object has counted its own pull; in an audience the key's is counted here."""
-    if params.asks:
+    """In an audience, count the key's pull; without one the object has counted its own."""
+    if params.keyed:
         count_pull(params, state, arm)
 
 
 KINDS[Foreign] = Verbs(
-    Foreign, Nothing, lambda *_: Nothing(), _choose, _update, _pulled, set_truth=_forget
+    Foreign, Nothing, lambda *_: Nothing(), _choose, _update, _pulled, set_truth=_drop_player
 )

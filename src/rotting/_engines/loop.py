@@ -4,10 +4,11 @@ The `reference` engine calls `play` as plain Python; the `cpu` engine compiles t
 That is why both give the same bits.
 
 The expected reward collected so far depends on the pull counts alone (Observation 2 of the paper's
-Appendix C.1), so it is read off the cumulative sums at the checkpoints; no rounding piles up.
+Appendix C.1), so it is looked up in the cumulative sums at the checkpoints, and rounding errors do
+not accumulate.
 
-Arms may open and close while a run is played (`Events`). Where none does, the loops are given
-`NoEvents`, a type of its own: these calls then compile to nothing.
+Arms may open and close during a run (`Events`). Where none does, the loops get `NoEvents`, a type
+of its own: these calls then compile to nothing.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ class NoEvents(NamedTuple):
 
 
 class Events(NamedTuple):
-    """Who is open from which round on."""
+    """The open arms from each round on."""
 
-    rounds: IntArray  # rising, the first is 1; a sentinel that no run reaches is last
+    rounds: IntArray  # rising, from 1; the last is a sentinel that no run reaches
     flags: IntArray  # [event, arm]: 1 if the arm is open from then on
 
 
 def events_of(scenario: Scenario) -> Events | NoEvents:
-    """What happens in every run of a scenario."""
+    """The openings and closures in every run of a scenario."""
     if not scenario.closes:
         return NoEvents()
     rounds, flags = scenario.changes()
@@ -54,7 +55,7 @@ def events_of(scenario: Scenario) -> Events | NoEvents:
 
 @by_type("events")
 def happen(events: Any, past: Any, t: Any, params: Any, state: Any) -> Any:
-    """Tell the policy who is open from round t on, if that changes; gives the events so far."""
+    """Set the policy's open arms if they change in round t; returns the number of past events."""
     return past
 
 
@@ -68,7 +69,7 @@ def _(events: Any, past: Any, t: Any, params: Any, state: Any) -> Any:
 
 @by_type("events")
 def may_pull(events: Any, past: Any, arm: Any) -> Any:
-    """Whether an arm is open after so many events."""
+    """Whether an arm is open after `past` events."""
     return True
 
 
@@ -78,7 +79,10 @@ def _(events: Any, past: Any, arm: Any) -> Any:
 
 
 class Scratch(NamedTuple):
-    """Arrays that the loops work in. Compiled, they allocate nothing: no reference counting."""
+    """Working arrays of the loops.
+
+    Compiled loops allocate nothing, which saves reference counting.
+    """
 
     key: random.Draw  # of each arm's reward stream
     step: random.Draw  # the same; making it from the key for each draw is no faster
@@ -88,7 +92,6 @@ class Scratch(NamedTuple):
 
     @classmethod
     def empty(cls, arms: int) -> Scratch:
-        """Arrays for that many arms."""
         return cls(
             np.zeros(arms, dtype=np.uint64),
             np.zeros(arms, dtype=np.uint64),
@@ -136,7 +139,7 @@ def expected_single(world: Any, models: Any, constants: Any, pulls: Any) -> Any:
 def open_streams(
     scratch: Any, world: Any, models: Any, constants: Any, keys: Any, run: Any
 ) -> None:
-    """No arm pulled yet, the streams of a run at their start, and each arm's first reward."""
+    """Reset pulls, start the streams of a run, and draw each arm's first reward."""
     run_key = fold(keys.noise, run)
     start(scratch.draw, fold(keys.draw, run))
     for i in range(scratch.pulls.size):
@@ -181,12 +184,12 @@ def play(
 ) -> None:
     """Play runs first, first + 1, ... with one policy and write their outcome.
 
-    `work` is the policy's state and `fresh` what it starts from (see `restart`). `baseline`, what
-    the regret is measured against, has a row per run, or one row if all runs share a bandit.
-    `events` says when arms open and close. A set `stop[0]` ends the work early.
+    `work` is the policy's state and `fresh` its initial value (see `restart`). `baseline`, the
+    reward that the regret is measured against, has a row per run, or one row if all runs share a
+    bandit. `events` has the openings of arms. A set `stop[0]` ends the work early.
 
-    The next reward of every arm is drawn ahead (prefetched): it does not depend on what is decided,
-    so that the processor can draw it and decide in parallel.
+    The next reward of every arm is drawn ahead (prefetched): it does not depend on decisions, so
+    the processor can draw it and decide in parallel.
     """
     key, step, ahead = scratch.key, scratch.step, scratch.ahead
     pulls, draw = scratch.pulls, scratch.draw

@@ -1,4 +1,4 @@
-"""How much memory an experiment needs, and how much this machine has left.
+"""The memory that an experiment needs, and the memory left on this machine.
 
 Results, tables of means and counts by key have known shapes: `check` refuses an experiment that
 does not fit before any work is done. The size of a policy's state is known once it is prepared:
@@ -23,9 +23,9 @@ from rotting.kernel.state import values
 
 DEVICE_ROUNDS = 2**31 - 1  # a GPU counts in 32 bits
 _TRIFLE = 1 << 24  # bytes; less always fits, and reading the system's figures would take longer
-_SHOWN, _LEFT = 4, 4  # bytes: counts by key and key numbers, and what is left of counts, in 32 bits
-_DRAWN = 4  # arrays of numbers, one a round, from which a run's arrivals are made
-_PER_RUN = 2  # numbers of a run that are neither at a checkpoint nor of an arm
+_SHOWN, _LEFT = 4, 4  # bytes of a count by key or a key number, and of a faded count: 32 bits
+_DRAWN = 4  # temporary arrays, one number a round, of a run's arrivals
+_PER_RUN = 2  # numbers of a run that belong neither to a checkpoint nor to an arm
 
 
 _PROC = Path("/proc")
@@ -56,7 +56,7 @@ def check(
 
     `checkpoints` is their number, or the rounds. The results of all policies are kept, so they
     count together. `summed_up`: standard errors will be computed, which need as much as one more
-    result. The ValueError says what needs how much and what to change.
+    result. The ValueError says which part needs how much and what to change.
     """
     runs = _checks.integer("runs", runs, 1, _checks.EXACT)
     kept = checkpoint_count(checkpoints, scenario.horizon)
@@ -70,29 +70,29 @@ def check(
 
 
 def check_plan(plan: Plan, threads: int) -> None:
-    """Refuse a prepared policy whose state does not fit, with its results; tables are made."""
+    """Refuse a prepared policy whose state and results do not fit; its tables exist already."""
     runs, kept = plan.request.runs, plan.request.checkpoints.size
     results = result_bytes(runs, kept, plan.scenario.arm_count)
     state = sum(array.nbytes for array in values(plan.fresh))
-    # the state as it begins, and twice the same in every thread (`state_block.StateBlock`)
+    # the initial state, and two copies in every thread (`state_block.StateBlock`)
     taken = Sizes(results, 0, (1 + 2 * threads) * state)
     _fit(taken, 1, plan.scenario, runs, kept)
 
 
 def checkpoint_count(checkpoints: Any, horizon: int) -> int:
-    """How many rounds the regret is kept at; the rounds themselves are not made."""
+    """The number of rounds at which the regret is recorded; the rounds themselves are not made."""
     if np.ndim(checkpoints) == 0:
         return min(_checks.integer("checkpoints", checkpoints, least=1), horizon)
     return int(np.size(checkpoints))
 
 
 def result_bytes(runs: int, checkpoints: int, arms: int) -> int:
-    """The arrays of a `Result`."""
+    """The bytes of a `Result`'s arrays."""
     return runs * (checkpoints + arms + _PER_RUN) * NUMBER
 
 
 def table_bytes(scenario: Scenario, runs: int, threads: int) -> int:
-    """Tables of means and sums when they are made, of a changing sigma, and of who is open when."""
+    """The peak bytes of tables: means and sums, a changing sigma, and open arms by event."""
     noise, row = scenario.noise, scenario.horizon * NUMBER
     changing = row if isinstance(noise, Gaussian) and callable(noise.sigma) else 0
     models = scenario.model_count
@@ -102,33 +102,33 @@ def table_bytes(scenario: Scenario, runs: int, threads: int) -> int:
     else:
         threads = 1
     events = (2 * len(scenario.openings or ()) + 1) * scenario.arm_count * NUMBER
-    # sums are made unpadded, then padded; the means of one model need pull numbers and a check
+    # sums are made unpadded, then padded; the means of one model need pull numbers and checks
     return threads * row * max(3 * models, models + 3) + changing + events
 
 
 def audience_bytes(scenario: Scenario, runs: int, threads: int) -> int:
-    """What every key was shown: really, to pi_max and to the policy; and who comes, with factors.
+    """The bytes of exposure counts (true, pi_max's and the policy's), arrivals and factors.
 
-    Policies and pi_max have their counts as they begin, and twice in every thread
-    (`state_block.StateBlock`), one of them at a time. Every policy is taken to count by key.
+    Policies and pi_max, one of them at a time, have their initial counts and two copies in every
+    thread (`state_block.StateBlock`). Every policy is assumed to count by key.
     """
     audience = scenario.crowd
     if audience is None:
         return 0
     a_key = scenario.arm_count * _SHOWN
     if audience.rest is not None:
-        a_key += scenario.arm_count * _LEFT + NUMBER  # and when the key was met last
+        a_key += scenario.arm_count * _LEFT + NUMBER  # and the time of the key's last decision
     counts = (2 + 3 * threads) * audience.keys * a_key
     together = min(runs, scenario.runs_a_chunk(max(1, CHUNK_TABLES // threads)))
     factors = 0 if audience.factors is None else together * audience.keys * NUMBER
-    chances = 0 if audience.scheduled else audience.keys * NUMBER  # summed up, of Zipf's law
+    chances = 0 if audience.scheduled else audience.keys * NUMBER  # cumulative, for Zipf's law
     arrivals = min(runs * scenario.horizon, max(scenario.horizon, MOST_DECISIONS)) * _SHOWN
     # a run's arrivals are made of random numbers in 64 bits
     return counts + threads * (factors + chances + arrivals + _DRAWN * scenario.horizon * NUMBER)
 
 
 def _fit(sizes: Sizes, policies: int, scenario: Scenario, runs: int, checkpoints: int) -> None:
-    """Refuse sizes that are more than what is left; ValueError names the largest of them."""
+    """Refuse sizes that exceed the memory left; the ValueError names the largest of them."""
     left = None if sum(sizes) < _TRIFLE else available()
     if left is None or sum(sizes) <= left:
         return
@@ -165,22 +165,22 @@ def _fit(sizes: Sizes, policies: int, scenario: Scenario, runs: int, checkpoints
     )
 
 
-# ------------------------------------------------------------ what is left
+# ------------------------------------------------------------ memory left
 
 
 def available(proc: Path = _PROC, cgroup: Path = _CGROUP) -> int | None:
-    """Bytes that this process may still take, as far as the operating system says; else None.
+    """Bytes that this process may still allocate, if the operating system says; else None.
 
-    The least of what the machine has left, what the limits of the control groups that the process
-    is in leave (containers), and what `ulimit -v` leaves. Where the system does not say how much
-    is left, all of its memory counts.
+    The least of the machine's available memory, the limits of the process's control groups
+    (containers), and that of `ulimit -v`. Where the system does not say how much is available, all
+    of its memory counts.
     """
     known = [_of_machine(proc), *_of_groups(proc, cgroup), _of_limit(proc)]
     return min((size for size in known if size is not None), default=None)
 
 
 def shown(size: int) -> str:
-    """A number of bytes as people read it.
+    """A number of bytes in GiB, for people.
 
     >>> shown(24_000_000_000), shown(3 << 20)
     ('22.4 GiB', '0.00293 GiB')
@@ -193,13 +193,13 @@ def _of_machine(proc: Path) -> int | None:
     for line in _lines(proc / "meminfo"):
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
-    with contextlib.suppress(AttributeError, OSError, ValueError):  # names that not all know
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # not on every system
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None
 
 
 def _of_groups(proc: Path, cgroup: Path) -> list[int]:
-    """What every control group from the process's own up to the root leaves of its limit.
+    """The bytes left in every control group from the process's own up to the root.
 
     Version 2 has one tree, version 1 a tree of memory groups; a container sees its own group at
     the root, whatever the path says.
@@ -219,7 +219,7 @@ def _of_groups(proc: Path, cgroup: Path) -> list[int]:
         for folder in (inside, *inside.parents):
             most, now = (_number(tree / folder / name) for name in (limit, used))
             if most is not None and now is not None:
-                # pages of files that were read count as used, but are given up when needed
+                # cached pages of files count as used, but are freed when needed
                 cached = _entry(tree / folder / "memory.stat", "inactive_file")
                 found.append(max(0, most - now + cached))
     return found
@@ -246,13 +246,13 @@ def _lines(path: Path) -> list[str]:
 
 
 def _number(path: Path) -> int | None:
-    """The number that a file holds; None if there is no such file, or if it says "max"."""
+    """The number in a file; None if there is no such file, or if it says "max"."""
     lines = _lines(path)
     return int(lines[0]) if lines and lines[0].isdigit() else None
 
 
 def _entry(path: Path, name: str) -> int:
-    """The number behind a name in a file; 0 if it is not there."""
+    """The number behind a name in a file; 0 if there is none."""
     for line in _lines(path):
         words = line.split()
         if len(words) > 1 and words[0] == name and words[1].isdigit():

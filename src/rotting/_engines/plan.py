@@ -37,8 +37,8 @@ from rotting.policies._oracle import Oracle
 from rotting.policies.parts.exposures import with_key_counts
 from rotting.policies.parts.openings import closable
 
-CHUNK_TABLES = 1 << 28  # bytes of tables and factors that a chunk may have of its runs' own
-MOST_DECISIONS = 2_000_000  # a chunk of several runs: some 50 ms, no overhead to speak of
+CHUNK_TABLES = 1 << 28  # the most bytes of tables and factors that belong to a chunk's own runs
+MOST_DECISIONS = 2_000_000  # a chunk of several runs: some 50 ms, with negligible overhead
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Request:
 
     @property
     def name(self) -> str:
-        """The policy's name, on which its noise depends as well.
+        """The policy's name, which keys its noise as well.
 
         The label, not the repr: a parameter added to a policy later leaves its noise as it was.
         """
@@ -79,11 +79,10 @@ class Plan:
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario."""
         return self.request.scenario
 
     def chunk(self, first: int, last: int) -> tuple[World, Bandits]:
-        """Tables and bandits of rows first..last-1; of no rows, tables of the right types."""
+        """Tables and bandits of rows first..last-1; for no rows, tables of the right types."""
         start = self.request.first_run + first
         if self.world is not None:
             found = self.scenario.bandits(self.request.seed, start, start + last - first)
@@ -122,9 +121,9 @@ def prepare(request: Request) -> Plan:
         audience = scenario.crowd
         oracle_fresh = with_key_counts(oracle_fresh, audience.keys, audience.rest)
         if counts_by_key(policy, fresh):
-            # pi_max is told how arms recover, too; others count as they are made to
-            told = isinstance(policy, Oracle)
-            rest = audience.rest if told else getattr(policy, "rest", None)
+            # pi_max uses the audience's true rest, other policies their own parameter
+            oracle_played = isinstance(policy, Oracle)
+            rest = audience.rest if oracle_played else getattr(policy, "rest", None)
             fresh = with_key_counts(fresh, audience.keys, rest)
     return Plan(
         request=request,
@@ -161,7 +160,7 @@ def check_audience(policy: Any) -> None:
 
 
 def counts_by_key(policy: Any, fresh: Any) -> bool:
-    """Whether a policy's state is to count by key."""
+    """Whether a policy's state counts by key."""
     if isinstance(policy, Policy):
         return policy.counts_by_key
     return isinstance(fresh, foreign.Visited)
@@ -177,8 +176,7 @@ def loops_of(plan: Plan) -> tuple[Callable[..., None], Callable[..., None]]:
 def stream_keys(seed: int, noise: str, policy: str) -> Keys:
     """Keys of the reward noise and of a policy's own draws.
 
-    Independent noise depends on what the policy is called and its parameters, common noise on the
-    seed alone.
+    Independent noise depends on the policy's name and parameters, common noise on the seed alone.
     """
     key = random.seed_word(seed)
     if noise == "independent":
@@ -190,7 +188,6 @@ def stream_keys(seed: int, noise: str, policy: str) -> Keys:
 
 
 def empty_outcome(runs: int, checkpoints: int, arms: int) -> Outcome:
-    """Arrays for the outcome of that many runs."""
     pulls = np.empty((runs, arms), dtype=np.int64)
     return Outcome(np.empty((runs, checkpoints)), pulls, np.empty(runs), np.empty(runs))
 
@@ -214,10 +211,11 @@ def run_chunk(
 ) -> Any:
     """Play rows first..last-1 of the outcome with the given forms of the loops (`loops_of`).
 
-    `clear_all` starts every run from cleared arrays, also those that a policy need not have
-    cleared (`state.Uncleared`). Returns the policy's state at the end of the last of the runs.
+    `clear_all` starts every run from cleared arrays, also those that a policy need not have cleared
+    (`state.Uncleared`). Returns the policy's state at the end of the last run.
 
-    A pure function of the plan and the range: chunks may run anywhere, in any order, again.
+    A pure function of the plan and the range: chunks may run anywhere, in any order, and
+    repeatedly.
     """
     world, bandits = plan.chunk(first, last)
     key = plan.baseline_key(first, last)
@@ -226,7 +224,7 @@ def run_chunk(
         start, end = (0, 1) if plan.scenario.repeats else (first, last)
         played = plan.chunk(0, 1)[1] if plan.scenario.repeats else bandits
         baseline = _baseline(loops[1], plan, world, played, scratch_of(plan, start, end))
-        if baseline.optimal.size and plan.world is not None:  # drawn arms may be drawn otherwise
+        if baseline.optimal.size and plan.world is not None:  # a drawing function may change
             BASELINES.keep(key, baseline)
     rows = Outcome(*(array[first:last] for array in outcome))  # type: ignore[arg-type]
     image, work = state_block_of(plan.fresh, clear_all)
@@ -250,7 +248,7 @@ def run_chunk(
 
 
 def scratch_of(plan: Plan, first: int, last: int) -> Scratch | AudienceScratch:
-    """Arrays for the loops that play rows first..last-1: who comes when is among them."""
+    """Working arrays, with the arrivals of keys, for the loops that play rows first..last-1."""
     if plan.scenario.crowd is None:
         scratch: Scratch = state_block_of(Scratch.empty(plan.scenario.arm_count))[1]
         return scratch
@@ -265,7 +263,7 @@ def _baseline(
     bandits: Bandits,
     scratch: Scratch | AudienceScratch,
 ) -> Baseline:
-    """What pi_max, greedy where arms come and go, and the best single arm expect on these."""
+    """The baseline of these bandits."""
     shape = (bandits.models.shape[0], plan.request.checkpoints.size)
     baseline = Baseline(np.empty(shape), np.empty(shape))
     image, work = state_block_of(plan.oracle_fresh)
@@ -286,10 +284,10 @@ def _baseline(
 
 
 def with_tables(params: Any, world: World) -> Any:
-    """The params with a chunk's tables, where they are pi_max's or hold pi_max's."""
+    """The params with a chunk's tables, where they are pi_max's or hold those of pi_max."""
     if not is_part(params) or Oracle.verbs.params not in kinds(params):
         return params
     if type(params) is Oracle.verbs.params:
-        told: Any = params
-        return told._replace(means=world.means)
+        oracle: Any = params
+        return oracle._replace(means=world.means)
     return type(params)(*(with_tables(x, world) if is_part(x) else x for x in params))

@@ -1,4 +1,4 @@
-"""The readable engine: the same loops in plain Python, run by run. Slow, and trusted."""
+"""The readable engine: the same loops in plain Python. Slow, and the reference for others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rotting._progress import Progress
 
 
 def simulate(plan: Plan, outcome: Outcome, progress: Progress) -> None:
-    """Play all runs of a plan, one after the other."""
+    """Play all runs of a plan, in order."""
     stop = np.zeros(1, dtype=np.int64)
     for run in range(plan.request.runs):
         run_chunk(loops_of(plan), plan, run, run + 1, outcome, stop, clear_all=True)

@@ -1,9 +1,9 @@
-"""The loops that play a policy on what was logged: `engines.audience_loop` with a tape.
+"""The loops that play a policy on logged rewards: `_engines.audience_loop` with a tape.
 
-`play_tape` takes the reward of the n-th showing from a tape. Where that has none, one is drawn
-around a curve, so that the policy goes on learning, and the curve's mean is what is collected.
-`follow_rows` goes through the rows in the order of time and lets the policy learn from those in
-which it would have shown what was shown.
+`play_tape` takes the reward of the n-th showing from a tape. Where the tape has none, a reward is
+drawn around a curve, so that the policy continues to learn, and the curve's mean counts.
+`follow_rows` goes through the rows in the order of time and lets the policy learn from those that
+show its own choice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rotting.kernel.compilable import seldom, shared
 from rotting.kernel.verbs import choose, pulled, update
 from rotting.policies.parts.exposures import Exposures, clear, expose, no_exposures, turn_to
 
-Places = npt.NDArray[np.int32]  # half the memory: with many keys, that is what takes time
+Places = npt.NDArray[np.int32]  # half the memory, whose size is the cost with many keys
 EACH, POOLED = 0, 1  # a tape for each key and arm, or one of all keys for each arm and exposure
 
 fold = random.fold
@@ -36,17 +36,17 @@ word = random.word
 class Tape(NamedTuple):
     """Logged rewards by place: [key, arm] of an `EACH` tape, [arm, exposure - 1] if `POOLED`.
 
-    Beyond it, means come from `curve`, and lie between `floor` and `ceiling`, whose second place is
-    exposure - 1 if `POOLED`, else the number of showings that were logged before.
+    Unlogged rewards use `curve`; their means lie between `floor` and `ceiling`. The second index of
+    `ceiling` is exposure - 1 if `POOLED`, else the number of showings logged before.
     """
 
     kind: int
-    first: Places  # where the rewards of a place begin
-    many: Places  # how many there are; of exposures up to the last that was logged, if `EACH`
-    least: int  # so many a place of a `POOLED` tape must have to count
-    rewards: FloatArray  # NaN where it is not known
+    first: Places  # the index of the first reward of a place
+    many: Places  # the number of its rewards; if `EACH`, up to the last exposure logged
+    least: int  # the rewards that a place of a `POOLED` tape needs to count
+    rewards: FloatArray  # NaN where unknown
     means: FloatArray  # of each place of a `POOLED` tape
-    curve: FloatArray  # [arm, exposure - 1]; the last is carried on
+    curve: FloatArray  # [arm, exposure - 1]; the last mean also holds beyond
     ceiling: FloatArray
     floor: float
     sigma: float  # of rewards around the curve; zeros and ones if negative
@@ -57,14 +57,13 @@ class Tape(NamedTuple):
 class Room(NamedTuple):
     """Arrays that the loops work in."""
 
-    exposure: Exposures  # what each key was shown
-    pulls: IntArray  # of each arm, by everybody
+    exposure: Exposures  # the showings to each key
+    pulls: IntArray  # of each arm, over all keys
     stream: random.Draw  # of each arm's rewards
     draw: random.Draw  # the policy's own random numbers
 
     @classmethod
     def empty(cls, keys: int, arms: int) -> Room:
-        """Arrays for these numbers of keys and arms."""
         shown = no_exposures(keys, arms)
         assert isinstance(shown, Exposures)
         return cls(
@@ -76,17 +75,16 @@ class Room(NamedTuple):
 
 
 class Played(NamedTuple):
-    """The outcome of each run; sums are of all its decisions."""
+    """The outcome of each run; sums are over all its decisions."""
 
     total: FloatArray  # the rewards of an `EACH` tape, else means
-    low: FloatArray  # the same with the lowest means that those which are missing can have
-    high: FloatArray
-    answered: IntArray  # how many decisions the tape had a reward for
+    low: FloatArray  # the same with the lowest possible means of unlogged rewards
+    high: FloatArray  # the same with the highest
+    answered: IntArray  # the number of decisions with a reward on the tape
     pulls: IntArray  # [run, arm]
 
     @classmethod
     def empty(cls, runs: int, arms: int) -> Played:
-        """Arrays for a number of runs."""
         return cls(
             np.zeros(runs),
             np.zeros(runs),
@@ -99,7 +97,7 @@ class Played(NamedTuple):
 @shared
 @seldom
 def begin(room: Any, run: Any, draws: Any) -> None:
-    """Nobody was shown anything; keys of the run's rewards and of the policy's draws."""
+    """Reset exposures, and start the streams of the run's rewards and of the policy's draws."""
     clear(room.exposure)
     start(room.draw, draws)
     for i in range(room.pulls.size):
@@ -109,13 +107,13 @@ def begin(room: Any, run: Any, draws: Any) -> None:
 
 @shared
 def _stream(room: Any, key: Any, arm: Any) -> Any:
-    """The stream of an arm's showings to a key."""
+    """The random stream of an arm's showings to a key."""
     return room.stream[arm] if key == 0 else fold(room.stream[arm], np.uint64(key))
 
 
 @shared
 def _beyond(tape: Any, mean: Any, stream: Any, n: Any) -> Any:
-    """A reward that was not logged."""
+    """A random reward for a showing beyond the log."""
     step = step_of(stream)
     if tape.sigma < 0.0:
         return 1.0 if to_unit(word(stream, step, np.uint64(n))) < mean else 0.0
@@ -124,7 +122,7 @@ def _beyond(tape: Any, mean: Any, stream: Any, n: Any) -> Any:
 
 @shared
 def _pick(tape: Any, arm: Any, n: Any, stream: Any) -> Any:
-    """Any of the rewards of a `POOLED` tape's place."""
+    """A random one of the rewards of a `POOLED` tape's place."""
     unit = to_unit(word(stream, step_of(stream), np.uint64(n)))
     return tape.rewards[tape.first[arm, n - 1] + np.int64(unit * tape.many[arm, n - 1])]
 
@@ -141,7 +139,7 @@ def play_tape(
     played: Any,
     stop: Any,
 ) -> None:
-    """Play runs first, first + 1, ..., in each of which the keys come that `arrivals` names."""
+    """Play runs first, first + 1, ..., each with the keys of `arrivals` in order."""
     exposure, pulls, draw = room.exposure, room.pulls, room.draw
     for r in range(played.total.size):
         if stop[0] != 0:
@@ -203,7 +201,7 @@ def follow_rows(
     chosen: npt.NDArray[np.int32],
     stop: Any,
 ) -> None:
-    """The policy's choice in each row; it learns from the rows that show that choice."""
+    """Record the policy's choice in each row; it learns from the rows that show that choice."""
     exposure, pulls, draw = room.exposure, room.pulls, room.draw
     for r in range(chosen.shape[0]):
         if stop[0] != 0:

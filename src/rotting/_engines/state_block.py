@@ -1,7 +1,7 @@
 """A policy's state in one block of memory, so that a run starts with a single copy.
 
-Copying array by array would need a loop for each, a good part of a policy's compile time. Arrays in
-which nothing is read before it was written (`state.Uncleared`) lie last and are not copied.
+Copying array by array would need a loop for each, a good part of a policy's compile time. Arrays
+that are written before they are read (`state.Uncleared`) lie last and are not copied.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from rotting.kernel.compilable import by_type
 from rotting.kernel.state import leaves, rebuild
 
 Words = npt.NDArray[np.uint64]
-_WORD = 8  # bytes; every array begins at a whole one
+_WORD = 8  # bytes; every array begins at a multiple
 _GUARD = 16  # words on either side: threads must not share a cache line
 
 
 class StateBlock(NamedTuple):
-    """The words of a state at its start, and those of the one that is played with."""
+    """The words of a state at its start, and those of the state in use."""
 
-    start: Words  # what a run begins with
-    now: Words  # longer, by the arrays that need no clearing
+    start: Words  # the words at the start of a run
+    now: Words  # longer by the arrays that need no clearing
 
 
 def state_block_of(fresh: Any, clear_all: bool = False) -> tuple[StateBlock, Any]:
-    """The image of a state, and the state whose arrays lie in it.
+    """The block of a state, and the state whose arrays lie in it.
 
     `clear_all` copies the uncleared arrays as well.
 
@@ -63,7 +63,7 @@ def state_block_of(fresh: Any, clear_all: bool = False) -> tuple[StateBlock, Any
 
 @by_type("fresh")
 def restart(fresh: Any, work: Any) -> Any:
-    """Bring a state to its start; `fresh` is its `StateBlock`, or on a GPU a fresh state."""
+    """Reset a state; `fresh` is its `StateBlock`, or on a GPU a fresh state."""
     raise TypeError(f"fresh must be a StateBlock in plain Python, got {type(fresh)!r}")
 
 

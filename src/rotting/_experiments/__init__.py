@@ -1,1 +1,1 @@
-"""Experiments: simulating, comparing, tuning, and the statistics of their results."""
+"""Experiments: simulations, comparisons, grid searches, and their results."""

@@ -1,7 +1,7 @@
-"""The file of a saved result, read without trust: an .npz archive, that is arrays in a ZIP file.
+"""The file of a saved result, an .npz archive (arrays in a ZIP file), read without trust.
 
-What an array claims to be is looked at before any of it is unpacked: its type, its number of
-dimensions, and a size that fits the others and the file.
+The declared type, number of dimensions and size of an array are checked, against the other arrays
+and the file, before any of it is unpacked.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MOST = 1 << 30  # bytes that a file may expand to, if it is not large itself
-_RATIO = 16  # times the file's size: what a larger one may expand to
-_HEADER = 10_000  # bytes at the front of an array, at most
+MOST = 1 << 30  # bytes to which a file may always expand
+_RATIO = 16  # times its own size to which a larger file may expand
+_HEADER = 10_000  # the most bytes of an array's header
 
 
 class Form(NamedTuple):
-    """What an array of a result is: the kind of its numbers, and what its axes count."""
+    """The form of an array of a result: the kind of its numbers, and the meaning of its axes."""
 
     kind: str  # "i" or "f"
     axes: tuple[str, ...]
@@ -36,9 +36,9 @@ FORMS = {
 
 
 def read_archive(path: Path, form: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The provenance and the arrays of a file of that format, or an exception of some kind.
+    """The provenance and the arrays of a file of that format; raises if it is none.
 
-    Most are ValueErrors with a sentence; a damaged ZIP file has its own.
+    Most exceptions are ValueErrors with a sentence; a damaged ZIP file raises its own.
     """
     with path.open("rb") as file, zipfile.ZipFile(file) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
@@ -65,7 +65,7 @@ def read_archive(path: Path, form: int) -> tuple[dict[str, Any], dict[str, Any]]
 
 
 def _provenance(archive: zipfile.ZipFile, info: zipfile.ZipInfo, form: int) -> dict[str, Any]:
-    """How the result came about, if the file is of that format."""
+    """The provenance, if the file is of that format."""
     shape, dtype = _claimed(archive, info)
     if shape != () or dtype.kind != "U":
         raise ValueError(f"about must be a text, got {dtype} of shape {shape}")
@@ -80,7 +80,7 @@ def _provenance(archive: zipfile.ZipFile, info: zipfile.ZipInfo, form: int) -> d
 
 
 def _claimed(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int, ...], Any]:
-    """The shape and type of an array by its header; they must fit the size of the member."""
+    """The shape and type in an array's header; they must fit the size of the member."""
     with archive.open(info) as member:
         version = np.lib.format.read_magic(member)
         readers = {
@@ -101,7 +101,7 @@ def _claimed(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int
 def _check_claim(
     name: str, form: Form, shape: tuple[int, ...], dtype: Any, sizes: dict[str, int]
 ) -> None:
-    """Refuse an array of another kind or shape; `sizes` are those of the axes seen before."""
+    """Refuse an array of another kind or shape; `sizes` has the length of each axis seen before."""
     words = {"i": "whole numbers", "f": "numbers"}
     if dtype.kind != form.kind or dtype.itemsize != 8:
         raise ValueError(f"{name} must be {words[form.kind]}, got {dtype}")

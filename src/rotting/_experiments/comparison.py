@@ -24,7 +24,7 @@ from rotting.policies._base import Policy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# what the results of a comparison have in common, of their provenance
+# the provenance that the results of a comparison share
 _COMMON = (
     *("scenario", "horizon", "runs", "first_run", "seed", "noise", "engine", "backend"),
     *("rotting", "python", "numpy"),
@@ -35,13 +35,25 @@ _COMMON = (
 class Comparison:
     """Results of several policies on the same bandits, by name, with tests between them.
 
-    `wins[a][b]` counts the runs in which a has the lesser final regret, `p_values[a][b]` is the
-    paired t-test between the two, `holm[a][b]` the same corrected for all pairs. Regrets that
-    differ by no more than rounding explains are ties, in all three.
+    Regrets that differ by no more than rounding explains are ties, in all tests. With a `reference`
+    only the pairs with it are tested: `p_values` and `holm` have no others.
 
-    With a `reference`, one of the policies, only the pairs with it are tested: `p_values` and
-    `holm` have no others, and `differences[a]` is how much more regret a has than the reference,
-    with its 95 % interval, paired by run.
+    `comparison["name"]` is the `Result` of one policy.
+
+    Attributes:
+        results: A `Result` for each policy, by name.
+        reference: The name of the policy that the others are compared with; None to test all pairs.
+        wins: wins[a][b] is the number of runs in which a has the lesser final regret.
+        p_values: p_values[a][b] is that of the paired t-test between a and b.
+        holm: holm[a][b] is the same, corrected for all pairs (Holm).
+        differences: With a reference: by policy, how much more final regret it has than the
+            reference, with the 95 % interval, paired by run.
+
+    >>> from rotting import compare, policies, scenario
+    >>> found = compare([policies.Oracle(), policies.Uniform()], scenario("fall_08:horizon=50"),
+    ...                 runs=3, engine="reference")
+    >>> found.wins["Oracle"]["Uniform"], found["Oracle"].final_regret
+    (3, array([0., 0., 0.]))
     """
 
     results: dict[str, Result]
@@ -49,14 +61,14 @@ class Comparison:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The pairs that are tested: all, or each other policy with the reference."""
+        """The tested pairs: all, or each other policy with the reference."""
         if self.reference is None:
             return list(itertools.combinations(self.results, 2))
         return [(name, self.reference) for name in self.results if name != self.reference]
 
     @cached_property
     def differences(self) -> dict[str, stats.Difference]:
-        """How much more final regret each other policy has than the reference; none without."""
+        """The final regret of each other policy less that of the reference; empty without one."""
         if self.reference is None:
             return {}
         return {
@@ -66,7 +78,7 @@ class Comparison:
 
     @cached_property
     def wins(self) -> dict[str, dict[str, int]]:
-        """wins[a][b]: in how many runs a has the lesser final regret."""
+        """wins[a][b]: the number of runs in which a has the lesser final regret."""
         return {
             a: {
                 b: stats.wins(self[a].final_regret, self[b].final_regret, self._off(a, b))
@@ -77,16 +89,21 @@ class Comparison:
         }
 
     def ties(self, a: str, b: str) -> int:
-        """In how many runs neither has the lesser final regret."""
+        """The number of runs in which neither of two policies has the lesser final regret.
+
+        Args:
+            a: The name of a policy.
+            b: The name of another one.
+        """
         return self[a].runs - self.wins[a][b] - self.wins[b][a]
 
     def _off(self, a: str, b: str) -> FloatArray:
-        """How far rounding can put the difference of their regrets off, run by run."""
+        """The most by which rounding can put the difference of their regrets off, run by run."""
         return self._rounding[a] + self._rounding[b]
 
     @cached_property
     def _rounding(self) -> dict[str, FloatArray]:
-        """Every result's, worked out once for all pairs."""
+        """The rounding of every result, computed once for all pairs."""
         return {name: result.rounding for name, result in self.results.items()}
 
     @cached_property
@@ -103,7 +120,7 @@ class Comparison:
 
     @cached_property
     def holm(self) -> dict[str, dict[str, float]]:
-        """The p-values corrected for all these pairs together (Holm)."""
+        """The p-values corrected for all tested pairs together (Holm)."""
         corrected = stats.holm([self.p_values[a][b] for a, b in self.pairs])
         return self._both_ways(dict(zip(self.pairs, corrected, strict=True)))
 
@@ -119,7 +136,7 @@ class Comparison:
 
     @property
     def against(self) -> str:
-        """What regrets are measured against: "pi_max", or "greedy" where that is not optimal."""
+        """The play that regrets are measured against: "pi_max", or "greedy" if not optimal."""
         return next(iter(self.results.values())).against
 
     @property
@@ -139,14 +156,23 @@ class Comparison:
         return self.results[name]
 
     def to_frame(self, curves: bool = False) -> Any:
-        """One row a policy, as a pandas data frame (needs pandas).
+        """A pandas data frame with one row a policy.
 
-        Its columns: policy, those of `Result.summary` (runs, mean_regret, standard_error, low_95
+        Its columns are policy, those of `Result.summary` (runs, mean_regret, standard_error, low_95
         and high_95, worst_run, mean_reward, mean_share), wins (against all others, over all runs),
-        parameters and note ("keys ignored" of a policy that played an audience as one key). With
-        `curves` there is a row for every policy, run and checkpoint: policy, run, t, regret. With
-        a reference the columns difference, difference_low_95, difference_high_95, p_value and
+        parameters and note ("keys ignored" for a policy that played an audience as one key). With a
+        reference the columns difference, difference_low_95, difference_high_95, p_value and
         p_value_holm compare with it; they are NaN in its own row.
+
+        Args:
+            curves: True for a row for every policy, run and checkpoint instead: policy, run, t,
+                regret.
+
+        Returns:
+            The data frame.
+
+        Raises:
+            ImportError: pandas is not installed.
         """
         if curves:
             return self._curves()
@@ -154,7 +180,11 @@ class Comparison:
         return frame_of({column: [row[column] for row in rows] for column in rows[0]})
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row a policy, as plain data; the columns are those of `to_frame`."""
+        """One row a policy, as plain data.
+
+        Returns:
+            A list of dicts, whose keys are the columns of `to_frame`.
+        """
         return [
             {
                 "policy": name,
@@ -168,7 +198,7 @@ class Comparison:
         ]
 
     def _compared(self, name: str) -> dict[str, float]:
-        """A policy compared with the reference, if there is one."""
+        """The columns that compare a policy with the reference, if there is one."""
         if self.reference is None:
             return {}
         other = self.reference
@@ -183,9 +213,9 @@ class Comparison:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What was played, and with what: all that the results' provenance has in common.
+        """The provenance that all results share.
 
-        Where an object of a user's own was played beside policies there are two engines.
+        A user's own object is played on another engine than policies; both engines are named then.
         """
         found = [result.provenance for result in self.results.values()]
         return {
@@ -195,12 +225,18 @@ class Comparison:
         }
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the regret curves, into these axes or a new figure's; returns the axes."""
+        """Draw the regret curves.
+
+        Args:
+            axes: Matplotlib's axes to draw into; a new figure's without them.
+
+        Returns:
+            The axes.
+        """
         drawn: Axes = _display.plot(self, axes=axes)
         return drawn
 
     def _repr_html_(self) -> str:
-        """For notebooks: a table, the least regret first, and the curves."""
         return _display.html(self)
 
     def _curves(self) -> Any:
@@ -213,7 +249,12 @@ class Comparison:
         return frame_of({"policy": names, **columns})
 
     def summary(self) -> dict[str, Any]:
-        """Everything but the curves, as plain data."""
+        """Everything except the curves, as plain data.
+
+        Returns:
+            A dict for JSON: means, intervals and worst runs by policy, wins, p-values and
+                provenance.
+        """
         return {
             "policies": list(self.results),
             "parameters": {n: r.provenance["parameters"] for n, r in self.results.items()},
@@ -258,14 +299,25 @@ def compare(
 ) -> Comparison:
     """Play several policies on the same bandits and test their final regrets pair by pair.
 
-    policies  a list, or a dict that names them
-    against   the name of one of them: the others are compared with it alone, and not with each
-              other, with the mean difference and its interval; Holm's correction is for these pairs
-    report    a function called with (name, runs) whenever so many more runs of a policy are done
-    played    results at hand, of the same scenario, runs, seed and options: the same policy would
-              give the same result, so it is not played again
+    Args:
+        policies: A list, or a dict that names them.
+        scenario: The arms, the noise and the horizon.
+        runs: The number of independent bandits.
+        seed: The seed of all random numbers.
+        against: The name of one of the policies: the others are compared with it alone, with the
+            mean difference and its interval; Holm's correction is for these pairs.
+        report: A function called with (name, runs) whenever that number of further runs of a policy
+            is done.
+        played: Results at hand, by policy, of the same scenario, runs, seed and options. These
+            policies are not played again.
+        options: The other arguments of `simulate`.
 
-    The other options are those of `simulate`.
+    Returns:
+        A `Comparison`.
+
+    Raises:
+        ValueError: There is no policy, two have the same name, `against` names none of them,
+            results at hand are of another experiment, or `simulate` refuses an argument.
 
     >>> from rotting import Arm, NoNoise, Scenario, models, policies
     >>> scenario = Scenario([Arm(models.Constant(1.0)), Arm(models.Constant(0.0))],
@@ -310,7 +362,7 @@ def _at_hand(
     options: Mapping[str, Any],
     played: Mapping[Policy, Result],
 ) -> Result | None:
-    """The policy's result, if it has been played already."""
+    """The policy's result among those at hand, or None."""
     found = played.get(policy)
     # 1 equals 1.0, but the noise stream is keyed by the text of the parameters
     if found is None or found.provenance["parameters"] != repr(policy):
@@ -327,7 +379,7 @@ def _at_hand(
 
 
 def name_policies(policies: Mapping[str, Policy] | Iterable[Policy]) -> dict[str, Policy]:
-    """Policies by name: their short labels, unless names are given."""
+    """Policies by name: the given names, or else short labels."""
     if isinstance(policies, Mapping):
         named = dict(policies)
     else:
@@ -336,7 +388,7 @@ def name_policies(policies: Mapping[str, Policy] | Iterable[Policy]) -> dict[str
             if not isinstance(policy, Policy):
                 raise ValueError(f"policies must be Policy objects, got {policy!r}")
         named = {policy.short_label: policy for policy in listed}
-        if len(named) < len(listed):  # they may differ in what a short label leaves out
+        if len(named) < len(listed):  # they may differ in parameters that a short label omits
             named = {policy.label: policy for policy in listed}
         if len(named) < len(listed):
             labels = [policy.label for policy in listed]

@@ -1,4 +1,4 @@
-"""What a policy has learnt when a run is over: its state, and the curves that it believes in."""
+"""A policy's state at the end of a run, and the curves it has learnt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rotting.kernel.verbs import curve
 from rotting.policies._base import Policy
 from rotting.theory._caps import Cap, caps_of
 
-_SHOWINGS = (8, 30)  # the least and the most numbers of showings that curves are looked at for
+_SHOWINGS = (8, 30)  # the least and the most showings of a curve
 
 
 class Final(NamedTuple):
@@ -28,10 +28,9 @@ class Final(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """An arm over its showings to one user, from the first: as it is, and as it is believed to be.
+    """An arm's means over its showings to one user, from the first: true and estimated.
 
-    What is believed is None where the policy has no opinion, `low` and `high` also where it keeps
-    no band.
+    The estimate is None where the policy has none, `low` and `high` also where it has no band.
     """
 
     arm: int
@@ -39,18 +38,18 @@ class Curve(NamedTuple):
     estimate: FloatArray | None
     low: FloatArray | None
     high: FloatArray | None
-    cap: Cap | None  # when, by what is believed of the arms, play turns to another one
+    cap: Cap | None  # by the estimates, when play turns to another arm
 
 
 class Learnt(NamedTuple):
-    """The curves of a scenario's first run, as a policy believes them to be at its end."""
+    """The curves of a scenario's first run, with the policy's estimates at its end."""
 
     policy: str  # its name
     curves: Sequence[Curve]
 
     @property
     def kept(self) -> bool:
-        """Whether the policy believes in any."""
+        """Whether the policy has any estimate."""
         return any(curve.estimate is not None for curve in self.curves)
 
 
@@ -63,7 +62,7 @@ def final_state(
     noise: str = "common",
     compiled: bool = True,
 ) -> Final:
-    """Play one run, the one that `simulate` plays with the same words, and keep the policy's state.
+    """The policy's state at the end of one run, the one that `simulate` plays with these arguments.
 
     >>> from rotting import Bernoulli, models, policies
     >>> scenario = Scenario([Arm(models.Constant(0.9)), Arm(models.Constant(0.1))], Bernoulli(), 50)
@@ -80,7 +79,7 @@ def final_state(
     stop = np.zeros(1, dtype=np.int64)
     loops: Any = loops_of(plan)
     if compiled:
-        from rotting._engines import cpu  # late: compilers take long to start
+        from rotting._engines import cpu  # late, because compilers are slow to import
         from rotting._engines.compiled.compiler import first_call
 
         loops = cpu.compiled_loops(plan)
@@ -95,15 +94,15 @@ def final_state(
 
 
 def showings_of(final: Final) -> int:
-    """For how many showings curves are worth looking at: as many as some user had of some arm."""
+    """The length of useful curves: the most showings of an arm to one user, from 8 to 30."""
     arms = getattr(final.state, "arms", None)
-    shown = getattr(getattr(arms, "exposure", None), "counts", None)  # where it counts by user
+    shown = getattr(getattr(arms, "exposure", None), "counts", None)  # if it counts by user
     least, most = _SHOWINGS
     return most if shown is None else int(np.clip(shown.max(), least, most))
 
 
 def curves_of(final: Final, showings: int | None = None) -> list[Curve]:
-    """Every arm's curve, as it is and as the policy believes it to be."""
+    """The curve of every arm, true and as the policy estimates it."""
     showings = _checks.integer("showings", showings or showings_of(final), least=1)
     numbers = np.arange(1, showings + 1)
     truth = np.array([arm.mean(numbers) for arm in final.arms])
@@ -126,6 +125,6 @@ def _beliefs(final: Final, arm: int, showings: int) -> _Band:
 
 
 def _end(values: Sequence[float | None]) -> FloatArray | None:
-    """One end of a band, if there is one everywhere."""
+    """One end of a band; None if a showing has none."""
     known = [value for value in values if value is not None]
     return np.array(known) if len(known) == len(values) else None

@@ -1,4 +1,4 @@
-"""What a simulation leaves: plain arrays with their provenance."""
+"""The result of a simulation: plain arrays with their provenance."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FORMAT = 1
-PI_MAX, GREEDY = "pi_max", "greedy"  # what a regret is measured against
+PI_MAX, GREEDY = "pi_max", "greedy"  # the plays that a regret is measured against
 
 
 def measure_of(against: str) -> str:
-    """A regret in words.
+    """The name of a regret.
 
     >>> measure_of(PI_MAX), measure_of(GREEDY)
     ('regret', 'regret against greedy play')
@@ -41,21 +41,27 @@ class Result:
     Rewards are expected rewards (means), not noisy ones, as in the paper's Eqs. 1 and 2. A regret
     that differs from 0 by no more than rounding explains (`rounding`) is 0.
 
-    Where arms come and go (`Scenario.openings`) pi_max takes the best next mean among the arms that
-    are open, and where exposures have a half-life (`Audience.rest`) the best at the time. That is
+    Where arms come and go (`Scenario.openings`) pi_max takes the best next mean among the open
+    arms, and where exposures have a half-life (`Audience.rest`) the best mean at the time. That is
     greedy and not optimal: `against` says so, and a regret may be negative.
 
-    checkpoints         rounds t at which the regret was kept; the last is the horizon
-    regret              [run, checkpoint] policy regret: J of pi_max minus J of the policy
-    pulls               [run, arm] pulls of each arm by the horizon
-    total_reward        [run] J, the expected total reward collected by the horizon
-    adversarial_regret  [run] J of the best single arm minus J of the policy, at the horizon; NaN
-                        where arms come and go, since no arm can be played throughout, and in an
-                        audience: each key has a bandit of its own, and no arm is best for all;
-                        the printed result says so
-    provenance          policy, scenario, seed, noise, engine, versions, seconds; with a GPU also
-                        gpu_seconds, those in its kernels; in an audience also keys: whether they
-                        were "counted" or "ignored"
+    Attributes:
+        checkpoints: The rounds t at which the regret was recorded; the last is the horizon.
+        regret: [run, checkpoint], the policy regret: J of pi_max minus J of the policy.
+        pulls: [run, arm], the pulls of each arm by the horizon.
+        total_reward: [run], J, the expected total reward collected by the horizon.
+        adversarial_regret: [run], J of the best single arm minus J of the policy, at the horizon.
+            NaN where arms come and go, since no arm can be played throughout, and for an audience,
+            since each key has its own bandit; the printed result says so.
+        provenance: Policy, scenario, seed, noise, engine, versions and seconds; with a GPU also
+            gpu_seconds, those in its kernels; for an audience also keys: whether they were
+            "counted" or "ignored".
+
+    >>> from rotting import policies, scenario, simulate
+    >>> found = simulate(policies.Uniform(), scenario("fall_08:horizon=50"), runs=3,
+    ...                  engine="reference")
+    >>> found.regret.shape, found.pulls.sum(axis=1)
+    ((3, 50), array([50, 50, 50]))
     """
 
     checkpoints: IntArray
@@ -67,51 +73,51 @@ class Result:
 
     @property
     def runs(self) -> int:
-        """How many runs there are."""
+        """The number of runs."""
         return int(self.regret.shape[0])
 
     @property
     def against(self) -> str:
-        """What the regret is measured against: "pi_max", or "greedy" where that is not optimal."""
+        """The play that the regret is measured against: "pi_max", or "greedy" if not optimal."""
         return str(self.provenance.get("against", PI_MAX))
 
     @property
     def measure(self) -> str:
-        """What the figures are, in words: "regret", or "regret against greedy play"."""
+        """The name of the regret: "regret", or "regret against greedy play"."""
         return measure_of(self.against)
 
     @property
     def note(self) -> str:
-        """What to say beside the figures: "keys ignored" if an audience was played as one key."""
+        """A note on the policy: "keys ignored" if it played an audience as one key, else empty."""
         return "keys ignored" if self.provenance.get("keys") == "ignored" else ""
 
     @property
     def notes(self) -> list[str]:
-        """All that is to be said beside the figures: also why there is no adversarial regret."""
+        """All notes for the figures, among them why there is no adversarial regret."""
         return [note for note in (self._no_single_arm(), self.note) if note]
 
     @property
     def final_regret(self) -> FloatArray:
-        """Each run's policy regret at the horizon."""
+        """The policy regret of each run at the horizon."""
         return self.regret[:, -1]
 
     @property
     def share(self) -> FloatArray:
-        """Each run's part of the reward that pi_max (see `against`) collects by the horizon.
+        """The share of pi_max's reward (see `against`) that each run collects by the horizon.
 
-        NaN where that is not positive: there are no shares of a loss.
+        NaN where pi_max's reward is not positive: there are no shares of a loss.
         """
         most = self.total_reward + self.final_regret
         return np.asarray(self.total_reward / np.where(most > 0.0, most, np.nan))
 
     @property
     def rounding(self) -> FloatArray:
-        """How far rounding can put each run's regrets off: less than that is no difference."""
+        """The most by which rounding can put each run's regrets off; see `stats.rounding`."""
         final, single = self.final_regret, self.adversarial_regret
         return stats.rounding(self.total_reward, final, single, self.pulls.shape[1])
 
     def settle(self) -> Result:
-        """Put 0, in place, for every regret that is not 0 by rounding alone; returns itself."""
+        """Set regrets that rounding explains to 0, in place; returns itself."""
         off = self.rounding
         stats.settle(self.regret, off)
         stats.settle(self.adversarial_regret, off)
@@ -119,7 +125,7 @@ class Result:
 
     @property
     def mean_regret(self) -> FloatArray:
-        """The mean over runs, at each checkpoint."""
+        """The mean regret over runs, at each checkpoint."""
         return np.asarray(self.regret.mean(axis=0))
 
     @property
@@ -130,10 +136,12 @@ class Result:
         return np.asarray(self.regret.std(axis=0, ddof=1) / math.sqrt(self.runs))
 
     def summary(self) -> dict[str, float]:
-        """The figures at the horizon, as plain data; those that need two runs are NaN for one.
+        """The figures at the horizon, as plain data.
 
-        low_95 and high_95 are the interval of the mean regret, worst_run is the highest regret of a
-        run, mean_share the mean of `share`.
+        Returns:
+            A dict of runs, mean_regret, standard_error, low_95 and high_95 (the interval of the
+            mean regret), worst_run (the highest regret of a run), mean_reward, and mean_share (the
+            mean of `share`). Figures that need two runs are NaN for one.
         """
         low, high = stats.interval(self.final_regret)
         return {
@@ -148,12 +156,18 @@ class Result:
         }
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw the regret curve, into these axes or a new figure's; returns the axes."""
+        """Draw the regret curve.
+
+        Args:
+            axes: Matplotlib's axes to draw into; a new figure's without them.
+
+        Returns:
+            The axes.
+        """
         drawn: Axes = _display.plot(self, axes=axes)
         return drawn
 
     def _repr_html_(self) -> str:
-        """For notebooks: the figures and the curve."""
         return _display.html(self)
 
     def __repr__(self) -> str:
@@ -167,7 +181,7 @@ class Result:
         )
 
     def _no_single_arm(self) -> str:
-        """Why there is no adversarial regret, if there is none."""
+        """The reason why there is no adversarial regret; empty if there is one."""
         if not np.isnan(self.adversarial_regret).all():
             return ""
         keyed = "keys" in self.provenance
@@ -175,7 +189,17 @@ class Result:
         return f"no adversarial regret ({why})"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything to an .npz file, atomically; returns its path."""
+        """Write everything to an .npz file, atomically.
+
+        Args:
+            path: The file; one that exists is replaced.
+
+        Returns:
+            The path.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
         target = Path(path)
         about = json.dumps({"format": _FORMAT, "provenance": self.provenance})
         arrays = {name: getattr(self, name) for name in FORMS}
@@ -185,7 +209,7 @@ class Result:
                 np.savez_compressed(file, about=np.array(about), **arrays)
             umask = os.umask(0)
             os.umask(umask)
-            Path(temporary).chmod(0o666 & ~umask)  # mkstemp lets only the owner read
+            Path(temporary).chmod(0o666 & ~umask)  # mkstemp's files are readable by the owner only
             Path(temporary).replace(target)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
@@ -194,9 +218,19 @@ class Result:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
-        """Read what `save` wrote; ValueError for anything else.
+        """Read a file of `save`.
 
-        Nothing is unpacked that is not declared and does not belong to a result.
+        Files need no trust: only the declared arrays are unpacked, within the size they declare.
+
+        Args:
+            path: The file.
+
+        Returns:
+            A `Result`.
+
+        Raises:
+            ValueError: The file is no saved result, or is damaged.
+            FileNotFoundError: There is no such file.
         """
         try:
             provenance, arrays = read_archive(Path(path), _FORMAT)
@@ -207,7 +241,11 @@ class Result:
         return cls(provenance=provenance, **arrays)
 
     def to_frame(self) -> Any:
-        """The regret as a pandas data frame with columns run, t, regret (needs pandas)."""
+        """The regret as a pandas data frame with columns run, t and regret.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
         runs, checkpoints = self.regret.shape
         return frame_of(
             {

@@ -1,4 +1,4 @@
-"""Policies compared by their share of what pi_max collects, run by run."""
+"""Policies compared by their share of pi_max's reward, run by run."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Share(NamedTuple):
     share: float
     standard_error: float  # NaN for a single run
     reward: float  # collected in a run, on average
-    difference: float  # of its share to that of the policy it is compared with
+    difference: float  # its share less that of the reference
     low: float  # 95 % interval of the difference, paired by run; NaN for a single run
     high: float
-    keys: str  # "counted", or "ignored" where the policy takes all users for one
+    keys: str  # "counted", or "ignored" where the policy treats all users as one
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Standing:
 
     @cached_property
     def shares(self) -> dict[str, Share]:
-        """Every policy's share, in the order in which they were given."""
+        """The share of every policy, in the given order."""
         other = self.results[self.reference]
         return {name: _share(result, other) for name, result in self.results.items()}
 
@@ -56,11 +56,11 @@ class Standing:
 
     @property
     def runs(self) -> int:
-        """How many runs each policy has played."""
+        """The number of runs of each policy."""
         return self.results[self.reference].runs
 
     def as_data(self) -> dict[str, Any]:
-        """Everything but the curves, as plain data."""
+        """Everything except the curves, as plain data."""
         return {
             "scenario": self.scenario,
             "policies": {name: each._asdict() for name, each in self.shares.items()},

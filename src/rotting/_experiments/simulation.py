@@ -1,4 +1,4 @@
-"""`simulate`: a policy on a scenario, many times over."""
+"""`simulate`: many runs of a policy on a scenario."""
 
 from __future__ import annotations
 
@@ -42,23 +42,36 @@ def simulate(
     backend: str = "threads",
     address: str | None = None,
 ) -> Result:
-    """Play a policy on many bandits of a scenario and keep its regret.
+    """Play a policy on many bandits of a scenario and record its regret.
 
-    policy       a `Policy`, or any object with the online interface: `select()` returning an arm
-                 number (or something with an `arm`), `update(decision, reward)`; it is copied
-                 for each run and played at Python speed. An object that draws random numbers
-                 would repeat them: give a function that makes one from a seed
-    runs         how many independent bandits are played
-    seed         the same seed gives the same bits, whatever engine, threads or chunks
-    engine       "cpu" (compiled, all cores), "reference" (plain Python) or "cuda" (an NVIDIA GPU)
-    threads      how many threads the cpu engine may use; all cores if None
-    noise        "independent": policies share the bandits but not the noise, as in the paper;
-                 "common": all policies see the same rewards
-    checkpoints  how many rounds, evenly spread, to keep the regret at; or the rounds themselves
-    progress     True for a bar in the terminal, or a function called with (runs done, runs)
-    first_run    the number of the first run: play runs 100 to 199 apart from runs 0 to 99
-    backend      "threads" of this machine, or "dask" or "ray": a cluster, with the same bits
-    address      the cluster's; without one a cluster is started on this machine
+    The same seed gives the same bits, on any engine and with any number of threads or chunks.
+
+    Args:
+        policy: A `Policy`, or any object with the online interface: `select()`, which returns an
+            arm number (or an object with an `arm`), and `update(decision, reward)`. Such an object
+            is copied for each run and played at Python speed. If it draws random numbers, give a
+            function that makes one from a seed; copies would repeat the same draws.
+        scenario: The arms, the noise and the horizon.
+        runs: The number of independent bandits.
+        seed: The seed of all random numbers.
+        engine: "cpu" (compiled, all cores), "reference" (plain Python) or "cuda" (an NVIDIA GPU).
+        threads: The number of threads of the cpu engine; all cores if None.
+        noise: "independent": policies share the bandits but not the noise, as in the paper;
+            "common": all policies see the same rewards.
+        checkpoints: The number of rounds, evenly spread, at which the regret is recorded; or the
+            rounds themselves, the last one the horizon.
+        progress: True for a bar in the terminal; or a function called with (runs done, runs).
+        first_run: The number of the first run, to play runs 100 to 199 separately from runs 0 to
+            99.
+        backend: "threads" of this machine, or "dask" or "ray": a cluster, with the same bits.
+        address: The address of the cluster; without one a cluster is started on this machine.
+
+    Returns:
+        A `Result`.
+
+    Raises:
+        ValueError: An argument is outside its range, the policy cannot play the scenario, the
+            experiment does not fit into memory, or the engine or backend cannot run here.
 
     >>> from rotting import Arm, NoNoise, Scenario, models, policies
     >>> scenario = Scenario([Arm(models.Constant(1.0)), Arm(models.Constant(0.0))],
@@ -123,7 +136,7 @@ def must_compile(policy: Policy, scenario: Scenario) -> bool:
 
 
 def check_scenario(scenario: Any) -> None:
-    """Refuse what is no scenario; of a function that makes one, say that it must be called."""
+    """Refuse anything but a scenario; for a function that makes one, suggest to call it."""
     if isinstance(scenario, Scenario):
         return
     hint = ""
@@ -133,7 +146,7 @@ def check_scenario(scenario: Any) -> None:
 
 
 def _warn_of_repeated_draws(policy: Any, runs: int) -> None:
-    """Warn of an object whose own random numbers would be the same in every run."""
+    """Warn of a user's object with a random generator: its copies repeat the draws in every run."""
     held = foreign.generator_of(policy)
     if held is None:
         return
@@ -148,14 +161,14 @@ def _warn_of_repeated_draws(policy: Any, runs: int) -> None:
 
 
 def _counts(policy: Any) -> str:
-    """What a policy makes of keys."""
+    """Whether a policy counts by key, or ignores keys."""
     return "counted" if getattr(policy, "counts_by_key", True) else "ignored"
 
 
 def _engine(name: str, threads: int | None) -> Callable[[Plan, Outcome, Progress], float | None]:
     """The engine of that name: it plays a plan and returns the seconds in GPU kernels, or None.
 
-    Engines are imported lazily: compilers take long to start.
+    Engines are imported lazily, because compilers are slow to import.
     """
     if name == "cpu":
         from rotting._engines import cpu
@@ -185,7 +198,7 @@ def _check_backend(backend: str, address: str | None, engine: str, policy: Any) 
 
 
 def checkpoint_times(checkpoints: int | npt.ArrayLike, horizon: int) -> IntArray:
-    """The rounds to keep the regret at: evenly spread, the last one at the horizon.
+    """The rounds at which the regret is recorded: evenly spread, the last one at the horizon.
 
     >>> checkpoint_times(4, horizon=100)
     array([ 25,  50,  75, 100])
@@ -213,7 +226,7 @@ def _cores() -> int:
 
 @contextlib.contextmanager
 def _reporter(progress: bool | Progress, name: str, runs: int) -> Iterator[Progress]:
-    """The function to report progress to: the user's, a bar's, or one that does nothing."""
+    """The progress function: the user's, a bar's, or one that does nothing."""
     if callable(progress):
         yield progress
         return

@@ -27,7 +27,19 @@ GRID_RUNS_START = 1 << 40
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """The outcome of a grid search: every setting tried, and the one with the least mean regret."""
+    """The outcome of a grid search: every setting tried, and the one with the least mean regret.
+
+    Attributes:
+        settings: The grid's parameters of each policy, as dicts.
+        policies: The policies played.
+        results: A `Result` for each of them.
+
+    >>> from rotting import policies, scenario, tune
+    >>> found = tune(policies.UCB1(), {"c": [0.5, 2.0]}, scenario("fall_08:horizon=50"), runs=2,
+    ...              engine="reference")
+    >>> len(found.policies), [row["c"] for row in found.rows()]
+    (2, [0.5, 2.0])
+    """
 
     settings: list[dict[str, Any]]
     policies: list[Policy]
@@ -39,7 +51,7 @@ class Tuning:
 
     @property
     def best(self) -> Policy:
-        """The policy with the least mean final regret (the first of them in a tie).
+        """The policy with the least mean final regret; the first of them in a tie.
 
         Means that differ by no more than rounding explains tie.
         """
@@ -47,7 +59,7 @@ class Tuning:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The parameters of the best policy that the grid ran over."""
+        """The best policy's values of the grid's parameters."""
         return self.settings[self._best]
 
     @property
@@ -62,7 +74,11 @@ class Tuning:
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row for each setting: its parameters, mean regret and standard error."""
+        """One row for each setting, as plain data.
+
+        Returns:
+            A list of dicts: the grid's parameters, mean_regret and standard_error.
+        """
         return [
             {
                 **setting,
@@ -73,17 +89,30 @@ class Tuning:
         ]
 
     def to_frame(self) -> Any:
-        """The rows as a pandas data frame (needs pandas)."""
+        """The rows as a pandas data frame.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
         rows = self.rows()
         return frame_of({column: [row[column] for row in rows] for column in rows[0]})
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw a grid over one parameter, into these axes or a new figure's; returns the axes."""
+        """Draw the mean regret over a grid of one parameter.
+
+        Args:
+            axes: Matplotlib's axes to draw into; a new figure's without them.
+
+        Returns:
+            The axes.
+
+        Raises:
+            ValueError: The grid has several parameters.
+        """
         drawn: Axes = _display.plot(self, axes=axes)
         return drawn
 
     def _repr_html_(self) -> str:
-        """For notebooks: the grid as a table, and as a curve where it has one parameter."""
         return _display.html(self)
 
 
@@ -96,12 +125,25 @@ def tune(
     seed: int = 0,
     **options: Any,
 ) -> Tuning:
-    """Try every combination of the grid's values and keep the least mean final regret.
+    """Try every combination of a grid's values and find the least mean final regret.
 
-    The grid lists the values of one or several parameters, as {"alpha": [0.2, 0.4]}; `policy`
-    gives the others. The runs are not those that `simulate` and `compare` play with the same seed,
-    so that an evaluation is not done on the data the parameters were chosen on. The options are
-    those of `simulate`.
+    The runs are not those that `simulate` and `compare` play with the same seed, so the parameters
+    are not evaluated on the data on which they were chosen.
+
+    Args:
+        policy: The policy; it gives the parameters that the grid does not list.
+        grid: The values of one or several parameters, such as {"alpha": [0.2, 0.4]}.
+        scenario: The arms, the noise and the horizon.
+        runs: The number of runs of each policy.
+        seed: The seed of all random numbers.
+        options: The other arguments of `simulate`.
+
+    Returns:
+        A `Tuning`.
+
+    Raises:
+        ValueError: The grid names an unknown parameter or lists no values, a value is not allowed,
+            or `simulate` refuses an argument.
 
     >>> from rotting.papers import levine2017
     >>> import dataclasses
@@ -128,7 +170,7 @@ def tune(
 
 
 def _values_of(grid: Any, policy: Policy) -> dict[str, list[Any]]:
-    """The grid as lists; what is no grid is refused before anything is played."""
+    """The grid as lists; a wrong one is refused before anything is played."""
     if not isinstance(grid, Mapping):
         raise ValueError(f'grid must be a dict of lists, as {{"alpha": [0.2, 0.4]}}, got {grid!r}')
     if not grid:
@@ -144,12 +186,13 @@ def _values_of(grid: Any, policy: Policy) -> dict[str, list[Any]]:
 
 
 def _listed(name: str, choices: Any) -> list[Any]:
-    """A parameter's values as a list, if they are some in an order of their own.
+    """A parameter's values as a list.
 
-    A text would be taken letter by letter, a dict key by key, and a set has no order.
+    A text would be read letter by letter, a dict key by key, and a set has no order: all are
+    refused.
     """
     if isinstance(choices, np.ndarray):
-        choices = choices.tolist()  # numbers of Python: they stand in labels and in JSON
+        choices = choices.tolist()  # Python's numbers, for labels and JSON
     if isinstance(choices, (str, bytes, Mapping, Set)) or not isinstance(choices, Iterable):
         example = f"[{choices!r}]" if isinstance(choices, (str, int, float)) else "[...]"
         raise ValueError(

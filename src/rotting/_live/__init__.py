@@ -1,1 +1,1 @@
-"""Online play: what a player keeps, and what a decision and a reward do to it."""
+"""Online play: a player's ledger, and the effect of decisions and rewards on it."""

@@ -1,4 +1,4 @@
-"""The key of a decision, in an audience: which counts a policy and its player use.
+"""The key of a decision, in an audience: the counts that a policy and its player use.
 
 A policy that counts by key (`Policy.counts_by_key`) has these counts in its state's part `arms`.
 Any other plays pooled: all keys are one, and pulls are numbered by the arm's total. Its player
@@ -43,7 +43,7 @@ def set_key(params: Any, state: Any, key: Any, time: Any) -> Any:
 
 @set_key.of(Exposures, Fading)
 def _(params: Any, state: Any, key: Any, time: Any) -> Any:
-    # cached scores of each arm's next pull are those of the key before
+    # cached scores of each arm's next pull belong to the previous key
     exposure = state.arms.exposure
     turn_to(exposure, key, time)
     if fades(exposure) or exposure.current[SCORED] != key:
@@ -59,7 +59,7 @@ def set_key_for_reward(state: Any, key: Any) -> Any:
 
 @set_key_for_reward.of(Exposures, Fading)
 def _(state: Any, key: Any) -> Any:
-    # counts do not fade: nothing is shown
+    # nothing is shown, so counts do not fade
     current = state.arms.exposure.current
     if current[KEY] != key:
         current[KEY] = key
@@ -90,13 +90,13 @@ def exposure_of(state: Any, ledger: Any) -> Any:
     return state.arms.exposure if is_keyed(state) else ledger.exposure
 
 
-# Of each pair the second is for a policy that plays pooled: its counts by key are in the ledger.
+# The second function of each pair is for a policy that plays pooled: the ledger counts by key.
 
 
 @by_type("state.arms.exposure")
 def row_key(state: Any, ledger: Any, rows: Any, k: Any) -> Any:
     """The key of a row of a batch."""
-    return _whose_pooled(ledger.exposure, rows, k)
+    return _row_key_pooled(ledger.exposure, rows, k)
 
 
 @row_key.of(Exposures, Fading)
@@ -105,18 +105,18 @@ def _(state: Any, ledger: Any, rows: Any, k: Any) -> Any:
 
 
 @by_type("exposure")
-def _whose_pooled(exposure: Any, rows: Any, k: Any) -> Any:
+def _row_key_pooled(exposure: Any, rows: Any, k: Any) -> Any:
     return 0
 
 
-@_whose_pooled.of(Exposures, Fading)
+@_row_key_pooled.of(Exposures, Fading)
 def _(exposure: Any, rows: Any, k: Any) -> Any:
     return rows[k, ROW_KEY]
 
 
 @by_type("state.arms.exposure")
 def showings(state: Any, ledger: Any, key: Any, arm: Any) -> Any:
-    """How often the arm was shown to the key, or pulled without an audience."""
+    """The showings of the arm to the key; its pulls without an audience."""
     return _showings_pooled(ledger.exposure, ledger.pulls, key, arm)
 
 
@@ -138,26 +138,26 @@ def _(exposure: Any, pulls: Any, key: Any, arm: Any) -> Any:
 @by_type("state.arms.exposure")
 def record_decision(state: Any, ledger: Any, key: Any, pull: Any) -> Any:
     """Record the latest decision's key and the highest pull number the policy has seen."""
-    _write_down_pooled(ledger.exposure, ledger.clock, key, pull)
+    _record_pooled(ledger.exposure, ledger.clock, key, pull)
 
 
 @record_decision.of(Exposures, Fading)
 def _(state: Any, ledger: Any, key: Any, pull: Any) -> Any:
-    _write_down_key(ledger.clock, key, pull)
+    _record_key(ledger.clock, key, pull)
 
 
 @by_type("exposure")
-def _write_down_pooled(exposure: Any, clock: Any, key: Any, pull: Any) -> Any:
+def _record_pooled(exposure: Any, clock: Any, key: Any, pull: Any) -> Any:
     return None
 
 
-@_write_down_pooled.of(Exposures, Fading)
+@_record_pooled.of(Exposures, Fading)
 def _(exposure: Any, clock: Any, key: Any, pull: Any) -> Any:
-    _write_down_key(clock, key, pull)
+    _record_key(clock, key, pull)
 
 
 @shared
-def _write_down_key(clock: Any, key: Any, pull: Any) -> None:
+def _record_key(clock: Any, key: Any, pull: Any) -> None:
     clock[LAST_KEY] = key
     if pull > clock[FURTHEST]:
         clock[FURTHEST] = pull

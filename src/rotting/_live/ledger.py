@@ -1,15 +1,14 @@
 """A player's ledger: all its records beside the policy's state, as arrays.
 
-Pulls and rewards of each arm as the user sees them, the decisions that wait for rewards, which arms
-are open, and the control group. All of it is arrays, so that compiled code updates it
-(`live.steps`).
+Pulls and rewards of each arm as the user sees them, the decisions that wait for rewards, the open
+arms, and the control group. All of it is arrays, so that compiled code updates it (`_live.steps`).
 
-**Windows.** A reward is waited for during a number of decisions, or a span of the user's own time.
-A decision that waited longer gets the default reward, if there is one.
+**Windows.** A decision waits for its reward during a number of decisions, or a span of the user's
+own time. A decision that waited longer gets the default reward, if there is one.
 
 **Control group.** For a share `explore` of the decisions the arm is drawn uniformly from those
 allowed. The policy decides as well, so the propensity of every arm is known: explore / K, and
-1 - explore more for the policy's arm. The lift (`online.lift`) compares the policy with equal
+1 - explore more for the policy's arm. The lift (`_online.lift`) compares the policy with equal
 shares: a reward r enters as (r - centre) weight, with weight = (1{the policy's arm} - 1 / K) /
 propensity, whose mean is the policy's reward less that of equal shares. `centre` is the mean reward
 at the time of the decision; it reduces the variance. Decisions before the first reward have no
@@ -23,7 +22,7 @@ only arrivals overstates the rate.
 are at its head. A hash table (open addressing, linear probing) finds an entry by key, arm and pull;
 free entries are linked as well. Each operation is O(1), and memory is needed only for what waits.
 The table is at most half full; it is grown from outside when `is_full`. In an audience `pull` is
-the key's own number; the policy's number may be another, if it plays pooled or exposures fade, and
+the key's own number; the policy's number may differ, if it plays pooled or exposures fade, and
 is kept beside it (`WaitingKeys`). Without an audience that is `NoKeys` and compiles to nothing.
 """
 
@@ -46,9 +45,9 @@ NONE = -1
 ARM, PULL, MADE, BEFORE, AFTER = 0, 1, 2, 3, 4
 KEY, POLICY_PULL = 0, 1
 AT, WEIGHT, CENTRE = 0, 1, 2
-# places among the ends
+# places in `ends`
 FIRST, LAST, FREE, COUNT = 0, 1, 2, 3
-# odd: pulls in a row go to places far from each other
+# odd numbers, which spread consecutive pulls over the table
 _SPREAD, _APART, _ASIDE = 40_503, 30_011, 48_271
 
 
@@ -63,17 +62,16 @@ class WaitingKeys(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Decisions without a reward, and how to find them."""
+    """Decisions without a reward, and the hash table that finds them."""
 
     table: IntArray  # a hash's entry plus one, or zero
     entries: IntArray  # [entry, column]: arm, pull, number of the decision, links
-    notes: FloatArray  # [entry, column]: the user's time; weight and centre, see `live.ledger`
-    ends: IntArray  # the first and the last entry, the first free one, and how many wait
+    notes: FloatArray  # [entry, column]: the user's time; weight and centre, see the module
+    ends: IntArray  # the first and the last entry, the first free one, and the number that wait
     keys: NoKeys | WaitingKeys = NoKeys()
 
     @property
     def keyed(self) -> bool:
-        """Whether entries have keys."""
         return isinstance(self.keys, WaitingKeys)
 
 
@@ -143,7 +141,7 @@ def is_full(waiting: Waiting) -> Any:
 
 @shared
 def _home(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
-    """Where the search for an entry begins."""
+    """The place of the hash table where the search for an entry begins."""
     return (pull * _SPREAD + arm * _APART + key * _ASIDE) & (waiting.table.size - 1)
 
 
@@ -218,7 +216,7 @@ def find(waiting: Waiting, arm: Any, pull: Any, key: Any) -> Any:
 
 @shared
 @seldom
-def forget(waiting: Waiting, place: Any) -> None:
+def remove(waiting: Waiting, place: Any) -> None:
     """Remove the entry at a place of the hash table."""
     ends, entries, table = waiting.ends, waiting.entries, waiting.table
     entry = table[place] - 1
@@ -234,7 +232,7 @@ def forget(waiting: Waiting, place: Any) -> None:
     entries[entry, AFTER] = ends[FREE]
     ends[FREE] = entry
     ends[COUNT] -= 1
-    # Close the gap: what stands behind it and would be looked for from here on moves up.
+    # Close the gap: entries behind it that a search would reach through the gap move up.
     mask = table.size - 1
     table[place] = 0
     gap = place
@@ -252,7 +250,7 @@ def forget(waiting: Waiting, place: Any) -> None:
 @shared
 @seldom
 def rehash(waiting: Waiting) -> None:
-    """Fill the hash table from the entries, whatever an interrupt has left in it."""
+    """Fill the hash table from the entries, whatever state an interrupt has left it in."""
     for place in range(waiting.table.size):
         waiting.table[place] = 0
     entry = waiting.ends[FIRST]
@@ -270,7 +268,7 @@ def with_space(waiting: Waiting) -> Waiting:
     for old, new in zip(waiting.keys, larger.keys, strict=True):
         new[:size] = old
     larger.ends[:] = waiting.ends
-    larger.ends[FREE] = size  # those before are all taken
+    larger.ends[FREE] = size  # all entries before it are taken
     return larger
 
 
@@ -301,16 +299,16 @@ def waiting_of(rows: list[Row], size: int = 0, *, keyed: bool = False) -> Waitin
 
 # ---------------------------------------------------------------------- the ledger
 
-# places on the clock
+# places in `clock`
 DECIDED = 0  # decisions made, and pulls of history
 LATE = 1  # the arm that was pulled last if its reward has not come yet, else NOBODY
-GROW_AT = 2  # the number of decisions that there is space for
+GROW_AT = 2  # the number of decisions for which there is space
 GROW_AT_PULL = 3  # the same for the pulls of an arm
-BOUND = 4  # what binds the next decision: zero, or the sum of AMONG, UNCOUNTED and TAKEN
+BOUND = 4  # restrictions of the next decision: zero, or the sum of AMONG, UNCOUNTED and TAKEN
 WINDOW = 5  # decisions after which a decision without a reward expires, or zero
 EXPIRED = 6  # decisions that expired
 LAST_ARM, LAST_PULL = 7, 8  # the latest decision, or NOBODY
-LAST_CONTROL = 9  # whether it was one of the control group
+LAST_CONTROL = 9  # whether it belongs to the control group
 LAST_ALLOWED = 10  # the number of arms it was made among; zero for a pull of history
 LAST_SEEN = 11  # rewards of its arm that had come by then
 LEARNT = 12  # rewards that have come since
@@ -318,29 +316,29 @@ OPEN = 13  # arms that are not retired
 UNHASHED = 14  # whether the hash table needs `rehash`
 SILENT = 15  # arms without a reward, open or not
 # and of an audience
-FURTHEST = 16  # the highest number of a pull that the policy has seen: tables must reach that far
-LAST_KEY = 17  # the key of the latest decision, or NOBODY if it was forgotten
+FURTHEST = 16  # the highest pull number that the policy has seen: tables must reach that far
+LAST_KEY = 17  # the key of the latest decision, or NOBODY if the key was removed
 CLOCK = 18
 NOBODY = -1
 
-# what may bind a decision
+# restrictions of a decision
 AMONG = 1  # only the arms `allowed`
 UNCOUNTED = 2  # decide, but count no pull
 TAKEN = 4  # (arm + 1) times this: that arm is taken, whatever the policy would choose
 
-# places among the numbers
+# places in `numbers`
 NOW = 0  # the user's time, as given last
-LIFETIME = 1  # of a decision without a reward, in that time; infinite if there is no limit
+LIFETIME = 1  # of a decision without a reward, in the user's time; infinite if there is no limit
 DEFAULT = 2  # the reward of an expired decision; NaN for none
 EXPLORE = 3  # share of the control group
-LEAST, MOST = 4, 5  # rewards that have come
-TOTAL = 6  # of those rewards, less the first of them
-OFFSET = 7  # the first of them
+LEAST, MOST = 4, 5  # the lowest and the highest reward so far
+TOTAL = 6  # the sum of all rewards, each less OFFSET
+OFFSET = 7  # the first reward
 CHANCE = 8  # the probability of the latest decision's arm; NaN without a control group
 NEXT_WEIGHT = 9  # of the decision that is being made
 LIFT_COUNT, LIFT_SUM, LIFT_SQUARES = 10, 11, 12  # of (r - centre) weight
-LIFT_REWARDS = 13  # the rewards that were compared, less OFFSET
-LIFT_OTHERS = 14  # those of arms that the policy did not choose
+LIFT_REWARDS = 13  # the sum of the compared rewards, each less OFFSET
+LIFT_OTHERS = 14  # the number of those of arms that the policy did not choose
 LIFT_CONTROL = 15  # decisions of the control group whose rewards are compared, or will be
 NUMBERS = 16
 
@@ -349,21 +347,21 @@ class Ledger(NamedTuple):
     """A player's records, of each arm and of the latest decision."""
 
     pulls: Counts  # of each arm
-    rewarded: Annotated[Any, AtMost("pulls")]  # rewards of each arm that have come
-    total: Annotated[FloatArray, Finite((math.nan,))]  # of those rewards; NaN if not known
+    rewarded: Annotated[Any, AtMost("pulls")]  # the number of rewards of each arm
+    total: Annotated[FloatArray, Finite((math.nan,))]  # their sum; NaN if not known
     last_chosen: Counts  # the decision in which each arm was chosen last, from 1; 0 for never
     open: Flags  # whether each arm may be chosen, or is retired
     allowed: Flags  # the arms of a restricted decision
-    offered: Flags  # the arms that the policy may choose where silent ones are hidden
+    offered: Flags  # the arms that the policy may choose while silent ones are hidden
     clock: Annotated[Any, Within(-1)]  # whole numbers that belong to no arm
     numbers: Annotated[FloatArray, Finite((math.nan, math.inf, -math.inf))]  # floats likewise
-    draw: random.Draw  # where the control group's random numbers stand
+    draw: random.Draw  # the position of the control group's random numbers
     waiting: Waiting  # decisions without a reward
     exposure: NoKeys | Exposures | Fading = NoKeys()  # by key, unless the state counts so
 
 
 def furthest(ledger: Ledger) -> int:
-    """The highest number of a pull that the policy has seen."""
+    """The highest pull number that the policy has seen."""
     return int(ledger.clock[FURTHEST] if ledger.waiting.keyed else ledger.pulls.max())
 
 
@@ -391,7 +389,7 @@ def new_ledger(arms: int, seed: int) -> Ledger:
 
 
 def with_arms(ledger: Ledger, arms: int) -> Ledger:
-    """The same with more arms, not open yet."""
+    """The same ledger with more arms, which are not open yet."""
 
     def longer(array: Any) -> Any:
         made = np.zeros(arms, dtype=array.dtype)

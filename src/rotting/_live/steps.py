@@ -1,7 +1,7 @@
 """Decisions and rewards of online play: written once, run as they are or compiled.
 
-A decision first checks that there is space for it. If not, nothing has happened yet: the player
-makes space and decides again.
+A decision first checks that there is space for it. If there is none, nothing has changed yet: the
+player makes space and decides again.
 
 After a pull without a reward a cached score refers to that pull. It is refreshed lazily, at the
 next decision, because a reward that comes before would refresh it anyway.
@@ -77,12 +77,12 @@ from rotting._live.ledger import (
     WEIGHT,
     WINDOW,
     find,
-    forget,
     is_full,
     is_key_of,
     key_at,
     policy_pull_at,
     rehash,
+    remove,
     wait,
 )
 from rotting.kernel import random
@@ -142,14 +142,14 @@ def compare(ledger: Any, entry: Any, reward: Any) -> None:
         return
     centre, default = notes[entry, CENTRE], numbers[DEFAULT]
     if reward == default:
-        return  # counted when it was decided
+        return  # counted at the decision
     if default == default:
         tally(ledger, weight, centre, default, -1.0)
     tally(ledger, weight, centre, reward, 1.0)
 
 
 def leave_out(ledger: Any, entry: Any) -> None:
-    """Drop a decision from the comparison, with the default reward that it counted with."""
+    """Drop a decision from the comparison, with the default reward with which it counted."""
     notes, default = ledger.waiting.notes, ledger.numbers[DEFAULT]
     if notes[entry, WEIGHT] != 0.0 and default == default:
         tally(ledger, notes[entry, WEIGHT], notes[entry, CENTRE], default, -1.0)
@@ -172,7 +172,7 @@ def tally(ledger: Any, weight: Any, centre: Any, reward: Any, times: Any) -> Non
 # ------------------------------------------------------------------------------------ one by one
 
 
-# Reasons in place of an arm; the arm that a reason is about comes in place of the pull.
+# Reasons in place of an arm; where a reason concerns an arm, it comes in place of the pull.
 NO_SPACE, NO_SUCH_ARM, CLOSED, NONE_OPEN = -1, -2, -3, -4
 SILENT_PULLS = 32  # pulls of an arm without any reward that are always allowed
 
@@ -268,14 +268,14 @@ def count(params: Any, state: Any, ledger: Any, arm: Any, key: Any = 0) -> Any:
     In an audience that is the key's own number; `set_key` has been called.
     """
     clock, numbers = ledger.clock, ledger.numbers
-    pull_told = pull_for_policy(state, ledger.pulls, arm)
+    policy_pull = pull_for_policy(state, ledger.pulls, arm)
     pulled(params, state, arm)
     expose(ledger.exposure, arm)
     ledger.pulls[arm] += 1
     pull = showings(state, ledger, key, arm)
     weight, centre = 0.0, 0.0
     if numbers[EXPLORE] > 0.0:
-        set_propensity(params, state, arm, pull_told, numbers[CHANCE])
+        set_propensity(params, state, arm, policy_pull, numbers[CHANCE])
         if numbers[LEAST] <= numbers[MOST]:  # a reward has come: there is a centre
             weight = numbers[NEXT_WEIGHT]
             centre = mean(ledger)
@@ -283,9 +283,9 @@ def count(params: Any, state: Any, ledger: Any, arm: Any, key: Any = 0) -> Any:
                 numbers[LIFT_CONTROL] += clock[LAST_CONTROL]
                 if numbers[DEFAULT] == numbers[DEFAULT]:
                     tally(ledger, weight, centre, numbers[DEFAULT], 1.0)
-    record_decision(state, ledger, key, pull_told)
-    if pull_told >= clock[GROW_AT_PULL]:
-        clock[GROW_AT] = 0  # the tables have to reach further before the next decision
+    record_decision(state, ledger, key, policy_pull)
+    if policy_pull >= clock[GROW_AT_PULL]:
+        clock[GROW_AT] = 0  # tables must be extended before the next decision
     made = clock[DECIDED] + 1
     clock[DECIDED] = made
     clock[LATE] = arm
@@ -294,7 +294,7 @@ def count(params: Any, state: Any, ledger: Any, arm: Any, key: Any = 0) -> Any:
     clock[LAST_SEEN] = ledger.rewarded[arm]
     clock[LEARNT] = 0
     ledger.last_chosen[arm] = made
-    wait(ledger.waiting, arm, pull, made, numbers[NOW], weight, centre, key, pull_told)
+    wait(ledger.waiting, arm, pull, made, numbers[NOW], weight, centre, key, policy_pull)
     return pull
 
 
@@ -317,12 +317,12 @@ def _learn(
     """Learn the reward of the decision at a place of the hash table."""
     numbers, clock = ledger.numbers, ledger.clock
     waiting = ledger.waiting
-    pull_told = policy_pull_at(waiting.keys, waiting.table[place] - 1, pull)
+    policy_pull = policy_pull_at(waiting.keys, waiting.table[place] - 1, pull)
     if numbers[EXPLORE] > 0.0:
         compare(ledger, waiting.table[place] - 1, reward)
-    forget(waiting, place)
+    remove(waiting, place)
     set_key_for_reward(state, key)
-    update(params, state, arm, pull_told, reward)
+    update(params, state, arm, policy_pull, reward)
     if clock[LATE] == arm:
         clock[LATE] = NOBODY
     clock[LEARNT] += 1
@@ -350,7 +350,7 @@ def expire(params: Any, state: Any, ledger: Any) -> None:
             return
         age = clock[DECIDED] - waiting.entries[entry, MADE]
         late = clock[WINDOW] > 0 and age >= clock[WINDOW]
-        # times that were not said are NaN, for which no comparison holds
+        # unknown times are NaN, for which no comparison holds
         if not late and not numbers[NOW] - waiting.notes[entry, AT] > numbers[LIFETIME]:
             return
         give_up(params, state, ledger, entry)
@@ -369,26 +369,26 @@ def give_up(params: Any, state: Any, ledger: Any, entry: Any) -> None:
     if default == default:
         _learn(params, state, ledger, place, arm, pull, default, key)
     else:
-        forget(ledger.waiting, place)
+        remove(ledger.waiting, place)
 
 
 # --------------------------------------------------------------------------------------- batches
 
 
-# what happens to the rows of a batch
+# the work to do with the rows of a batch
 DECIDE, LEARN, RECORD, EXPIRE, GIVE_UP_SINCE, GIVE_UP_KEY = 0, 1, 2, 3, 4, 5
 UNKNOWN, TWICE = 1, 2  # why a row cannot be learnt
-DRAWS = 4  # the first of four columns with keys and steps, of the policy's numbers and the group's
+DRAWS = 4  # first of four columns: stream keys and steps of the policy's and the group's numbers
 
 
 @shared
 @seldom
 def decide_rows(params: Any, state: Any, draw: Any, ledger: Any, rows: Any, chances: Any) -> Any:
-    """Make decisions while there is space; returns how many, or a reason below zero.
+    """Make decisions while there is space; returns their number, or a negative reason.
 
-    `rows` gets arm, pull, and whether it is one of the control group. If the reason is an arm that
-    cannot be chosen, the first row gets it. Rows with more columns have the position of the random
-    streams of each decision.
+    `rows` gets arm, pull, and whether the decision belongs to the control group. If the reason is
+    an arm that cannot be chosen, the first row gets it. Rows with more columns have the position of
+    the random streams of each decision.
     """
     for k in range(rows.shape[0]):
         if rows.shape[1] > DRAWS:
@@ -399,7 +399,7 @@ def decide_rows(params: Any, state: Any, draw: Any, ledger: Any, rows: Any, chan
         if arm < 0:
             if arm == NO_SPACE:
                 return k
-            rows[0, 0] = pull  # the arm that cannot be
+            rows[0, 0] = pull  # the arm that cannot be chosen
             return arm
         rows[k, 0] = arm
         rows[k, 1] = pull
@@ -413,7 +413,8 @@ def decide_rows(params: Any, state: Any, draw: Any, ledger: Any, rows: Any, chan
 def wrong_row(state: Any, ledger: Any, rows: Any) -> Any:
     """The place of the first row whose decision does not wait, or comes twice; -1 if there is none.
 
-    `rows` has arm and pull; the third column gets the reason. A minus marks rows already visited.
+    `rows` has arm and pull; the third column gets the reason. Negative decision numbers mark the
+    entries of rows already visited.
     """
     waiting = ledger.waiting
     found = -1
@@ -456,7 +457,8 @@ def record_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any, c
     """Learn history: each row's arm was pulled, with this reward; NaN if it is unknown.
 
     A row has the number of the pull, or zero for the arm's next one. Pulls that are left out were
-    made, too, and wait: their rewards may come in a later row. Returns how many rows fitted.
+    made, too, and wait: their rewards may come in a later row. Returns the number of rows that
+    fitted.
     """
     clock, numbers = ledger.clock, ledger.numbers
     share = numbers[EXPLORE]
@@ -478,8 +480,8 @@ def record_rows(params: Any, state: Any, ledger: Any, rows: Any, rewards: Any, c
                 continue
             if chances[done] == chances[done]:
                 last = ledger.waiting.ends[LAST]
-                pull_told = policy_pull_at(ledger.waiting.keys, last, pull)
-                set_propensity(params, state, arm, pull_told, chances[done])
+                policy_pull = policy_pull_at(ledger.waiting.keys, last, pull)
+                set_propensity(params, state, arm, policy_pull, chances[done])
         if rewards[done] == rewards[done]:
             learn(params, state, ledger, arm, pull, rewards[done], key)
         done += 1
@@ -498,7 +500,7 @@ def give_up_since(ledger: Any, made: Any) -> None:
             return
         key = key_at(waiting.keys, entry)
         arm, pull = waiting.entries[entry, ARM], waiting.entries[entry, PULL]
-        forget(waiting, find(waiting, arm, pull, key))
+        remove(waiting, find(waiting, arm, pull, key))
 
 
 @shared

@@ -35,11 +35,11 @@ from rotting._live.ledger import (
     NOBODY,
     Ledger,
     find,
-    forget,
     is_full,
     listed,
     new_ledger,
     no_waiting,
+    remove,
     waiting_of,
     with_arms,
     with_space,
@@ -462,7 +462,7 @@ class Core:
         if place < 0:
             return False
         leave_out(self.ledger, waiting.table[place] - 1)
-        forget(waiting, place)
+        remove(waiting, place)
         return True
 
     def expire(self) -> int:

@@ -1,6 +1,6 @@
-"""Bandits and scenarios: arms that rot, the noise on their rewards, and where they come from.
+"""Bandits and scenarios: arms that rot, the noise on their rewards, and how they are drawn.
 
-A *scenario* is a distribution over bandits plus a horizon; every run plays a fresh bandit of it.
+A *scenario* is a distribution over bandits plus a horizon; every run plays a bandit drawn from it.
 The bandits depend on the seed and the run only, never on the policy that plays them.
 """
 

@@ -1,4 +1,4 @@
-"""An audience: many keys (users, say), for each of which the arms rot on their own.
+"""An audience: many keys (users, say), for each of which the arms rot separately.
 
 The n-th showing of arm a to key u has mean mu_a(n). One key is the bandit of the paper.
 """
@@ -26,7 +26,7 @@ _FEW = 1 << 20  # terms of a sum that are added one by one
 
 
 class Rest(Checked):
-    """How exposures are forgotten; a `HalfLife` or a `Window`."""
+    """How exposures fade from the counts: a `HalfLife` or a `Window`."""
 
     kind: int
     length: float
@@ -34,16 +34,25 @@ class Rest(Checked):
 
     @property
     def unit_code(self) -> int:
-        """The unit, as engines know it."""
+        """The unit as a number, for engines."""
         return DECISIONS if self.unit == "decisions" else ROUNDS
 
 
 @_plain.register
 @dataclass(frozen=True)
 class HalfLife(Rest):
-    """Exposures count half after so long, in the key's own decisions or in rounds of everybody.
+    """Exposures count half after this time.
 
-    The next showing then has a number between two whole ones, and a mean between theirs.
+    The count of exposures is then a real number, and the mean of the next showing is interpolated
+    between those of the whole numbers around it.
+
+    Attributes:
+        length: The half-life, a positive number.
+        unit: "decisions", the key's own, or "rounds", those of all keys.
+
+    >>> audience = Audience(keys=1000, rest=HalfLife(20))
+    >>> audience.rest
+    HalfLife(length=20.0, unit='decisions')
     """
 
     length: Positive
@@ -55,9 +64,17 @@ class HalfLife(Rest):
 @_plain.register
 @dataclass(frozen=True)
 class Window(Rest):
-    """Exposures are counted anew in every window of so many rounds, or decisions of the key.
+    """Counts of exposures start again from zero in every window, as in "three a day".
 
-    That is what "three a day" says: windows follow one another, the first begins with round 1.
+    Windows follow one another; the first begins with round 1.
+
+    Attributes:
+        length: The length of a window.
+        unit: "rounds", those of all keys, or "decisions", the key's own.
+
+    >>> audience = Audience(keys=1000, rest=Window(24_000))
+    >>> audience.rest
+    Window(length=24000, unit='rounds')
     """
 
     length: Count
@@ -67,13 +84,13 @@ class Window(Rest):
 
 
 def check_rest(rest: Any) -> None:
-    """Refuse what does not say how exposures are forgotten."""
+    """Refuse anything but a `HalfLife`, a `Window` or None."""
     if rest is not None and not isinstance(rest, (HalfLife, Window)):
         raise ValueError(f"rest must be a HalfLife, a Window or None, got {rest!r}")
 
 
 class Given:
-    """Arrivals that are given: an array of key numbers, compared by its contents."""
+    """Given arrivals: an array of key numbers, compared by its contents."""
 
     __slots__ = ("digest", "keys")
 
@@ -96,15 +113,21 @@ class Given:
 class Audience(Checked):
     """How many keys there are, how they arrive, how they differ, and whether arms recover.
 
-    keys      how many
-    arrivals  whose decision each round is: "uniform" (any key, with equal chances), "zipf:1.1"
-              (key k with chances proportional to (k + 1)^-1.1), "turns" (one after the other), or
-              the key numbers themselves, one a round
-    factors   (low, high): each key has a factor on all means, drawn uniformly from that range anew
-              for every run, and unknown to policies; None if all keys are alike
-    rest      a `HalfLife` or a `Window` after which exposures are forgotten; None if they are not
-
     Arrivals and factors are functions of (seed, run) alone, the same for every policy.
+
+    Attributes:
+        keys: The number of keys.
+        arrivals: The key of each round: "uniform" (any key, with equal probability), "zipf:1.1"
+            (key k with probability proportional to (k + 1)^-1.1), "turns" (one after the other), or
+            an array of key numbers from 0, one a round.
+        factors: A pair (low, high): each key has a factor on all means, drawn uniformly from that
+            range in every run, and unknown to policies. None if all keys are alike.
+        rest: A `HalfLife` or a `Window` after which exposures no longer count; None if they always
+            do.
+
+    Raises:
+        ValueError: Arrivals are neither a known word nor key numbers below `keys`, or factors are
+            not a pair of non-negative numbers in order.
 
     >>> audience = Audience(keys=3, arrivals="turns")
     >>> audience.arrive(seed=0, run=0, horizon=5)
@@ -117,12 +140,11 @@ class Audience(Checked):
     rest: HalfLife | Window | None = None
 
     def check(self) -> None:
-        """Known arrivals, positive factors in order, a known rest."""
         _checks.integer("keys", self.keys, 1, 2**31 - 1)
         if isinstance(self.arrivals, str):
             self._check_word(self.arrivals)
         elif isinstance(self.arrivals, Given):
-            self._numbers(self.arrivals.keys)  # there may be fewer keys than when it was made
+            self._numbers(self.arrivals.keys)  # `keys` may be fewer than when they were given
         else:
             self._set("arrivals", Given(self._numbers(self.arrivals)))
         if self.factors is not None:
@@ -155,7 +177,7 @@ class Audience(Checked):
         wrong = np.flatnonzero((found < 0) | (found >= self.keys))
         if wrong.size:
             raise ValueError(f"{allowed}, got {found[wrong[0]]} in round {wrong[0] + 1}")
-        return np.array(found, dtype=np.int32)  # a copy: ours may not be written to
+        return np.array(found, dtype=np.int32)  # a copy, which becomes read-only
 
     @property
     def plain(self) -> bool:
@@ -164,11 +186,23 @@ class Audience(Checked):
 
     @property
     def highest_factor(self) -> float:
-        """The most that a key may have."""
+        """The highest factor that a key may have."""
         return 1.0 if self.factors is None else self.factors[1]
 
     def arrive(self, seed: int, run: int, horizon: int) -> Any:
-        """Whose decision each round of a run is, as key numbers."""
+        """The key of each round of a run.
+
+        Args:
+            seed: The seed of the simulation.
+            run: The number of the run.
+            horizon: The number of rounds.
+
+        Returns:
+            An array of key numbers, one a round.
+
+        >>> Audience(keys=100).arrive(seed=0, run=0, horizon=4)
+        array([88, 20, 81, 28], dtype=int32)
+        """
         if isinstance(self.arrivals, Given):
             return self.arrivals.keys[:horizon]
         rounds = np.arange(horizon, dtype=np.uint64)
@@ -183,7 +217,15 @@ class Audience(Checked):
         return np.minimum(found, self.keys - 1).astype(np.int32)
 
     def factors_of(self, seed: int, run: int) -> FloatArray:
-        """Each key's factor in a run; a single 1 where all keys are alike."""
+        """The factor of each key in a run.
+
+        Args:
+            seed: The seed of the simulation.
+            run: The number of the run.
+
+        Returns:
+            An array with one factor a key; a single 1 where all keys are alike.
+        """
         if self.factors is None:
             return np.ones(1)
         low, high = self.factors
@@ -193,21 +235,21 @@ class Audience(Checked):
 
     @property
     def repeats(self) -> bool:
-        """Whether the same keys come in every run, and are alike."""
+        """Whether every run has the same arrivals, of keys that are alike."""
         return self.factors is None and self.scheduled
 
     @property
     def scheduled(self) -> bool:
-        """Whether the same keys come in every run, alike or not: nobody is drawn."""
+        """Whether every run has the same arrivals: given ones, or keys in turn."""
         return isinstance(self.arrivals, Given) or self.arrivals == "turns"
 
     def most_of(self, seed: int, first: int, last: int, horizon: int) -> int:
-        """How often the key that comes most comes in one of the runs first..last-1."""
+        """The most rounds that a single key has in one of the runs first..last-1."""
         runs = range(first, first + 1 if self.scheduled else last)
         return max(int(np.bincount(self.arrive(seed, run, horizon)).max()) for run in runs)
 
     def most_arrivals(self, horizon: int) -> int:
-        """The same as a guess, hardly ever too low, without drawing anybody."""
+        """An estimate, rarely too low, of the most rounds of a key; draws no arrivals."""
         if self.scheduled:
             return self.most_of(0, 0, 1, horizon)
         share = 1.0 / self.keys
@@ -218,7 +260,14 @@ class Audience(Checked):
         return min(horizon, int(expected + 8.0 * math.sqrt(expected)) + 20)
 
     def check_horizon(self, horizon: int) -> None:
-        """Refuse given arrivals that end before the horizon."""
+        """Refuse given arrivals that end before the horizon.
+
+        Args:
+            horizon: The number of rounds.
+
+        Raises:
+            ValueError: The arrivals are an array with fewer rounds.
+        """
         if isinstance(self.arrivals, Given) and self.arrivals.keys.size < horizon:
             raise ValueError(
                 f"arrivals must have a key for each of the {horizon} rounds, "
@@ -227,7 +276,10 @@ class Audience(Checked):
 
 
 def _zipf_sum(keys: int, power: float) -> float:
-    """The sum of k^-power over the keys; of very many the tail as an integral, a little too low."""
+    """The sum of k^-power over the keys.
+
+    Beyond 2^20 keys the tail is an integral, a little too low.
+    """
     few = min(keys, _FEW)
     total = float(np.sum(np.arange(1, few + 1) ** -power))
     if keys > few:

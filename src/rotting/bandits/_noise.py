@@ -13,36 +13,51 @@ from rotting.kernel.arrays import FloatArray
 from rotting.models._base import PROBE, function_name
 from rotting.parameters import Checked
 
-NONE, GAUSSIAN, BERNOULLI = 0, 1, 2  # codes by which engines tell the noises apart
+NONE, GAUSSIAN, BERNOULLI = 0, 1, 2  # the kinds of noise, as numbers for engines
 
 
 @dataclass(frozen=True)
 class NoNoise:
-    """Rewards equal to their means."""
+    """Rewards equal to their means.
+
+    >>> NoNoise()
+    NoNoise()
+    """
 
     code = NONE
 
     def scale(self, horizon: int) -> FloatArray:
-        """Unused by this noise."""
+        """A placeholder: without noise there is no sigma."""
         return np.zeros(1)
 
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Rewards 1 with the mean as probability, else 0. All means must lie in [0, 1]."""
+    """Rewards of zero and one, such as clicks: 1 with the mean as probability.
+
+    A scenario refuses arms whose means leave [0, 1].
+
+    >>> Bernoulli()
+    Bernoulli()
+    """
 
     code = BERNOULLI
 
     def scale(self, horizon: int) -> FloatArray:
-        """Unused by this noise."""
+        """A placeholder: the mean determines the variance."""
         return np.zeros(1)
 
 
 @dataclass(frozen=True)
 class Gaussian(Checked):
-    """Normal rewards with standard deviation sigma, a number or a function of the pull number n.
+    """Normal rewards with standard deviation sigma.
 
-    The second form is the paper's footnote 1: the function takes an array of pull numbers.
+    Attributes:
+        sigma: A positive number, or a function of the pull number n (the paper's footnote 1), which
+            gets an array of pull numbers and returns one of the same shape.
+
+    Raises:
+        ValueError: Sigma is not a positive number, or the first values of the function are not.
 
     >>> Gaussian(sigma=0.2 ** 0.5).scale(3)
     array([0.4472136])
@@ -55,7 +70,6 @@ class Gaussian(Checked):
     code = GAUSSIAN
 
     def check(self) -> None:
-        """A positive number, or a function of which the first values are."""
         if callable(self.sigma):
             self.scale(PROBE)
         else:
@@ -67,7 +81,17 @@ class Gaussian(Checked):
         return f"Gaussian(sigma={self.sigma!r})"
 
     def scale(self, horizon: int) -> FloatArray:
-        """Sigma of pull n at index n - 1; pulls beyond the array have its last value."""
+        """Sigma of pull n at index n - 1; later pulls have the last value.
+
+        Args:
+            horizon: The number of pulls.
+
+        Returns:
+            An array, of one number if sigma is one.
+
+        Raises:
+            ValueError: The function is not vectorised, or a value is not a positive number.
+        """
         if not callable(self.sigma):
             return np.array([self.sigma])
         values = np.asarray(self.sigma(np.arange(1, horizon + 1)), dtype=np.float64)

@@ -1,7 +1,7 @@
-"""When arms may be pulled: arms that come and go in a scenario.
+"""Rounds in which arms may be pulled: arms that come and go in a scenario.
 
-Users say it in a dict, as {2: (101, None), 0: (1, 5000)}: arm 2 opens in round 101 and never
-closes, arm 0 closes after round 5000. An arm that is not named is always open.
+Users give a dict such as {2: (101, None), 0: (1, 5000)}: arm 2 opens in round 101 and never closes,
+arm 0 closes after round 5000. An arm that is not named is always open.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ _EXAMPLE = "as {2: (101, None), 0: [(1, 50), (200, 300)]}"
 
 
 class Opening(NamedTuple):
-    """Rounds in which an arm may be pulled, the first and the last of them included."""
+    """Rounds in which an arm may be pulled.
+
+    Attributes:
+        arm: The number of the arm, from 0.
+        first: The first of the rounds, from 1.
+        last: The last of them; None if the arm stays open.
+    """
 
     arm: int
     first: int
@@ -27,9 +33,9 @@ class Opening(NamedTuple):
 
 
 def as_openings(given: Any, arms: int) -> tuple[Opening, ...] | None:
-    """What a user said, in order of the arms and rounds; None if no arm ever closes.
+    """The user's openings in order of arms and rounds; None if no arm ever closes.
 
-    Intervals of an arm that overlap or touch are one.
+    Intervals of an arm that overlap or touch are merged.
 
     >>> as_openings({1: [(5, 9), (1, 4)], 0: (3, None)}, arms=2)
     (Opening(arm=0, first=3, last=None), Opening(arm=1, first=1, last=9))
@@ -37,7 +43,7 @@ def as_openings(given: Any, arms: int) -> tuple[Opening, ...] | None:
     if given is None:
         return None
     found: list[Opening] = []
-    for opening in sorted(_said(given, arms), key=lambda opening: opening[:2]):
+    for opening in sorted(_checked(given, arms), key=lambda opening: opening[:2]):
         before = found[-1] if found and found[-1].arm == opening.arm else None
         if before is None or opening.first > _end(before) + 1:
             found.append(opening)
@@ -50,12 +56,12 @@ def _end(opening: Opening) -> float:
     return math.inf if opening.last is None else opening.last
 
 
-def _said(given: Any, arms: int) -> Iterator[Opening]:
+def _checked(given: Any, arms: int) -> Iterator[Opening]:
     """The intervals one by one, checked."""
     if isinstance(given, Mapping):
-        for arm, said in given.items():
+        for arm, value in given.items():
             _check_arm(arm, arms)
-            for interval in _intervals(arm, said):
+            for interval in _intervals(arm, value):
                 yield _opening(arm, interval)
         return
     if isinstance(given, str) or not isinstance(given, Iterable):
@@ -71,14 +77,14 @@ def _check_arm(arm: Any, arms: int) -> None:
     _checks.integer("arm in openings", arm, 0, arms - 1)
 
 
-def _intervals(arm: int, said: Any) -> list[Any]:
+def _intervals(arm: int, value: Any) -> list[Any]:
     """One interval, or several."""
-    if isinstance(said, (tuple, list)) and said:
-        if all(isinstance(item, (tuple, list)) for item in said):
-            return list(said)
-        return [said]
+    if isinstance(value, (tuple, list)) and value:
+        if all(isinstance(item, (tuple, list)) for item in value):
+            return list(value)
+        return [value]
     raise ValueError(
-        f"openings of arm {arm} must be (first, last) or a list of these, got {said!r}"
+        f"openings of arm {arm} must be (first, last) or a list of these, got {value!r}"
     )
 
 
@@ -90,23 +96,23 @@ def _opening(arm: int, interval: Any) -> Opening:
     first = (
         1 if first is None else _checks.integer(f"first round in {name}", first, 1, _checks.EXACT)
     )
-    if last is not None:  # an interval without a round is a mistake
+    if last is not None:  # an empty interval is refused
         last = _checks.integer(f"last round in {name}", last, first, _checks.EXACT)
     return Opening(int(arm), first, last)
 
 
-def as_said(openings: tuple[Opening, ...]) -> dict[int, Any]:
-    """The dict that a user would write."""
+def as_dict(openings: tuple[Opening, ...]) -> dict[int, Any]:
+    """The openings as the dict that a user would write."""
     found: dict[int, list[tuple[int, int | None]]] = {}
     for opening in openings:
         found.setdefault(opening.arm, []).append((opening.first, opening.last))
-    return {arm: said[0] if len(said) == 1 else said for arm, said in found.items()}
+    return {arm: rounds[0] if len(rounds) == 1 else rounds for arm, rounds in found.items()}
 
 
 def counts(openings: tuple[Opening, ...], arms: int, horizon: int) -> tuple[IntArray, IntArray]:
-    """The rounds up to the horizon in which an arm opens or closes, and how many are open then.
+    """Rounds up to the horizon in which arms open or close, and how many arms are open then.
 
-    The first of these rounds is 1, whatever happens in it.
+    Round 1 always comes first.
     """
     change = {1: arms - len({opening.arm for opening in openings})}
     for opening in openings:
@@ -119,7 +125,7 @@ def counts(openings: tuple[Opening, ...], arms: int, horizon: int) -> tuple[IntA
 
 
 def check_never_empty(openings: tuple[Opening, ...], arms: int, horizon: int) -> None:
-    """Refuse a round in which there is nothing to choose from."""
+    """Refuse openings that leave a round without an open arm."""
     rounds, open_now = counts(openings, arms, horizon)
     empty = rounds[open_now == 0]
     if empty.size:
@@ -130,7 +136,7 @@ def check_never_empty(openings: tuple[Opening, ...], arms: int, horizon: int) ->
 
 
 def flags_of(openings: tuple[Opening, ...], arms: int, rounds: IntArray) -> IntArray:
-    """Which arms are open in each of these rising rounds: [round, arm], 1 if it is."""
+    """Flags [round, arm] for rising rounds: 1 if the arm is open in that round."""
     flags = np.ones((rounds.size, arms), dtype=np.int64)
     flags[:, [opening.arm for opening in openings]] = 0
     for arm, first, last in openings:

@@ -1,4 +1,4 @@
-"""Arms drawn anew for every run: from a family, from an interval, or by a function of your own.
+"""Arms drawn for every run: from a family, from an interval, or by a user's function.
 
 Every draw is a function of (seed, run, arm) alone, so that a run has the same arms whatever plays
 it, in whichever chunk or process.
@@ -26,11 +26,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, repr=False)
 class RandomArms(Checked):
-    """Arms drawn anew for every run: theta* with replacement, constants and amplitudes from ranges.
+    """Arms drawn for every run: theta* with replacement, constants and amplitudes from ranges.
 
-    A model is drawn from a `Family` by its weights, or has a theta uniform between an `Interval`'s
-    ends. `constants` is a pair (low, high) of a uniform range, (0, 0) for none; `amplitudes`
-    another, by which the arm's model is multiplied. For anything else, see `RandomArms.drawn`.
+    For any other distribution see `RandomArms.drawn`.
+
+    Attributes:
+        family: A `Family`, from which models are drawn by its weights, or an `Interval`, in which
+            theta is uniform.
+        count: The number of arms, K.
+        constants: The range (low, high) of uniform constants; (0, 0) for none.
+        amplitudes: The range (low, high) of uniform factors of the arms' models; None for none.
+
+    Raises:
+        ValueError: `family` is neither, or a range is not a pair of numbers in order.
 
     >>> from rotting import models
     >>> source = RandomArms(models.Polynomial().between(0.1, 0.4), 5, amplitudes=(0.5, 2.0))
@@ -46,7 +54,18 @@ class RandomArms(Checked):
 
     @staticmethod
     def drawn(function: Callable[[ArmDraw], Arm], count: int) -> DrawnArms:
-        """Arms that a function draws: any models, constants, and dependence on the arm's number.
+        """Arms that a function draws: any models and constants, also by the arm's number.
+
+        Args:
+            function: Gets an `ArmDraw` and returns an `Arm`. All its random numbers must come from
+                the `ArmDraw`, because it is called again wherever a run's arms are needed.
+            count: The number of arms, K.
+
+        Returns:
+            A `DrawnArms`.
+
+        Raises:
+            ValueError: `function` cannot be called, or does not return an `Arm`.
 
         >>> from rotting import models
         >>> def champion(draw):
@@ -58,7 +77,6 @@ class RandomArms(Checked):
         return DrawnArms(function, count)
 
     def check(self) -> None:
-        """A family and pairs of numbers in order."""
         if not isinstance(self.family, (Family, Interval)):
             raise ValueError(
                 "family must be a Family, as model.over([...]), or an Interval, as "
@@ -69,7 +87,7 @@ class RandomArms(Checked):
             self._set("amplitudes", _range("amplitudes", self.amplitudes, above=0))
 
     def __repr__(self) -> str:
-        # saved results hold it: it must not change where there are no amplitudes
+        # saved results hold it: without amplitudes it must not change
         scaled = "" if self.amplitudes is None else f", amplitudes={self.amplitudes!r}"
         return (
             f"RandomArms(family={self.family!r}, count={self.count!r}, "
@@ -77,21 +95,18 @@ class RandomArms(Checked):
         )
 
     def first(self, count: int) -> RandomArms:
-        """The same draws of so many arms: the first ones of each run, if that is fewer."""
+        """The same draws of the first `count` arms."""
         return dataclasses.replace(self, count=count)
 
     @property
     def shared(self) -> tuple[Model, ...] | None:
-        """The models that all runs choose from; None where each run has models of its own.
-
-        The family's members, unless theta is continuous or amplitudes differ.
-        """
+        """The models that all runs draw from; None if theta is continuous or amplitudes differ."""
         if isinstance(self.family, Family) and self.amplitudes is None:
             return self.family.members
         return None
 
     def bandits(self, seed: int, first: int, last: int) -> Bandits:
-        """The bandits of the runs first..last-1, in terms of the shared models."""
+        """The bandits of the runs first..last-1, as places among the shared models."""
         if self.shared is None or isinstance(self.family, Interval):
             raise ValueError(f"bandits must come with models that all runs share, got {self!r}")
         places = _places(self.family, _uniforms(seed, first, last, self.count, 1))
@@ -99,7 +114,15 @@ class RandomArms(Checked):
         return Bandits(places, low + (high - low) * _uniforms(seed, first, last, self.count, 2))
 
     def arms(self, seed: int, run: int) -> tuple[Arm, ...]:
-        """The arms of one run."""
+        """The arms of one run.
+
+        Args:
+            seed: The seed of the simulation.
+            run: The number of the run, from 0.
+
+        Returns:
+            A tuple of `Arm`, one for each arm number.
+        """
         which, place, size = (_uniforms(seed, run, run + 1, self.count, n)[0] for n in (1, 2, 3))
         low, high = self.constants
         models: list[Model]
@@ -136,9 +159,16 @@ class RandomArms(Checked):
 class DrawnArms(RandomArms):
     """Arms that a function draws, one at a time; made by `RandomArms.drawn`.
 
-    The function gets an `ArmDraw` and returns an `Arm`. It must take what is random from there and
-    from nowhere else: it is called again wherever a run's arms are needed. It is called once here,
-    to see that it returns an arm.
+    The function is called once here, to check that it returns an arm. It has no `family`: that
+    raises a ValueError.
+
+    Attributes:
+        function: Gets an `ArmDraw` and returns an `Arm`.
+        count: The number of arms, K.
+
+    >>> from rotting import models
+    >>> RandomArms.drawn(lambda draw: Arm(models.Constant(draw.uniform())), count=10).count
+    10
     """
 
     function: Callable[[ArmDraw], Arm]
@@ -160,20 +190,19 @@ class DrawnArms(RandomArms):
 
     @property
     def family(self) -> Family | Interval:
-        """Refused: a function may draw any models."""
+        """Not available: a function may draw any models."""
         raise ValueError(f"family must be that of arms drawn from one, got {self!r}")
 
     def first(self, count: int) -> DrawnArms:
-        """The same draws of so many arms."""
         return DrawnArms(self.function, count)
 
     @property
     def shared(self) -> tuple[Model, ...] | None:
-        """None: each run has models of its own."""
+        """None: each run has its own models."""
         return None
 
     def extremes(self, horizon: int) -> list[tuple[Model, float, float]]:
-        """Nothing is known before the arms are drawn."""
+        """An empty list: nothing is known before the arms are drawn."""
         return []
 
     def __repr__(self) -> str:
@@ -181,7 +210,6 @@ class DrawnArms(RandomArms):
         return f"RandomArms.drawn({function_name(self.function)}, count={self.count})"
 
     def arms(self, seed: int, run: int) -> tuple[Arm, ...]:
-        """The arms of one run."""
         return tuple(self._arm(seed, run, arm) for arm in range(self.count))
 
     def _arm(self, seed: int, run: int, arm: int) -> Arm:
@@ -192,7 +220,15 @@ class DrawnArms(RandomArms):
 
 
 class ArmDraw:
-    """The random numbers of one arm of one run, in turn; `arm` is its number, from 0."""
+    """The random numbers of one arm of one run, in sequence.
+
+    Attributes:
+        arm: The number of the arm, from 0.
+
+    >>> draw = ArmDraw(seed=0, run=0, arm=2)
+    >>> draw.arm, 0.0 <= draw.uniform() < 1.0
+    (2, True)
+    """
 
     def __init__(self, seed: int, run: int, arm: int) -> None:
         self.arm = arm
@@ -200,15 +236,22 @@ class ArmDraw:
         random.start(self._draw, random.fold(_run_keys(seed, run, run + 1)[0], np.uint64(arm)))
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
-        """A number uniform in [low, high)."""
+        """A random number, uniform in [low, high)."""
         return float(low + (high - low) * random.uniform(self._draw))
 
     def normal(self, mean: float = 0.0, sigma: float = 1.0) -> float:
-        """A normal number."""
+        """A random number, normal with this mean and standard deviation."""
         return float(mean + sigma * random.normal(self._draw))
 
     def choice(self, values: Sequence[T]) -> T:
-        """One of several values, all equally likely."""
+        """One of several values, with equal probability.
+
+        Args:
+            values: A sequence.
+
+        Raises:
+            ValueError: There is no value.
+        """
         if not len(values):
             raise ValueError("values must hold at least one to choose from, got none")
         return values[int(self.uniform() * len(values))]
@@ -222,11 +265,11 @@ def _range(name: str, ends: Any, above: float = -np.inf) -> tuple[float, float]:
 
 
 def _places(family: Family, uniforms: FloatArray) -> IntArray:
-    """Places in a family, drawn by its weights from uniform numbers in [0, 1)."""
+    """Places in a family, drawn by its weights, from uniform numbers in [0, 1)."""
     if family.weights is None:
         return (uniforms * len(family)).astype(np.int64)
     ends = np.cumsum(family.weights)
-    ends[-1] = 1.0  # whatever rounding made of it: every number falls below
+    ends[-1] = 1.0  # exactly, so that every number falls below it
     return np.searchsorted(ends, uniforms, side="right").astype(np.int64)
 
 

@@ -14,8 +14,8 @@ from rotting.bandits._audience import Audience, HalfLife
 from rotting.bandits._noise import Bernoulli, Gaussian, Noise, NoNoise
 from rotting.bandits._openings import (
     Opening,
+    as_dict,
     as_openings,
-    as_said,
     check_never_empty,
     counts,
     flags_of,
@@ -40,15 +40,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scenario(Checked):
-    """Arms, noise and horizon: everything about a problem but the policy that plays it.
+    """Arms, noise and horizon: everything about a problem except the policy that plays it.
 
-    `arms` is a list of `Arm` (the same bandit every run) or a `RandomArms` (a new one every run).
-    `belief` is what policies that need a family are told unless they are given one, by name on the
-    command line and in experiment files; without it, the family of random arms. It may be wrong.
-    `openings` says when arms may be pulled, by arm number: the first and the last round, or a list
-    of such pairs, with None for a last round if the arm does not close again. Arms that it does not
-    name are always open.
-    `audience` says for whom the arms rot, each key on its own; without one, for everybody.
+    Attributes:
+        arms: A list of `Arm`, the same bandit in every run, or a `RandomArms`, a new one in every
+            run.
+        noise: `Gaussian`, `Bernoulli` or `NoNoise`.
+        horizon: The number of rounds, T.
+        name: A name for reports.
+        belief: The `Family` or `Interval` given to policies that need one, when they are named on
+            the command line or in experiment files without their own; by default the family of
+            random arms. It may be wrong, and it takes no part in comparisons of scenarios.
+        openings: Rounds in which arms may be pulled, by arm number: a pair of the first and the
+            last round, or a list of such pairs, with None for a last round if the arm does not
+            close again. Arms that are not named are always open. Kept as a tuple of `Opening`.
+        audience: The `Audience` for whose keys the arms rot separately; None for a single bandit.
+
+    Raises:
+        ValueError: An argument is of a wrong kind, a Bernoulli arm's mean leaves [0, 1], all arms
+            are closed in some round, or given arrivals end before the horizon.
 
     >>> import dataclasses
     >>> from rotting import models
@@ -64,17 +74,16 @@ class Scenario(Checked):
     noise: Noise
     horizon: Rounds
     name: str = ""
-    # no part of what is played: not shown, and no other scenario with another belief
+    # not part of what is played: neither shown nor compared
     belief: Family | Interval | None = field(default=None, repr=False, compare=False)
-    # given as a dict, kept as intervals in order
     openings: Mapping[int, Any] | Sequence[Opening] | None = None
     audience: Audience | None = None
 
     def __repr__(self) -> str:
-        """As that of any dataclass, with openings and an audience only where there are some."""
+        """The usual one of a dataclass; openings and audience appear only if there are some."""
         shown = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}
         if self._openings:
-            shown["openings"] = as_said(self._openings)
+            shown["openings"] = as_dict(self._openings)
         else:
             del shown["openings"]
         if self.audience is None:
@@ -82,22 +91,22 @@ class Scenario(Checked):
         return f"Scenario({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def plot(self, axes: Axes | None = None, pulls: int | None = None) -> Axes:
-        """Draw the arms' means, into these axes or a new figure's; returns the axes.
+        """Draw the means of the arms.
 
-        `pulls` is how far, by default until half of the fall is seen, or more.
+        Args:
+            axes: Matplotlib's axes to draw into; a new figure's without them.
+            pulls: The last pull drawn; by default half of the fall is seen, or more.
+
+        Returns:
+            The axes.
         """
         drawn: Axes = _display.plot(self, axes=axes, pulls=pulls)
         return drawn
 
     def _repr_html_(self) -> str:
-        """For notebooks: the scenario in words, the arms and their curves."""
         return _display.html(self)
 
     def check(self) -> None:
-        """At least one arm, a known noise, and probabilities where rewards are zeros and ones.
-
-        And an arm to choose in every round.
-        """
         if not isinstance(self.arms, RandomArms):
             self._set("arms", _as_arms(self.arms))
         if not isinstance(self.noise, (Gaussian, Bernoulli, NoNoise)):
@@ -139,7 +148,7 @@ class Scenario(Checked):
 
     @property
     def _openings(self) -> tuple[Opening, ...]:
-        """The openings as they are kept; none where no arm ever closes."""
+        """The openings in their stored form; empty if no arm ever closes."""
         return cast(tuple[Opening, ...], self.openings or ())
 
     @property
@@ -149,11 +158,15 @@ class Scenario(Checked):
 
     @property
     def first_arms(self) -> int:
-        """How many arms are open in round 1: all, unless some open later."""
+        """The number of arms open in round 1."""
         return int(counts(self._openings, self.arm_count, self.horizon)[1][0])
 
     def changes(self) -> tuple[IntArray, IntArray]:
-        """The rounds in which arms open or close, round 1 first, and who is open: [change, arm]."""
+        """The rounds in which arms open or close, round 1 first, and the open arms then.
+
+        Returns:
+            An array of rounds, and flags [change, arm], 1 for an open arm.
+        """
         rounds, _ = counts(self._openings, self.arm_count, self.horizon)
         return rounds, flags_of(self._openings, self.arm_count, rounds)
 
@@ -164,7 +177,7 @@ class Scenario(Checked):
 
     @property
     def crowd(self) -> Audience | None:
-        """The audience, unless it is that of the paper: one key, for whom alone everything is."""
+        """The audience; None for a single key without factor and rest, the paper's bandit."""
         return None if self.audience is None or self.audience.plain else self.audience
 
     @property
@@ -174,25 +187,25 @@ class Scenario(Checked):
 
     @property
     def greedy(self) -> bool:
-        """Whether pi_max is greedy only, and not optimal: arms come and go, or recover by and by.
+        """Whether pi_max is only greedy and not optimal: arms come and go, or have a half-life.
 
-        With windows it is optimal: to each key every window is a bandit of its own.
+        With windows pi_max is optimal: for each key every window is a bandit of its own.
         """
         return self.closes or (self.crowd is not None and isinstance(self.crowd.rest, HalfLife))
 
     @property
     def longest(self) -> int:
-        """How often an arm may be shown to one key, by a guess from above; else the horizon."""
+        """The most showings of an arm to one key, an upper estimate; without keys the horizon."""
         return self.horizon if self.crowd is None else self.crowd.most_arrivals(self.horizon)
 
     @property
     def shared_tables(self) -> bool:
-        """Whether all runs read the same tables; else each run has models of its own."""
+        """Whether all runs read the same tables; if not, each run has its own models."""
         return self._models is not None
 
     @property
     def model_count(self) -> int | None:
-        """How many models the tables hold if all runs share them, else None."""
+        """The number of models in the tables that all runs share, else None."""
         return None if self._models is None else len(self._models)
 
     @property
@@ -206,8 +219,16 @@ class Scenario(Checked):
         """The tables and bandits of the runs first..last-1 of a seed.
 
         Tables that all runs share are made once, and the same object comes with every chunk.
-        Otherwise they hold the models of these runs, see `runs_a_chunk`. What a run's arms are does
-        not depend on the chunk it is in.
+        Otherwise they hold the models of these runs, see `runs_a_chunk`. The arms of a run do not
+        depend on its chunk.
+
+        Args:
+            seed: The seed of the simulation.
+            first: The first run.
+            last: The run after the last one.
+
+        Returns:
+            A `World` and `Bandits`.
         """
         if self.shared_tables:
             return self.world(), self.bandits(seed, first, last)
@@ -225,10 +246,15 @@ class Scenario(Checked):
         return world, Bandits(bandits.models.reshape(shape), bandits.constants.reshape(shape))
 
     def runs_a_chunk(self, memory: int) -> int:
-        """How many runs a chunk may have for what is each run's own to fit into so many bytes.
+        """The most runs of a chunk whose own data fit into memory.
 
-        That is tables, unless all runs share them, and the factors of an audience's keys. At least
-        1; 2**62, that is any number, where runs have nothing of their own.
+        These are tables, unless all runs share them, and the factors of an audience's keys.
+
+        Args:
+            memory: Bytes.
+
+        Returns:
+            At least 1; 2**62, that is any number, where runs have no data of their own.
         """
         own = 0 if self.shared_tables else chunk_bytes(self.arm_count, self.longest)
         if self.crowd is not None and self.crowd.factors is not None:
@@ -238,7 +264,11 @@ class Scenario(Checked):
         return max(1, _checks.integer("memory", memory, 1) // own)
 
     def world(self) -> World:
-        """The tables that all runs share; ValueError where each run has its own (see `chunk`)."""
+        """The tables that all runs share.
+
+        Raises:
+            ValueError: Each run has its own tables, see `chunk`.
+        """
         return self._world(*world_tables(self._shared("world"), self.horizon))
 
     def _world(self, means: Any, sums: Any) -> World:
@@ -249,6 +279,9 @@ class Scenario(Checked):
         """The bandits of the runs first..last-1 of a seed, for the tables of `world`.
 
         For random arms they are draws keyed by (seed, run, arm).
+
+        Raises:
+            ValueError: Each run has its own models, see `chunk`.
         """
         models = self._shared("bandits")
         if isinstance(self.arms, RandomArms):
@@ -261,7 +294,7 @@ class Scenario(Checked):
         models = self._models
         if models is None:
             raise ValueError(
-                f"{what}() must be asked of arms with models that all runs share, but here each "
+                f"{what}() must be called for arms with models that all runs share, but here each "
                 "run draws its own; use chunk(seed, first, last)"
             )
         return models
@@ -281,7 +314,7 @@ def _as_arms(arms: Any) -> tuple[Arm, ...]:
 
 
 def _rows(arms: Sequence[Arm], models: tuple[Model, ...]) -> Bandits:
-    """Which row of the tables, and which constant, each arm has."""
+    """The row of the tables and the constant of each arm."""
     order = {model: row for row, model in enumerate(models)}
     parts = [arm.parts for arm in arms]
     rows = np.array([order[model] for model, _ in parts], dtype=np.int64)

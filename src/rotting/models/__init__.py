@@ -1,8 +1,8 @@
 """Rotting models: mu(n; theta), the mean reward of the n-th pull, n = 1, 2, ...; and families.
 
-The shapes have names (`Plateau(0.3, length=100)`); `MODELS` lists them all. A *family* is what is
-known before playing: a finite set of models, most often one shape with theta in a finite set Theta,
-`Plateau(length=100).over([0.1, 0.2])`.
+Each shape is a class, as `Plateau(0.3, length=100)`; `MODELS` lists them by name. A *family* is the
+prior knowledge about the arms: a finite set of models, most often one shape with theta in a
+finite set Theta, `Plateau(length=100).over([0.1, 0.2])`.
 """
 
 from rotting.kernel.arrays import FloatArray as FloatArray

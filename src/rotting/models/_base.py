@@ -1,8 +1,8 @@
-"""What a rotting model is: mu(n), the mean reward of the n-th pull, n = 1, 2, ...
+"""The base of all rotting models: mu(n), the mean reward of the n-th pull, n = 1, 2, ...
 
 A model never rises (the paper's Assumption 2.1); one that does is refused with the first pull at
-which it does. It need not be positive here: positivity is asked for by the policies whose theory
-needs it. A model of your own is a frozen dataclass derived from `Model` that defines `_mean`.
+which it does. It need not be positive here: policies whose theory needs positive means check that.
+A model of your own is a frozen dataclass derived from `Model` that defines `_mean`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,31 @@ from rotting.parameters import Checked, NonNegative, Positive
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PROBE = 4096  # how far a Python function is checked when the model is made
+PROBE = 4096  # pulls up to which a Python function is checked when the model is made
 
 MODELS: dict[str, type[Model]] = {}  # by class name in lower case, as in files
 
 
 class Model(Checked):
-    """What every model offers: `mean(n)`, `table(length)`, families of it, and a readable repr.
+    """Base class of all rotting models: `mean(n)`, `table(length)`, and families of the model.
 
-    Defining a subclass registers it, in `MODELS` and for saving.
+    To write a model of your own, derive a frozen dataclass and define `_mean(n)`, which gets a
+    NumPy array of pull numbers and returns their means. A field called `theta` gives the model
+    families and intervals. Defining the subclass registers it, in `MODELS` and for saving.
+
+    Raises:
+        ValueError: A subclass has the name of another model, but for upper and lower case.
+
+    >>> from dataclasses import dataclass
+    >>> from rotting.models import MODELS, Model
+    >>> @dataclass(frozen=True)
+    ... class Harmonic(Model):
+    ...     def _mean(self, n):
+    ...         return 1 / n
+    >>> Harmonic().mean([1, 2, 4])
+    array([1.  , 0.5 , 0.25])
+    >>> MODELS.pop("harmonic").__name__
+    'Harmonic'
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -49,11 +65,20 @@ class Model(Checked):
         MODELS[name] = cls
 
     def argument(self, field: str) -> str:
-        """Refusals name the model, too: a scenario holds many."""
+        """The name of a field in a refusal, with the model's name: a scenario holds many models."""
         return f"{field} of {type(self).__name__}"
 
     def mean(self, n: npt.ArrayLike) -> FloatArray:
-        """mu(n) for 1-based pull numbers n, an integer or an array of integers.
+        """The means mu(n) of pulls.
+
+        Args:
+            n: A pull number, or an array of them, from 1.
+
+        Returns:
+            An array of floats with the shape of `n`.
+
+        Raises:
+            ValueError: A number is no integer or below 1, or the model's theta is open.
 
         >>> from rotting.models import Step
         >>> Step(at=2, before=1.0, after=0.4).mean([1, 2, 3])
@@ -70,12 +95,32 @@ class Model(Checked):
         raise TypeError(f"{type(self).__name__} does not define _mean")
 
     def table(self, length: int) -> FloatArray:
-        """mu(1), ..., mu(length), checked; read-only, and cached unless very long."""
+        """The means mu(1), ..., mu(length).
+
+        Args:
+            length: The number of pulls.
+
+        Returns:
+            A read-only array. It is cached up to 2^20 pulls.
+
+        Raises:
+            ValueError: A mean is not finite or above 1e100 in size, or the model rises.
+
+        >>> from rotting.models import Step
+        >>> Step(at=2, before=1.0, after=0.4).table(3)
+        array([1. , 1. , 0.4])
+        """
         length = _checks.integer("length", length, least=1)
         return _cached_table(self, length) if length <= CACHED else uncached_table(self, length)
 
     def times(self, factor: float) -> Scaled:
-        """This model with an amplitude: `factor` times its means, as a `Scaled`.
+        """This model with an amplitude.
+
+        Args:
+            factor: A positive number by which all means are multiplied.
+
+        Returns:
+            A `Scaled`.
 
         >>> from rotting.models import Exponential
         >>> Exponential(0.01).times(0.05).mean(1)
@@ -90,11 +135,21 @@ class Model(Checked):
         *,
         amplitudes: Any = None,
     ) -> Family:
-        """This model with theta running over a finite set Theta, as a `Family`.
+        """This model with theta, or its amplitude, in a finite set.
 
-        `amplitudes` are factors of its means: with thetas every theta with every amplitude, without
-        them a model whose theta is known with every amplitude. `weights` are the members' prior
-        probabilities, up to a factor, each theta's amplitudes in turn; None for uniform.
+        Args:
+            thetas: The values of theta, the set Theta; None if theta is known.
+            weights: The members' prior probabilities, up to a factor, each theta's amplitudes in
+                turn; None for uniform ones.
+            amplitudes: Factors of the means. With `thetas` every theta is combined with every
+                amplitude.
+
+        Returns:
+            A `Family`; a `Grid` where both theta and the amplitude are unknown.
+
+        Raises:
+            ValueError: The model has no theta, or a list is empty, has a value twice or one that
+                the model refuses.
 
         >>> from rotting.models import Exponential
         >>> Exponential(0.01).over(amplitudes=[0.02, 0.05]).table(1).tolist()
@@ -111,35 +166,63 @@ class Model(Checked):
         return Grid(self, thetas, amplitudes, weights)
 
     def between(self, low: float, high: float, nodes: int = 33) -> Interval:
-        """This model with theta anywhere between two numbers, as an `Interval`."""
+        """This model with theta anywhere in an interval.
+
+        Args:
+            low: The lower end.
+            high: The upper end, above `low`.
+            nodes: The number of equidistant thetas between which policies interpolate, at least 3.
+
+        Returns:
+            An `Interval`.
+
+        Raises:
+            ValueError: The model has no theta, or refuses one of the interval.
+
+        >>> from rotting.models import Polynomial
+        >>> Polynomial().between(0.1, 0.4)
+        Interval(model=Polynomial(theta=None), low=0.1, high=0.4, nodes=33)
+        """
         self._check_has_theta("an interval")
         return Interval(self, low, high, nodes)
 
     def plot(self, axes: Axes | None = None, pulls: int | None = None) -> Axes:
-        """Draw mu(n), into these axes or a new figure's; returns the axes.
+        """Draw mu(n).
 
-        `pulls` is how far, by default until half of the fall is seen, or more.
+        Args:
+            axes: Matplotlib's axes to draw into; a new figure's without them.
+            pulls: The last pull drawn; by default half of the fall is seen, or more.
+
+        Returns:
+            The axes.
         """
         drawn: Axes = _display.plot(self, axes=axes, pulls=pulls)
         return drawn
 
     def _repr_html_(self) -> str:
-        """For notebooks: a few means and the curve."""
         return _display.html(self)
 
     @property
     def has_theta(self) -> bool:
-        """Whether the model has a theta, known or still open."""
+        """Whether the model has a parameter theta, known or open."""
         return any(field.name == "theta" for field in dataclasses.fields(self))  # type: ignore[arg-type]
 
     def with_theta(self, theta: float | None) -> Self:
-        """The same model with another theta; None leaves it open."""
+        """The same model with another theta.
+
+        Args:
+            theta: The new value; None leaves it open.
+
+        >>> from rotting.models import Plateau
+        >>> Plateau(0.3, length=50).with_theta(0.1)
+        Plateau(theta=0.1, length=50)
+        """
         changed: Self = dataclasses.replace(self, theta=theta)  # type: ignore[type-var]
         return changed
 
     @property
     def unscaled(self) -> tuple[Model, float]:
-        """The model without a known amplitude, and that amplitude."""
+        """The model without its amplitude, and that amplitude: 1 unless it is a `Scaled`."""
         return self, 1.0
 
     def _check_has_theta(self, what: str) -> None:
@@ -151,8 +234,12 @@ class Model(Checked):
 class Scaled(Model):
     """mu(n) = factor times another model's: a click rate that starts at 3 %, say.
 
-    `model.times(factor)` makes one. Its theta is the other model's, so that it has families and
-    intervals as that has them.
+    `model.times(factor)` makes one. Its theta is the other model's, so it has families and
+    intervals where that model has them.
+
+    Attributes:
+        model: The other model.
+        factor: The amplitude, positive.
 
     >>> from rotting.models import Exponential
     >>> Scaled(Exponential(0.001), factor=0.03).mean([1, 1001])
@@ -165,28 +252,25 @@ class Scaled(Model):
     factor: Positive
 
     def check(self) -> None:
-        """What is scaled is a model."""
         if not isinstance(self.model, Model):
             raise ValueError(f"model of Scaled must be a model, got {self.model!r}")
 
     @property
     def has_theta(self) -> bool:
-        """Whether the scaled model has one."""
         return self.model.has_theta
 
     @property
     def theta(self) -> Any:
-        """The scaled model's."""
+        """The other model's theta."""
         return self.model.theta  # type: ignore[attr-defined]  # where it has one
 
     @property
     def unscaled(self) -> tuple[Model, float]:
-        """The scaled model, and the factor."""
+        """The other model, and the product of all factors around it."""
         inner, factor = self.model.unscaled
         return inner, factor * self.factor
 
     def with_theta(self, theta: float | None) -> Self:
-        """The scaled model with another theta, and the same factor."""
         return type(self)(self.model.with_theta(theta), self.factor)
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
@@ -195,9 +279,13 @@ class Scaled(Model):
 
 @dataclass(frozen=True)
 class Amplitude(Model):
-    """mu(n) = theta times another model's: the amplitude is what is not known.
+    """mu(n) = theta times another model's: the shape is known, the amplitude is not.
 
-    `model.over(amplitudes=[...])` makes a family of it. An arm of amplitude 0 never pays.
+    `model.over(amplitudes=[...])` makes a family of it.
+
+    Attributes:
+        model: The other model, with its own theta.
+        theta: The amplitude, >= 0; None leaves it open. An arm of amplitude 0 never pays.
 
     >>> from rotting.models import Exponential
     >>> Amplitude(Exponential(0.01)).between(0.02, 0.1, nodes=3).table(1).tolist()
@@ -208,17 +296,16 @@ class Amplitude(Model):
     theta: NonNegative | None = None
 
     def check(self) -> None:
-        """A complete model."""
         if not isinstance(self.model, Model):
             raise ValueError(f"model of Amplitude must be a model, got {self.model!r}")
-        self.model.mean(1)  # one without its theta is refused here
+        self.model.mean(1)  # refuses a model whose theta is open
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
         return theta_of(self, "model, ") * self.model.mean(n)
 
 
 def theta_of(model: Any, first: str = "") -> float:
-    """The theta of a model that needs one; `first` is what its other arguments are called."""
+    """The theta of a model, refused if open; `first` names the arguments before it in the hint."""
     if model.theta is None:
         raise ValueError(
             f"{type(model).__name__} needs a theta, as {type(model).__name__}({first}theta=0.3) "
@@ -228,7 +315,6 @@ def theta_of(model: Any, first: str = "") -> float:
 
 
 def uncached_table(model: Model, length: int) -> FloatArray:
-    """A model's table for those that need it once."""
     means = np.array(model.mean(np.arange(1, length + 1)), dtype=np.float64)
     check_means(repr(model), means)
     means.flags.writeable = False
@@ -239,6 +325,14 @@ _cached_table = functools.lru_cache(maxsize=32)(uncached_table)
 
 
 def function_name(function: Any) -> str:
-    """Where a function is from; for other callable things, their type."""
+    """The module and name of a function; of other callable objects, those of their type.
+
+    It names functions in refusals and in the keys of random streams, where an address would change
+    from one process to the next.
+
+    >>> import math
+    >>> function_name(math.exp)
+    'math.exp'
+    """
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{named.__module__}.{named.__qualname__}"

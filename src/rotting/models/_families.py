@@ -1,4 +1,4 @@
-"""Families: what is known of the arms before playing, a finite set of models with prior weights.
+"""Families: the prior knowledge about the arms, a finite set of models with prior weights.
 
 `Plateau(length=100).over([0.1, 0.2])` is the prior knowledge of the paper's parametric case, one
 model with theta in a finite set. `Family.of([Exponential(0.1), Step(100, 1.0, 0.4)])` holds any
@@ -31,9 +31,20 @@ else:
 @_plain.register
 @dataclass(frozen=True, repr=False)
 class Family(Checked):
-    """A model with a finite set Theta, or any models (see `of`): the parametric case's knowledge.
+    """A model with theta in a finite set Theta, the prior knowledge of the paper's parametric case.
 
-    `weights` are prior probabilities, given up to a factor; None if all are alike.
+    `model.over(thetas)` makes one; `Family.of(models)` makes one of any models.
+
+    Attributes:
+        model: The model, whose own theta is ignored.
+        thetas: The set Theta, different numbers.
+        weights: Prior probabilities, given up to a factor; None if all are equal.
+        members: The models of the family, in Theta's order.
+        prior: The members' prior weights relative to uniform ones, which are exactly 1; read-only.
+
+    Raises:
+        ValueError: The model has no theta or refuses one; thetas are missing or equal; weights are
+            not positive numbers, one for each theta.
 
     >>> from rotting.models import Polynomial
     >>> family = Polynomial().over([0.1, 0.4])
@@ -49,7 +60,17 @@ class Family(Checked):
 
     @staticmethod
     def of(members: Iterable[Model], weights: Sequence[float] | None = None) -> Family:
-        """A family of any models: of different shapes, of different amplitudes (`Scaled`).
+        """A family of any models: of different shapes, or of different amplitudes (`Scaled`).
+
+        Args:
+            members: Different models, each with its theta.
+            weights: Their prior probabilities, up to a factor; None for uniform ones.
+
+        Returns:
+            A `MixedFamily`; a plain `Family` if the models differ in theta only.
+
+        Raises:
+            ValueError: There is no model, one comes twice, or one has no theta.
 
         >>> from rotting.models import Exponential, Polynomial, Step
         >>> Family.of([Exponential(0.1), Step(100, 1.0, 0.4)], weights=[1, 3])
@@ -71,7 +92,6 @@ class Family(Checked):
         return MixedFamily(found, weights)
 
     def check(self) -> None:
-        """Different thetas, each of which the model takes."""
         if not getattr(self.model, "has_theta", False):
             raise ValueError(f"model of Family must have a theta, got {self.model!r}")
         thetas = tuple(_checks.number("theta", theta) for theta in self.thetas)
@@ -84,7 +104,7 @@ class Family(Checked):
         _ = self.members  # each member checks its own theta
 
     def __repr__(self) -> str:
-        # streams of random numbers are keyed by it: it must not change where nothing is weighted
+        # streams of random numbers are keyed by it: without weights it must not change
         weighted = "" if self.weights is None else f", weights={self.weights!r}"
         return f"Family(model={self.model!r}, thetas={self.thetas!r}{weighted})"
 
@@ -92,7 +112,7 @@ class Family(Checked):
         return len(self.members)
 
     def plain_fields(self) -> dict[str, Any]:
-        """What `rotting._plain` writes."""
+        """The fields that `rotting._plain` writes."""
         fields: dict[str, Any] = {"model": self.model, "thetas": self.thetas}
         return fields if self.weights is None else {**fields, "weights": self.weights}
 
@@ -103,9 +123,10 @@ class Family(Checked):
 
     @property
     def unscaled(self) -> tuple[Family, float]:
-        """The same family in the unit in which its model has no amplitude, and that unit.
+        """The family with its model's amplitude divided out, and that amplitude.
 
-        Noise sigma is sigma / unit there. So what is proved of a model holds for its multiples.
+        Noise sigma becomes sigma / amplitude there, so a theorem on a model holds for its
+        multiples.
 
         >>> from rotting.models import Polynomial
         >>> Polynomial().times(0.05).over([0.1, 0.4]).unscaled
@@ -116,7 +137,7 @@ class Family(Checked):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What tells the members apart, for messages: their thetas, or the models themselves."""
+        """The members' names in messages: their thetas, or the models themselves."""
         return tuple(f"{theta:g}" for theta in self.thetas)
 
     @functools.cached_property
@@ -128,47 +149,84 @@ class Family(Checked):
         return prior
 
     def plot(self, axes: Axes | None = None, pulls: int | None = None) -> Axes:
-        """Draw the members' mu(n), into these axes or a new figure's; returns the axes.
+        """Draw the members' mu(n).
 
-        `pulls` is how far, by default until half of the fall is seen, or more.
+        Args:
+            axes: Matplotlib's axes to draw into; a new figure's without them.
+            pulls: The last pull drawn; by default half of the fall is seen, or more.
+
+        Returns:
+            The axes.
         """
         drawn: Axes = _display.plot(self, axes=axes, pulls=pulls)
         return drawn
 
     def _repr_html_(self) -> str:
-        """For notebooks: the members, a few of their means and their curves."""
         return _display.html(self)
 
     def table(self, length: int) -> FloatArray:
-        """mu(n; theta) for n = 1..length, of shape [theta, n]."""
+        """The means mu(n; theta) for n = 1..length.
+
+        Args:
+            length: The number of pulls.
+
+        Returns:
+            An array of shape [theta, n].
+
+        Raises:
+            ValueError: A member is no rotting model up to there, see `Model.table`.
+
+        >>> from rotting.models import Polynomial
+        >>> Polynomial().over([0.5, 1.0]).table(4).round(2)
+        array([[1.  , 0.71, 0.58, 0.5 ],
+               [1.  , 0.5 , 0.33, 0.25]])
+        """
         return np.stack([member.table(length) for member in self.members])
 
     def sums(self, length: int) -> FloatArray:
-        """Cumulative sums of the table: the sum over j <= n of mu(j; theta), for n = 0..length."""
+        """The cumulative sums of the table, of shape [theta, n] for n = 0..length.
+
+        >>> from rotting.models import Polynomial
+        >>> Polynomial().over([1.0]).sums(2)
+        array([[0. , 1. , 1.5]])
+        """
         return np.pad(np.cumsum(self.table(length), axis=1), ((0, 0), (1, 0)))
 
     def by_pull(self, length: int) -> FloatArray:
-        """The table as [n, theta], n = 0..length: what a policy reads at one pull is contiguous.
+        """The means as [n, theta] for n = 0..length, the order in which policies read them.
 
-        Row 0 stands for no pull and is zero.
+        All members' means of one pull are contiguous in memory. Row 0 stands for no pull and is
+        zero.
         """
         return rows_by_pull(self, length)[0]
 
     def sums_by_pull(self, length: int) -> FloatArray:
-        """The cumulative sums as [n, theta], n = 0..length."""
+        """The cumulative sums as [n, theta] for n = 0..length."""
         return rows_by_pull(self, length)[1]
 
     def rows(self, length: int) -> tuple[FloatArray, FloatArray, int]:
-        """`by_pull`, `sums_by_pull`, and how many rows of sums are ordered (`ordered_rows`).
+        """`by_pull`, `sums_by_pull`, and the number of leading rows with sums ordered along Theta.
 
-        Very long tables are not cached: ask for what belongs together at once.
+        Very long tables are not cached, so one call is faster than two.
         """
         return rows_by_pull(self, length)
 
 
 @_plain.register
 class MixedFamily(Family):
-    """A family of any models, as `Family.of` makes it where they are not one model over thetas."""
+    """A family of any models. `Family.of` makes it where they are not one model over thetas.
+
+    It has no `model` and no `thetas`; both raise a ValueError.
+
+    Attributes:
+        members: The models.
+        weights: Prior probabilities; None if all are equal.
+
+    >>> from rotting.models import Exponential, Step
+    >>> family = MixedFamily([Exponential(0.1), Step(100, 1.0, 0.4)])
+    >>> family.names
+    ('Exponential(theta=0.1)', 'Step(at=100, before=1.0, after=0.4)')
+    """
 
     members: tuple[Model, ...]
 
@@ -190,22 +248,21 @@ class MixedFamily(Family):
         return hash((self.members, self.weights))
 
     def plain_fields(self) -> dict[str, Any]:
-        """What `rotting._plain` writes."""
         return {"members": self.members, "weights": self.weights}
 
     @property
     def model(self) -> Model:
-        """Refused: there is no one model."""
+        """Not available: the members are different models."""
         raise ValueError(f"model must be one for the whole family, but {self._differences}")
 
     @property
     def thetas(self) -> tuple[float, ...]:
-        """Refused: only one model over its thetas has them."""
+        """Not available: only a family of one model has thetas."""
         raise ValueError(f"thetas must be those of one model, but {self._differences}")
 
     @property
     def unscaled(self) -> tuple[Family, float]:
-        """Itself, in its own unit: the members may have amplitudes of their own."""
+        """The family itself, and 1: the members may have different amplitudes."""
         return self, 1.0
 
     @property
@@ -221,12 +278,12 @@ class MixedFamily(Family):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models themselves."""
+        """The models as text."""
         return tuple(map(repr, self.members))
 
 
 def as_numbers(name: str, values: Any) -> tuple[Any, ...]:
-    """The values of a list; what is no list is refused, and the values are checked later."""
+    """The values of a list as a tuple; anything else is refused, the values are checked later."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ValueError(f"{name} must be a list of numbers, got {values!r}")
     return tuple(values)
@@ -256,7 +313,7 @@ def _without_theta(model: Any) -> Any:
 
 
 def _normalised(weights: Any, count: int) -> tuple[float, ...] | None:
-    """Weights as probabilities, or None if all are alike."""
+    """Weights as probabilities, or None if all are equal."""
     if weights is None:
         return None
     if isinstance(weights, str) or not isinstance(weights, Iterable):

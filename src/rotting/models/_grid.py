@@ -14,14 +14,18 @@ else:
     Model = Any  # models make grids of themselves, so their module imports this one
 
 
-MOST = 10_000  # members: two short lists make very many of them
+MOST = 10_000  # members, whose number is the product of the two lists' lengths
 
 
 @_plain.register
 class Grid(MixedFamily):
     """One model with every theta of a list and every amplitude of another: both are unknown.
 
-    Made by `model.over(thetas, amplitudes=[...])`. It has no `thetas`: one theta is several models.
+    Made by `model.over(thetas, amplitudes=[...])`. Its members are `Scaled` models, each theta's
+    amplitudes in turn. It has no `thetas`, because each theta belongs to several members.
+
+    Raises:
+        ValueError: A list is empty or has a value twice, or there are more than 10,000 members.
 
     >>> from rotting.models import Exponential
     >>> family = Exponential().over([0.001, 0.01], amplitudes=[0.02, 0.1])
@@ -50,6 +54,5 @@ class Grid(MixedFamily):
         return f"Grid({shown})"
 
     def plain_fields(self) -> dict[str, Any]:
-        """What `rotting._plain` writes."""
         axes: dict[str, Any] = self.__dict__["_axes"]
         return {**axes, **({} if self.weights is None else {"weights": self.weights})}

@@ -27,10 +27,20 @@ else:
 @_plain.register
 @dataclass(frozen=True)
 class Interval(Checked):
-    """A model with theta anywhere in [low, high], known to policies on equidistant nodes.
+    """A model with theta anywhere in [low, high].
 
-    Between nodes they interpolate, so that theta is not bound to the grid. 33 nodes are plenty for
-    the models here: doubling them changes nothing that matters.
+    Made by `model.between(low, high)`. Policies compute at equidistant nodes and interpolate
+    between them, so estimates of theta are not bound to the grid. 33 nodes are plenty for the
+    models here: doubling them changes nothing that matters.
+
+    Attributes:
+        model: The model, whose own theta is ignored.
+        low: The lower end.
+        high: The upper end, above `low`.
+        nodes: The number of nodes, from 3 to 100,000.
+
+    Raises:
+        ValueError: The model has no theta, or refuses one of the interval.
 
     >>> from rotting.models import Polynomial
     >>> Polynomial().between(0.1, 0.4, nodes=4).family.thetas
@@ -43,31 +53,41 @@ class Interval(Checked):
     nodes: Annotated[int, Whole(least=3, most=100_000)] = 33
 
     def check(self) -> None:
-        """The ends are in order, and the model takes all thetas between them."""
         _checks.number("high", self.high, above=self.low)
         _ = Family(self.model, (self.low, self.high)).members  # each checks its own theta
         try:
             _plain.to_plain(self.model)
-        except ValueError:  # a function of the user's may do anything in between
+        except ValueError:  # a user's function: all nodes are checked, not the ends alone
             _ = self.family
 
     @functools.cached_property
     def family(self) -> Family:
-        """The models at the nodes."""
+        """The `Family` of the models at the nodes."""
         return Family(self.model, tuple(np.linspace(self.low, self.high, self.nodes).tolist()))
 
     def table(self, length: int) -> FloatArray:
-        """mu(n; theta) for n = 1..length at the nodes, of shape [node, n]."""
+        """The means at the nodes.
+
+        Args:
+            length: The number of pulls.
+
+        Returns:
+            mu(n; theta) for n = 1..length, of shape [node, n].
+        """
         return self.family.table(length)
 
     def plot(self, axes: Axes | None = None, pulls: int | None = None) -> Axes:
-        """Draw mu(n) of some of its thetas, into these axes or a new figure's; returns the axes.
+        """Draw mu(n) of some of its thetas.
 
-        `pulls` is how far, by default until half of the fall is seen, or more.
+        Args:
+            axes: Matplotlib's axes to draw into; a new figure's without them.
+            pulls: The last pull drawn; by default half of the fall is seen, or more.
+
+        Returns:
+            The axes.
         """
         drawn: Axes = _display.plot(self, axes=axes, pulls=pulls)
         return drawn
 
     def _repr_html_(self) -> str:
-        """For notebooks: a few thetas with their means and curves."""
         return _display.html(self)

@@ -1,9 +1,9 @@
-"""m^-theta and theta k, such that what is equal in exact arithmetic is equal as floats.
+"""m^-theta and theta k, rounded such that values equal in exact arithmetic are equal as floats.
 
-81^-0.15 and 27^-0.2 are both 3^-0.6; as floats they differ in the last place, and a tie between
-arms would be broken by rounding. So m is written as base^e with the largest possible e, and
-base^-(e theta) is what is computed, e theta being that of the decimal number that theta is written
-as: two powers with different m are equal only if their bases are, and their e theta.
+81^-0.15 and 27^-0.2 are both 3^-0.6; computed directly they differ in the last place, and rounding
+would break a tie between arms. So m is written as base^e with the largest possible e, and
+base^-(e theta) is computed, with e theta taken from the decimal number that theta is written as:
+two powers with different m are equal only if their bases are equal, and their e theta.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def powers(m: npt.NDArray[Any], theta: float) -> FloatArray:
     if whole.size == 0:
         return np.zeros(whole.shape)
     low, high = int(whole.min()), int(whole.max())
-    if high - low < 2 * whole.size:  # a run, or nearly: each number once
+    if high - low < 2 * whole.size:  # consecutive numbers, or nearly: compute each once
         return _run(low, high, theta)[whole - low]
     flat = whole.ravel()
     found = flat.astype(np.float64) ** -theta
@@ -43,7 +43,7 @@ def powers(m: npt.NDArray[Any], theta: float) -> FloatArray:
 
 
 def multiples(theta: float, k: npt.NDArray[Any]) -> FloatArray:
-    """theta k for whole numbers k >= 0, rounded once; as floats have it where that is long.
+    """theta k for whole numbers k >= 0, rounded once; the float product if theta has many digits.
 
     >>> float(multiples(0.1, np.array(3))), 0.1 * 3
     (0.3, 0.30000000000000004)
@@ -71,7 +71,7 @@ def _run(low: int, high: int, theta: float) -> FloatArray:
 
 
 class _Power(NamedTuple):
-    """Numbers that are the same power of a smaller one, and where they stand."""
+    """Numbers that are the same power of a smaller one, and their places in the array."""
 
     exponent: int
     values: IntArray
@@ -80,10 +80,10 @@ class _Power(NamedTuple):
 
 
 def _mend(found: FloatArray, grouped: list[_Power], theta: float) -> None:
-    """Put base^-(e theta) where values are base^e, e > 1.
+    """Replace the values at base^e, e > 1, by base^-(e theta).
 
-    Not where neighbours differ in their last places only, if at all: rounding must not make a model
-    rise from one to the next.
+    Skipped where neighbours differ in their last places only, if at all: rounding must not make a
+    model rise from one to the next.
     """
     fraction = _as_written(theta)
     for power in grouped:
@@ -94,12 +94,12 @@ def _mend(found: FloatArray, grouped: list[_Power], theta: float) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _perfect_powers(low: int, high: int) -> list[_Power]:
-    """The numbers from low to high, not 1, that are a power of a smaller one."""
+    """The numbers from low to high, except 1, that are a power of a smaller one."""
     found = [np.zeros(0, dtype=np.int64)]
     for p in _PRIMES:
         if 1 << p > high:
             break
-        # roots are off by one at most
+        # floating-point roots are off by one at most
         first, last = max(2, int(low ** (1 / p)) - 1), int(high ** (1 / p)) + 1
         bases = np.arange(first, last + 1, dtype=np.int64)
         values = bases**p
@@ -109,7 +109,7 @@ def _perfect_powers(low: int, high: int) -> list[_Power]:
 
 
 def _grouped(places: IntArray, values: IntArray) -> list[_Power]:
-    """Those of the values that are powers of smaller ones, by their exponents."""
+    """The values that are powers of smaller numbers, grouped by exponent."""
     if values.size == 0:
         return []
     base, exponent = _roots(values)
@@ -121,7 +121,7 @@ def _grouped(places: IntArray, values: IntArray) -> list[_Power]:
 
 
 def _roots(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Each value as base^e, e as large as can be."""
+    """Each value as base^e with the largest possible e."""
     base, exponent = values.copy(), np.ones_like(values)
     most = int(values.max())
     for p in _PRIMES:

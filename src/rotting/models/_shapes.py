@@ -1,4 +1,4 @@
-"""The named shapes: n^-theta, its plateaus, exponentials, steps, tables, functions, and others."""
+"""The named shapes: n^-theta, its plateaus, exponentials, steps, tables and functions."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ def _check_theta(model: Any, first_change: int = 2) -> None:
 class Polynomial(Model):
     """mu(n) = n^-theta (the paper's Example 4.1).
 
+    Attributes:
+        theta: The exponent, >= 0; None leaves it open, for `over` and `between`.
+
     >>> Polynomial(0.5).mean([1, 4, 100])
     array([1. , 0.5, 0.1])
     """
@@ -36,7 +39,6 @@ class Polynomial(Model):
     theta: Real | None = None
 
     def check(self) -> None:
-        """A negative theta would make it rise."""
         _check_theta(self)
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
@@ -47,7 +49,11 @@ class Polynomial(Model):
 class Plateau(Model):
     """mu(n) = (int(n / length) + 1)^-theta (the paper's section Simulations).
 
-    The first plateau is one pull shorter than the others, as the formula has it.
+    The first plateau is one pull shorter than the others, as in the formula.
+
+    Attributes:
+        theta: The exponent, >= 0; None leaves it open, for `over` and `between`.
+        length: The pulls of a plateau.
 
     >>> Plateau(1.0, length=100).mean([99, 100, 200])
     array([1.        , 0.5       , 0.33333333])
@@ -57,7 +63,6 @@ class Plateau(Model):
     length: Count = 100
 
     def check(self) -> None:
-        """A negative theta would make it rise, first where the second plateau begins."""
         _check_theta(self, first_change=max(2, self.length))
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
@@ -68,14 +73,16 @@ class Plateau(Model):
 class Exponential(Model):
     """mu(n) = exp(-theta (n - 1)).
 
-    >>> float(Exponential(0.1).mean(1))
-    1.0
+    Attributes:
+        theta: The rate, >= 0; None leaves it open, for `over` and `between`.
+
+    >>> Exponential(0.1).mean([1, 11])
+    array([1.        , 0.36787944])
     """
 
     theta: Real | None = None
 
     def check(self) -> None:
-        """A negative theta would make it rise."""
         _check_theta(self)
 
     def _mean(self, n: npt.NDArray[Any]) -> npt.ArrayLike:
@@ -84,7 +91,11 @@ class Exponential(Model):
 
 @dataclass(frozen=True)
 class Settling(Model):
-    """mu(n) = floor + (1 - floor) exp(-theta (n - 1)): it fades, but not to nothing.
+    """mu(n) = floor + (1 - floor) exp(-theta (n - 1)): it fades to a floor above zero.
+
+    Attributes:
+        theta: The rate, >= 0; None leaves it open, for `over` and `between`.
+        floor: The limit, from 0 to 1.
 
     >>> Settling(0.5, floor=0.2).mean([1, 2, 1000])
     array([1.        , 0.68522453, 0.2       ])
@@ -94,7 +105,6 @@ class Settling(Model):
     floor: Real = 0.0
 
     def check(self) -> None:
-        """A negative theta, or a floor above the first mean, would make it rise."""
         _check_theta(self)
         if not 0.0 <= self.floor <= 1.0:
             raise ValueError(
@@ -110,6 +120,9 @@ class Settling(Model):
 class Constant(Model):
     """mu(n) = value: an arm that does not rot.
 
+    Attributes:
+        value: The mean of every pull.
+
     >>> Constant(0.5).mean([1, 1000])
     array([0.5, 0.5])
     """
@@ -124,6 +137,11 @@ class Constant(Model):
 class Step(Model):
     """mu(n) = before for the first `at` pulls, after for all later ones.
 
+    Attributes:
+        at: The last pull before the step.
+        before: The mean before it.
+        after: The mean after it, at most `before`.
+
     >>> Step(at=7500, before=1.0, after=0.4).mean([7500, 7501])
     array([1. , 0.4])
     """
@@ -133,7 +151,6 @@ class Step(Model):
     after: Real
 
     def check(self) -> None:
-        """It steps down."""
         if self.after > self.before:
             raise ValueError(
                 f"Step must never rise, but after = {self.after} > before = {self.before}, "
@@ -148,6 +165,9 @@ class Step(Model):
 class Table(Model):
     """mu(n) = values[n - 1]; pulls beyond the table keep its last value.
 
+    Attributes:
+        values: Numbers that never rise, at least one; kept as a tuple.
+
     >>> Table([1.0, 0.8, 0.7]).mean([1, 3, 50])
     array([1. , 0.7, 0.7])
     """
@@ -155,7 +175,6 @@ class Table(Model):
     values: Sequence[float]
 
     def check(self) -> None:
-        """Numbers that never rise, kept as a tuple."""
         try:
             values = np.asarray(self.values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -177,8 +196,13 @@ class Table(Model):
 class Function(Model):
     """mu(n) = function(n) or function(n, theta), any vectorised function of the pull numbers.
 
-    Its first 4,096 values are checked here, or when theta is known; all that a run can reach, when
-    its tables are made.
+    Its first 4,096 values are checked when the model is made, or when theta is known; all values
+    that a run can reach are checked when its tables are made.
+
+    Attributes:
+        function: Gets an array of pull numbers, and theta if it takes two arguments; returns an
+            array of the same shape.
+        theta: For a function of two arguments; None leaves it open, for `over` and `between`.
 
     >>> Function(lambda n: 1 / (1 + np.log(n))).mean(1)
     array(1.)
@@ -190,7 +214,6 @@ class Function(Model):
     theta: Real | None = None
 
     def check(self) -> None:
-        """Callable, and its first values are those of a model."""
         if not callable(self.function):
             raise ValueError(f"function of Function must be callable, got {self.function!r}")
         if not _takes(self.function):
@@ -208,7 +231,7 @@ class Function(Model):
 
     @property
     def has_theta(self) -> bool:
-        """Whether the function takes one."""
+        """Whether the function takes theta as its second argument."""
         return _takes(self.function) == 2
 
     def __repr__(self) -> str:
@@ -227,9 +250,9 @@ class Function(Model):
 
 
 def _takes(function: Any) -> int:
-    """How many arguments a function is called with: 1, or 2 if it needs both; 0 if neither will do.
+    """The number of arguments a function is called with: 1, or 2 if it needs both.
 
-    1 where Python cannot tell.
+    0 if neither fits, 1 where Python cannot read the signature.
     """
     try:
         signature = inspect.signature(function)

@@ -1,9 +1,9 @@
 """The tables of a family in the order in which policies read them, and a check of their signs.
 
-A family has one pair of tables, whoever asks for however many rows: what is handed out are the
-first rows of it. Space is set aside generously (the operating system gives memory only to what is
-written), so that rows can be added in place, and a few at a time: a player has the next ones made
-while it plays (`Rows.step`), and no decision has to wait for a whole table.
+A family has one pair of tables; every request gets the first rows of it. Address space is reserved
+generously (the operating system provides memory only for pages that are written), so rows are added
+in place, a few at a time: a player prepares the next ones while it plays (`Rows.step`), and no
+decision waits for a whole table.
 """
 
 from __future__ import annotations
@@ -22,24 +22,34 @@ if TYPE_CHECKING:
     from rotting.models._families import Family
 
 CACHED = 1 << 20  # longer tables are not cached: a few would fill the memory
-_RESERVED = 1 << 23  # numbers of a table that space is set aside for
-_KEPT = 1 << 17  # rows that are kept when somebody asks for them; a player adds to them
-_STEP = 128  # rows that are made together
-_BLOCK = 1 << 14  # rows that are added up together: more would take memory on the side
+_RESERVED = 1 << 23  # numbers of a table for which space is reserved
+_KEPT = 1 << 17  # shorter tables stay cached, and players extend them
+_STEP = 128  # rows made together
+_BLOCK = 1 << 14  # rows summed together, to bound temporary memory
 _SMALL = 1e-300  # a mean that underflows to zero comes after one below this
 
 
 def ordered_rows(sums: FloatArray) -> int:
-    """How many rows from the first on have sums that rise, fall or are all equal along Theta."""
+    """The number of leading rows whose sums all rise, all fall or are all equal along Theta."""
     steps = np.diff(sums, axis=1)
     one_way = np.all(steps > 0, axis=1) | np.all(steps < 0, axis=1) | np.all(steps == 0, axis=1)
     return len(one_way) if one_way.all() else int(np.argmin(one_way))
 
 
 def check_means(name: str, means: FloatArray, first: int = 1) -> None:
-    """Refuse means that are not finite, too large or that rise, naming the first such pull.
+    """Refuse means that are not finite, are too large or rise, naming the first such pull.
 
-    They are those of the pulls from `first` on.
+    Args:
+        name: The model's name, for the message.
+        means: Means of consecutive pulls.
+        first: The number of the first of these pulls.
+
+    Raises:
+        ValueError: A mean is not finite, is above 1e100 in size, or is higher than the one before.
+
+    >>> check_means("mine", np.array([1.0, 0.5, 0.6]))
+    Traceback (most recent call last):
+    ValueError: mine must never rise, but mu(3) = 0.6 > mu(2) = 0.5
     """
     bad = np.flatnonzero(~(np.abs(means) <= _checks.HUGE))
     if bad.size:
@@ -56,23 +66,23 @@ def check_means(name: str, means: FloatArray, first: int = 1) -> None:
 
 
 def _reserved(rows: int, width: int) -> FloatArray:
-    """An array whose memory is given to it page by page, when it is written to.
+    """An array whose memory is provided page by page, when it is written to.
 
-    NumPy asks for huge pages, and to clear one of those takes as long as a hundred decisions.
+    NumPy would ask for huge pages; clearing one of those takes as long as a hundred decisions.
     """
     space = mmap.mmap(-1, 8 * rows * width)
     return np.frombuffer(space, dtype=np.float64).reshape(rows, width)
 
 
 class Rows:
-    """The means and their sums of one family as [n, theta], as far as they are made."""
+    """The means and their sums of one family as [n, theta], up to the rows made so far."""
 
     def __init__(self, family: Family) -> None:
         self._members, self._names = family.members, family.names
-        self._made = 1  # rows; the first stands for no pull
-        self._ordered = 0  # of them, from the first on
-        self._column = 0  # models whose means of the next rows are made,
-        self._end = 1  # which are those before this one
+        self._made = 1  # number of finished rows; row 0 stands for no pull
+        self._ordered = 0  # number of leading rows that are ordered, see `ordered_rows`
+        self._column = 0  # number of models whose means of the next rows are made
+        self._end = 1  # the next rows are those from `_made` up to here
         self._low: dict[int, tuple[int, float]] = {}  # a model's first mean that is not positive
         self._mu, self._sums = self._space(_STEP)
         self._mu[0] = self._sums[0] = 0.0
@@ -83,7 +93,7 @@ class Rows:
         return tuple(_reserved(max(rows, min(CACHED, _RESERVED // width)), width) for _ in range(2))
 
     def first(self, length: int) -> tuple[FloatArray, FloatArray, int]:
-        """Means and sums for n = 0..length, read-only, and how many rows of sums are ordered."""
+        """Read-only means and sums for n = 0..length, and the number of leading ordered rows."""
         with self._lock:
             if length >= self._made:
                 self._column = 0
@@ -96,11 +106,11 @@ class Rows:
         return *found, ordered
 
     def reach(self, length: int) -> bool:
-        """Whether that many rows are made."""
+        """Whether the row of this pull is made."""
         return self._made > length
 
     def step(self, length: int) -> bool:
-        """A small part of the work towards `length`; True if there was none left to do."""
+        """Do a small part of the work towards `length`; returns True if there was none left."""
         with self._lock:
             if self._made > length:
                 return True
@@ -115,20 +125,20 @@ class Rows:
             return False
 
     def _fill(self, members: Any, end: int) -> None:
-        """The means of some models in the rows from those made up to `end`."""
+        """Compute the means of some models in the rows from `_made` up to `end`."""
         if end > self._mu.shape[0]:
             made = self._mu, self._sums
             self._mu, self._sums = self._space(max(end, 2 * self._mu.shape[0]))
             for new, old in zip((self._mu, self._sums), made, strict=True):
                 new[: self._made] = old[: self._made]
-            if self._column:  # of those being made, too
+            if self._column:  # the unfinished rows, too
                 self._mu[self._made : made[0].shape[0]] = made[0][self._made :]
         for k in members:
             self._mu[self._made : end, k] = self._means(k, end)
 
     def _means(self, k: int, end: int) -> FloatArray:
-        """mu(n; theta) of one model for n from the rows made up to `end`, checked."""
-        start = max(1, self._made - 1)  # one row made before: means must not rise from there either
+        """mu(n; theta) of one model for the rows from `_made` up to `end`, checked."""
+        start = max(1, self._made - 1)  # the row before as well: means must not rise from it either
         means = np.array(self._members[k].mean(np.arange(start, end)), dtype=np.float64)
         check_means(repr(self._members[k]), means, start)
         if k not in self._low:
@@ -138,18 +148,18 @@ class Rows:
         return means[self._made - start :]
 
     def _add_up(self, end: int) -> None:
-        """The sums of rows whose means are made."""
+        """Sum up the rows before `end`, whose means are made."""
         while self._made < end:
             made, stop = self._made, min(end, self._made + _BLOCK)
             block = self._mu[made - 1 : stop].copy()
             block[0] = self._sums[made - 1]
             self._sums[made:stop] = np.cumsum(block, axis=0)[1:]
-            if self._ordered >= made - 1:  # all so far
+            if self._ordered >= made - 1:  # all rows so far are ordered
                 self._ordered = made - 1 + ordered_rows(self._sums[made - 1 : stop])
             self._made = stop
 
     def not_positive(self, length: int) -> tuple[int, str, float] | None:
-        """The first n, model and mean that is not positive, if any."""
+        """The first pull up to `length` whose mean is not positive, the model and the mean."""
         self.first(length)
         for k, name in enumerate(self._names):
             if k in self._low and self._low[k][0] <= length:
@@ -161,7 +171,7 @@ class Rows:
 def _first_low(means: FloatArray, start: int, since: int) -> tuple[int, float] | None:
     """The first pull from `since` on whose mean is not positive, and that mean.
 
-    `means` are those of the pulls from `start` on.
+    `means` begin with pull `start`.
     """
     before = np.append(1.0, means[:-1])
     low = np.flatnonzero((means < 0.0) | ((means == 0.0) & (before > _SMALL))) + start
@@ -170,7 +180,7 @@ def _first_low(means: FloatArray, start: int, since: int) -> tuple[int, float] |
 
 
 def _far(family: Family, length: int) -> tuple[int, str, float] | None:
-    """`Rows.not_positive` for very many pulls, without a table of them."""
+    """`Rows.not_positive` for very long horizons, without a table."""
     for name, member in zip(family.names, family.members, strict=True):
         for since in range(1, length + 1, _BLOCK):
             start = max(1, since - 1)
@@ -185,21 +195,35 @@ rows_of = functools.lru_cache(maxsize=16)(Rows)
 
 
 def rows_by_pull(family: Family, length: int) -> tuple[FloatArray, FloatArray, int]:
-    """Means and sums as [n, theta], n = 0..length, and how many rows of sums are ordered."""
+    """Means and sums as [n, theta], n = 0..length, and the number of leading ordered rows."""
     _checks.integer("length", length, least=1)
     return (_kept(family, length) or Rows(family)).first(length)
 
 
 def _kept(family: Family, length: int) -> Rows | None:
-    """The family's rows, if they are to be kept: none are for very many that nobody has made."""
+    """The family's cached rows; None for a long table that has not been made: it is not cached."""
     kept = rows_of(family)
     return kept if length < _KEPT or kept.reach(length) else None
 
 
 def check_positive(who: str, family: Family, length: int) -> None:
-    """Refuse a family that is not positive up to `length`, as Assumption 4.1 asks of it.
+    """Refuse a family that is not positive up to a pull (Assumption 4.1).
 
     A mean that underflows to zero is accepted.
+
+    Args:
+        who: The policy that needs it, for the message.
+        family: The family.
+        length: The last pull checked.
+
+    Raises:
+        ValueError: A mean is zero or negative; the message names the pull and the model.
+
+    >>> from rotting.models import Family, Step
+    >>> check_positive("CTO", Family.of([Step(2, before=1.0, after=-0.5)]), length=10)
+    Traceback (most recent call last):
+    ValueError: CTO needs a positive family (Assumption 4.1), but
+    mu(3; Step(at=2, before=1.0, after=-0.5)) = -0.5
     """
     kept = _kept(family, length)
     found = _far(family, length) if kept is None else kept.not_positive(length)

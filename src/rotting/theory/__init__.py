@@ -1,4 +1,8 @@
-"""The paper's theory as functions: detection, balance, assumptions, bounds, advice; and more."""
+"""The paper's theory as functions: detection, balance, assumptions, bounds, advice; and more.
+
+`advise` answers most questions at once: the bounds and assumptions for your arms, noise and
+horizon. The other functions are the pieces of it, each named after its symbol in the paper.
+"""
 
 from rotting.theory._advice import Advice, Guarantee, advise
 from rotting.theory._assumptions import (

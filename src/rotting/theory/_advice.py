@@ -1,4 +1,4 @@
-"""What is guaranteed for my arms, noise and horizon, and which guarantee means anything."""
+"""The guarantees for given arms, noise and horizon, and whether they mean anything."""
 
 from __future__ import annotations
 
@@ -25,7 +25,27 @@ from rotting.theory._guarantees import (
 
 @dataclass(frozen=True)
 class Advice:
-    """The verdicts, and what to use. `print` it, or take `data()`."""
+    """The answer of `advise`: guarantees, verdicts on assumptions, and the policy to use.
+
+    Print it, or take `data()` or `rows()`.
+
+    Attributes:
+        arms: The number of arms, K.
+        sigma: The noise level.
+        horizon: The number of rounds, T.
+        delta: The probability with which D-CTO_UCB may fail.
+        max_mean: The largest first mean.
+        trivial: The trivial bound, T times `max_mean`.
+        lower_order: The order of the least worst-case regret, see `lower_bound_order`.
+        guarantees: A `Guarantee` for each algorithm.
+        assumptions: A `Verdict` for each assumption; empty without a family.
+        policy: The name of the policy that `policies.recommended` returns for the same question.
+        use: The same in a sentence, beside the best proved bound.
+
+    >>> advice = advise(arms=2, sigma=0.5, horizon=1000, max_mean=1.0)
+    >>> advice.policy, advice.trivial
+    ('SteadyUCB', 1000.0)
+    """
 
     arms: int
     sigma: float
@@ -36,11 +56,15 @@ class Advice:
     lower_order: float
     guarantees: tuple[Guarantee, ...]
     assumptions: tuple[Verdict, ...]
-    policy: str  # what `policies.recommended` gives for the same question
-    use: str  # the same in a sentence, with what has a proof beside it
+    policy: str
+    use: str
 
     def data(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Everything as plain data, for JSON.
+
+        Returns:
+            A dict of the attributes; guarantees and assumptions are lists of dicts.
+        """
         found = asdict(self)
         found["assumptions"] = [
             {"assumption": v.assumption, "holds": v.holds, "why": v.why} for v in self.assumptions
@@ -48,7 +72,13 @@ class Advice:
         return found
 
     def rows(self) -> list[list[str]]:
-        """The guarantees as a table, with the header `HEADER`."""
+        """The guarantees as a table of text.
+
+        Returns:
+            A row for each guarantee: algorithm, theorem, bound, state, the least horizon at which
+                the bound
+            is useful, pulls for detection, and a note.
+        """
         return [
             [
                 g.algorithm,
@@ -63,7 +93,6 @@ class Advice:
         ]
 
     def __str__(self) -> str:
-        """The verdicts as text."""
         lines = [
             f"K = {self.arms}, sigma = {self.sigma:.4g}, T = {self.horizon:,}, "
             f"delta = {self.delta:g}, largest mean {self.max_mean:g}",
@@ -94,12 +123,26 @@ def advise(
     delta: float = 0.1,
     alpha: float | None = None,
 ) -> Advice:
-    """What each algorithm of the paper guarantees for K arms, noise sigma and a horizon.
+    """The guarantees of the paper's algorithms for K arms, noise sigma and a horizon.
 
-    With a `family` the parametric algorithms are judged too. `constants` says that arms keep an
-    unknown constant (or which ones, with the arms' `thetas`: then Theorem 4.2 gives a figure).
-    `max_mean`, the largest first mean, is the family's own unless given; `alpha` is the bounds'
-    best unless given. `delta` is the probability with which D-CTO_UCB may fail.
+    Args:
+        arms: The number of arms, K.
+        sigma: The noise level.
+        horizon: The number of rounds, T.
+        family: The prior knowledge about the arms; with it CTO_SIM or D-CTO_UCB is judged too.
+        max_mean: The largest first mean; by default that of the family.
+        constants: True if arms have unknown constants; or the constants themselves, for which
+            Theorem 4.2 gives a figure together with `thetas`.
+        thetas: The arms' theta*, in the family's Theta.
+        delta: The probability with which D-CTO_UCB may fail.
+        alpha: The parameter of SWA and wSWA; by default the one with the least bound.
+
+    Returns:
+        An `Advice`.
+
+    Raises:
+        ValueError: There is neither a family nor `max_mean`, constants or thetas do not fit the
+            arms, or an argument is outside its range.
 
     >>> from rotting import models
     >>> advice = advise(arms=2, sigma=0.2 ** 0.5, horizon=30_000, max_mean=1.0, alpha=0.2)
@@ -145,7 +188,7 @@ def advise(
 
 
 def _in_words(policy: str, guarantees: Sequence[Guarantee]) -> str:
-    """The policy to use, and beside it the least bound that means anything."""
+    """The policy to use, and the least bound that is below the trivial one."""
     proven = [g for g in guarantees if not g.vacuous and math.isfinite(g.bound)]
     proof = "No algorithm of the paper has a guarantee that says anything here"
     if proven:
@@ -157,7 +200,7 @@ def _in_words(policy: str, guarantees: Sequence[Guarantee]) -> str:
 
 
 def _check_arms(arms: int, family: Any, constants: Any, thetas: Any) -> list[float]:
-    """The constants as numbers; refuses what does not go together."""
+    """The constants as numbers; arguments that do not fit together are refused."""
     if family is not None and not isinstance(family, Family):
         raise ValueError(f"family must be a Family, as model.over([...]), got {family!r}")
     given: list[float] = []

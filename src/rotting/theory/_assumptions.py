@@ -1,4 +1,4 @@
-"""The paper's Assumptions 2.1, 4.1, 4.2 and 4.3 as questions that get an answer with its reason.
+"""Checks of the paper's Assumptions 2.1, 4.1, 4.2 and 4.3, each with its reason.
 
 For n^-theta, its plateaus and exp(-theta (n-1)) the answers follow from their growth:
 
@@ -12,7 +12,7 @@ For n^-theta, its plateaus and exp(-theta (n-1)) the answers follow from their g
   differences of a constant vanish: Assumption 4.3 holds if and only if that is < 1/2 for all pairs.
 - Sums of exp(-theta (n-1)) are bounded, so det and Ddet grow like n: both fail.
 
-Of other models the pulls up to `limit` are examined: a counterexample decides, its absence does
+For other models the pulls up to `limit` are examined: a counterexample decides, its absence does
 not.
 """
 
@@ -46,9 +46,17 @@ _PROVED = (Polynomial, Plateau, Exponential)
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer to "does this assumption hold?": True, False or None (not decided), and why.
+    """Whether an assumption holds, and why.
 
-    A failure has a `witness`; an undecided answer has the last pull that was `examined`.
+    Attributes:
+        assumption: Its number in the paper, such as "4.2".
+        holds: True, False, or None if it is not decided.
+        why: The reason, in words.
+        witness: A counterexample, if it fails: a theta, a pair of them, or a model and a pull.
+        examined: The last pull examined, if it is not decided.
+
+    >>> print(Verdict("4.3", True, "one model needs no detection"))
+    Assumption 4.3 holds: one model needs no detection
     """
 
     assumption: str
@@ -58,13 +66,20 @@ class Verdict:
     examined: int | None = None
 
     def __str__(self) -> str:
-        """One line."""
         answer = {True: "holds", False: "fails", None: "not decided"}[self.holds]
         return f"Assumption {self.assumption} {answer}: {self.why}"
 
 
 def check_rotting(*models: Model, constant: float = 0.0, limit: int = 1 << 16) -> Verdict:
-    """Assumption 2.1 for arms: every mean positive, never rising. `constant` is added to each.
+    """Assumption 2.1 for arms: every mean is positive and never rises.
+
+    Args:
+        models: The arms' models.
+        constant: Added to every mean.
+        limit: The pulls examined where no proof is known.
+
+    Returns:
+        A `Verdict`.
 
     >>> from rotting import models
     >>> print(check_rotting(models.Polynomial(0.3), models.Constant(0.2)))
@@ -74,7 +89,14 @@ def check_rotting(*models: Model, constant: float = 0.0, limit: int = 1 << 16) -
 
 
 def check_rotting_models(family: Family, limit: int = 1 << 16) -> Verdict:
-    """Assumption 4.1 for a family: every model positive, never rising, and o(1).
+    """Assumption 4.1 for a family: every model is positive, never rises, and is o(1).
+
+    Args:
+        family: The models.
+        limit: The pulls examined where no proof is known.
+
+    Returns:
+        A `Verdict`.
 
     >>> from rotting import models
     >>> print(check_rotting_models(models.Polynomial().over([0.0, 0.3])))
@@ -99,7 +121,7 @@ def check_rotting_models(family: Family, limit: int = 1 << 16) -> Verdict:
 
 
 def _last_mean(model: Model) -> float | None:
-    """The mean at which a model stays for ever, if it is known to."""
+    """The mean at which a model stays for ever; None if that is unknown."""
     match model:
         case Constant(value=last) | Step(after=last):
             return last
@@ -113,13 +135,21 @@ def _last_mean(model: Model) -> float | None:
 
 
 def _unscaled(model: Model) -> Model:
-    """A model without its amplitude, which makes no mean zero and no order of growth another."""
+    """A model without its amplitude: it changes neither a mean's sign nor its order of growth."""
     shape, _ = model.unscaled
     return _unscaled(shape.model) if isinstance(shape, Amplitude) and shape.theta else shape
 
 
 def check_simultaneous(family: Family) -> Verdict:
     """Assumption 4.2 for a family: bal(max det*(1 / (16 ln zeta))) is o(zeta).
+
+    It is what CTO_SIM needs (Theorem 4.1).
+
+    Args:
+        family: The models.
+
+    Returns:
+        A `Verdict`.
 
     >>> from rotting import models
     >>> check_simultaneous(models.Polynomial().over([0.01, 0.2, 0.49])).holds
@@ -131,6 +161,14 @@ def check_simultaneous(family: Family) -> Verdict:
 def check_difference_detection(family: Family) -> Verdict:
     """Assumption 4.3 for a family: Ddet* is finite at every level, for all pairs.
 
+    It is what D-CTO_UCB needs (Theorem 4.2).
+
+    Args:
+        family: The models.
+
+    Returns:
+        A `Verdict`.
+
     >>> from rotting import models
     >>> check_difference_detection(models.Polynomial().over([0.3, 0.6, 0.7])).witness
     (0.6, 0.7)
@@ -139,7 +177,18 @@ def check_difference_detection(family: Family) -> Verdict:
 
 
 def check_assumptions(family: Family) -> list[Verdict]:
-    """Assumptions 2.1, 4.1, 4.2 and 4.3 for a family."""
+    """Assumptions 2.1, 4.1, 4.2 and 4.3 for a family.
+
+    Args:
+        family: The models.
+
+    Returns:
+        Four `Verdict` objects, in this order.
+
+    >>> from rotting import models
+    >>> [found.holds for found in check_assumptions(models.Polynomial().over([0.1, 0.4]))]
+    [True, True, True, True]
+    """
     return [
         check_rotting(*family.members),
         check_rotting_models(family),
@@ -179,7 +228,7 @@ def _positive(name: str, models: tuple[Model, ...], constant: float, limit: int)
 
 
 def _telling_pulls(model: Model, limit: int) -> Any:
-    """The pulls to examine: where the mean changes, if these are few, or all up to the limit."""
+    """The pulls to examine: where the mean changes, if these are few, else all up to the limit."""
     if isinstance(model, Constant):
         return np.array([1])
     if isinstance(model, Step):

@@ -1,4 +1,4 @@
-"""What is proved for audiences: a bound for upper confidence bounds over cells of exposures.
+"""A proved bound for audiences: upper confidence bounds over cells of exposures.
 
 `docs/paper/theory.md`, "Audiences", has the proofs.
 """
@@ -11,9 +11,9 @@ from rotting import _checks
 
 
 def cell_scale(cells: int, delta: float) -> float:
-    """pi^2 cells / (3 delta), the a in sigma sqrt(2 ln(a n^2) / n), which pads a mean of n rewards.
+    """a = pi^2 cells / (3 delta), in the padding sigma sqrt(2 ln(a n^2) / n) of n rewards' mean.
 
-    A mean of n rewards is further off than that with a chance of at most 2 / (a n^2). Over all n
+    A mean of n rewards is further off than that with probability at most 2 / (a n^2). Over all n
     and all cells of an arm that adds up to delta, since 1 + 1/4 + 1/9 + ... = pi^2 / 6.
     """
     return math.pi**2 * cells / (3.0 * delta)
@@ -28,20 +28,30 @@ def audience_regret_bound(
     span: float = 1.0,
     variation: float = 0.0,
 ) -> float:
-    """What the regret of `CellUCB` in an audience does not exceed, with a chance of 1 - arms delta.
+    """The bound on the regret of `CellUCB` in an audience, with probability 1 - arms delta.
 
-    arms, cells, sigma, delta    K, the policy's cells C, and its parameters
-    horizon                      T, decisions of all keys together
-    span                         the highest first mean less the lowest mean
-    variation                    how far means differ within a cell, at most
+    It is K C span + 4 sigma sqrt(2 K C T ln(pi^2 C T^2 / (3 delta))) + 2 variation T, and at most
+    span T. It holds at all rounds up to T together, under these conditions: each arm's means do not
+    rise from one showing to the next and are the same for every key, rewards are independent with
+    sigma-sub-Gaussian noise (1/2 for rewards in [0, 1]), nothing recovers and no arm closes. Keys
+    may arrive in any order, and their number plays no part; but a key that comes often reaches the
+    last cell, where `variation` counts. No bound is proved for keys with factors, for exposures
+    that fade, or for policies that draw (Thompson) or fit curves.
 
-    It is K C span + 4 sigma sqrt(2 K C T ln(pi^2 C T^2 / (3 delta))) + 2 variation T, and not more
-    than span T. It holds if each arm's means do not rise from one showing to the next and are the
-    same for every key, if rewards are independent with sigma-sub-Gaussian noise (1/2 for rewards
-    in [0, 1]), and if nothing recovers and no arm closes. Keys may arrive in any order; how many
-    there are does not matter, but a key that comes often meets the last cell, where `variation`
-    counts. It holds at all rounds up to T together. Nothing is known of keys with factors, of
-    exposures that fade, or of policies that draw (Thompson) or fit curves.
+    Args:
+        arms: The number of arms, K.
+        cells: The policy's number of cells, C.
+        horizon: T, the decisions of all keys together.
+        sigma: The policy's noise level.
+        delta: The policy's probability of failure for each arm.
+        span: The highest first mean less the lowest mean.
+        variation: The largest difference of means within a cell.
+
+    Returns:
+        The bound.
+
+    Raises:
+        ValueError: An argument is outside its range.
 
     >>> round(audience_regret_bound(arms=10, cells=10, horizon=10**6, sigma=0.5, span=0.1))
     100000

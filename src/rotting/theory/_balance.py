@@ -1,4 +1,4 @@
-"""Where models fall to a level, and bal (Definition 4.3): by bisection, for pulls of any number."""
+"""The pulls at which models fall to a level, and bal (Definition 4.3), by bisection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rotting import _checks
 from rotting.models import Family, Model
 from rotting.theory import _far
 
-FARTHEST = 10**300  # about the largest number of pulls that a float can hold
+FARTHEST = 10**300  # close to the largest number of pulls that a float can hold
 
 
 def first_true(
@@ -17,8 +17,8 @@ def first_true(
 ) -> float:
     """The smallest n = start, start + step, ... at which a monotone condition holds, by bisection.
 
-    Monotone: once true, it stays true. An integer of any size, or infinite if the condition does
-    not hold at `farthest`.
+    Monotone: once true, it stays true. Returns an integer of any size, or infinity if the condition
+    does not hold at `farthest`.
 
     >>> first_true(lambda n: n * n > 10**30)
     1000000000000001
@@ -37,10 +37,20 @@ def first_true(
 
 
 def mean_star(model: Model, level: float) -> float:
-    """The star-down of a model: the smallest N with mu(n) <= level for all n >= N, or infinity.
+    """The star-down of a model: the smallest N with mu(n) <= level for all n >= N.
 
     Models never rise, so the first passage is the last. Means are compared with the level as
     floats.
+
+    Args:
+        model: A model with its theta.
+        level: The level.
+
+    Returns:
+        The number of pulls; infinite if the mean never falls to the level.
+
+    Raises:
+        ValueError: `level` is not finite.
 
     >>> from rotting import models
     >>> mean_star(models.Polynomial(0.5), 0.1)
@@ -52,14 +62,14 @@ def mean_star(model: Model, level: float) -> float:
 
 
 def mean_at(model: Model, n: int) -> float:
-    """mu(n) as a float, for n of any size where the model is known well enough."""
+    """mu(n) as a float, for n of any size where exact means are available."""
     return float(_far.mean(model, n)) if _far.known(model) else float(model.mean(n))
 
 
 def falls_to_least(family: Family, n: int) -> list[float]:
     """For each model the smallest N with mu(N) <= min over theta of mu(n), or infinity.
 
-    Means that are equal in exact arithmetic are equal here, where all models are known well.
+    Means that are equal in exact arithmetic are equal here, where all models have exact means.
     """
     if not all(_far.known(member) for member in family.members):
         level = min(mean_at(member, n) for member in family.members)
@@ -76,10 +86,21 @@ def falls_to_least(family: Family, n: int) -> list[float]:
 
 
 def bal(family: Family, n: float) -> float:
-    """bal(n): the smallest alpha with max over theta of mu(alpha) <= min over theta of mu(n).
+    """bal(n): how long until the slowest model is as low as the fastest at n (Definition 4.3).
 
-    How often an arm may have to be pulled before every arm that was pulled n times is as good;
-    bal(infinity) is infinity. Means that are equal in exact arithmetic are equal here.
+    It is the smallest alpha with max over theta of mu(alpha) <= min over theta of mu(n): the most
+    pulls of an arm before every arm with n pulls is as good. Means that are equal in exact
+    arithmetic are equal here.
+
+    Args:
+        family: The models.
+        n: A number of pulls, from 1; or infinity, whose bal is infinite.
+
+    Returns:
+        The number of pulls, infinite if there is none.
+
+    Raises:
+        ValueError: `n` is no integer, or below 1.
 
     >>> from rotting import models
     >>> bal(models.Polynomial().over([0.25, 0.5]), 10)

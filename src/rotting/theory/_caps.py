@@ -1,7 +1,7 @@
-"""Frequency caps that follow from curves: when the best play turns to another arm.
+"""Frequency caps that follow from curves: the showing after which the best play changes arms.
 
 Curves that never rise are played best by taking the highest next value, again and again (the
-paper's Lemma 2.1). A user is then shown one arm until another one is worth more.
+paper's Lemma 2.1). A user is then shown one arm until another one has the higher next value.
 """
 
 from __future__ import annotations
@@ -14,22 +14,26 @@ from rotting.kernel.arrays import FloatArray
 
 
 class Cap(NamedTuple):
-    """After how many showings of an arm to one user the best play turns to another one.
+    """The number of showings of an arm to one user after which the best play turns to another arm.
 
-    `showings` is 0 for an arm whose turn does not come, None for one that is not left, as far as
-    the curves go.
+    Attributes:
+        showings: 0 for an arm that is never played; None for one that is played until the curves
+            end.
+        rival: The value of the next arm at that point.
+        other: The number of the next arm.
+        showing: Which showing of the next arm it is, from 1.
     """
 
     showings: int | None
-    rival: float | None = None  # what the arm that it turns to is worth then
-    other: int | None = None  # which arm that is
-    showing: int | None = None  # and its how-manieth showing
+    rival: float | None = None
+    other: int | None = None
+    showing: int | None = None
 
 
 def caps_of(curves: FloatArray) -> list[Cap]:
-    """The cap of every arm, from what its showings to one user are worth, [arm, showing].
+    """The cap of every arm, from the values of its showings to one user, [arm, showing].
 
-    With equal values the arm is kept that was shown last.
+    With equal values the arm shown last is kept.
 
     >>> caps_of(np.array([[0.9, 0.7, 0.4, 0.2], [0.5, 0.5, 0.3, 0.3]]))
     [Cap(showings=2, rival=0.5, other=1, showing=1), Cap(showings=2, rival=0.4, other=0, showing=3)]

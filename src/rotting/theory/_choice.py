@@ -1,8 +1,8 @@
-"""Which policy to use: decided here, for `rotting theory` and for `policies.recommended` alike."""
+"""The choice of a policy, for `rotting theory` and for `policies.recommended` alike."""
 
 from __future__ import annotations
 
-# the league's names of the policies that are recommended, by what is known
+# the league's names of the recommended policies, by the prior knowledge
 CHOICES = {
     "nothing_known": "SteadyUCB",
     "family": "Guarded",
@@ -13,7 +13,7 @@ CHOICES = {
 
 
 def policy_for(*, family: bool, constants: bool = False) -> str:
-    """The name of the policy to use: with a family of models, with arms that keep a constant.
+    """The name of the policy to use, with or without a family of models and constants of the arms.
 
     The league (`docs/guides/choosing.md`) has the figures behind each choice; none has a proof.
 

@@ -1,4 +1,4 @@
-"""From where on det and Ddet never rise: proofs, for n^-theta and its plateaus.
+"""The pulls from which det and Ddet never rise: proofs, for n^-theta and its plateaus.
 
 Notation. a < b are the two thetas, d = mu(.; a) - mu(.; b); D(n) is the sum of d up to n, and
 E(n) = 2 D(floor(n/2)) - D(n) the difference of its halves. L is the plateaus' length (1 for
@@ -30,20 +30,20 @@ Sums are integrals up to 1 + L: |S(n) - L G(n/L)| <= 1 + L for n >= L, G(x) = x^
 
     E(n) <= c_a n^(1-a) - c_b n^(1-b) + W,   W = L (zeta(a) - zeta(b)) + 6 (1+L) + 1,
 
-the last 1 for odd n. If b >= 1, or a = 0 (the leading theta is then b, and E is taken with the
+with the last 1 for odd n. If b >= 1, or a = 0 (the leading theta is then b, and E is taken with the
 other sign), the other model's half-difference is only known to be at least -1, and its c and zeta
-go. Divided by z^(1-a), the inequality n eps(n) >= E(n) follows from
+are dropped. Divided by z^(1-a), the inequality n eps(n) >= E(n) follows from
 
     2 L^a (2^a - 1) - c_a  >=  max(0, 2 L^b (2^b - 1) - c_b) z^(a-b) + 2 L^b b (1+L) z^(a-b-1)
                                + 2 L^a (2^a - 1 + 2^a a (1+2L)) / z + (c_b + max(0, W)) z^(a-1),
 
 whose right side falls as z grows: where it holds once, it holds for ever. The same is true of
 eps(n) > 0. Then E grows for ever, and once it is positive Ddet never rises again. A shift of the
-statistic by a constant c, as at odd n, asks for n eps(n) >= E(n) + 2|c|: 2|c| more in W.
+statistic by a constant c, as at odd n, requires n eps(n) >= E(n) + 2|c|: 2|c| more in W.
 
-*a > 1/2:* D and E are at most of order n^(1-a), so det and Ddet grow without bound and no N will
-do. The same holds for exp(-theta (n-1)), whose sums are bounded. At a = 1/2, det tends to a limit
-from above; of Ddet nothing is claimed.
+*a > 1/2:* D and E are at most of order n^(1-a), so det and Ddet grow without bound and there is no
+such N. The same holds for exp(-theta (n-1)), whose sums are bounded. At a = 1/2, det tends to a
+limit from above; no claim is made about Ddet.
 """
 
 from __future__ import annotations
@@ -60,9 +60,17 @@ from rotting.theory._balance import first_true
 def decreasing_from(
     first: Model, second: Model, rule: str = "sum", constant: float = 0.0
 ) -> float | None:
-    """The n from which the separation of two models by a rule is proved to decrease for ever.
+    """The n from which the separation of two models (det or Ddet) is proved to decrease for ever.
 
-    Infinite if it is proved that it never falls below every level, None if nothing is proved.
+    Args:
+        first: A model with its theta.
+        second: Another theta of the same shape.
+        rule: "sum" for det, "difference" for Ddet.
+        constant: A constant that shifts the difference at odd n.
+
+    Returns:
+        A number of pulls; infinite if a proof says that the separation stays above some level,
+        None if nothing is proved.
 
     >>> from rotting import models
     >>> decreasing_from(models.Polynomial(0.1), models.Polynomial(0.4))
@@ -103,7 +111,7 @@ def _theta(model: Any) -> float:
 
 
 def _ordered(first: Any, second: Any) -> tuple[float, float, int] | None:
-    """The smaller theta, the larger, and the plateaus' length, if the two are of one known kind."""
+    """The smaller theta, the larger, and the plateaus' length; None if the kinds differ."""
     for kind in (Polynomial, Plateau, Exponential):
         if isinstance(first, kind) and isinstance(second, kind):
             lengths = getattr(first, "length", 1), getattr(second, "length", 1)

@@ -1,4 +1,4 @@
-"""Telling models apart by their sums: det, Ddet and misdetection probabilities (section 4)."""
+"""Detection of models by their sums: det, Ddet and misdetection probabilities (section 4)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,23 @@ METHODS = ("exact", "bound")
 def statistic(model: Model, n: npt.ArrayLike, rule: str = "sum") -> FloatArray:
     """The mean of a rule's statistic after n pulls, without a constant.
 
-    "sum": the sum of mu(j) over j <= n (Eq. 6). "difference": that over the first floor(n/2) pulls
-    less that over the rest (Eq. 9).
+    Args:
+        model: A model with its theta.
+        n: A number of pulls, or an array of them.
+        rule: "sum": the sum of mu(j) over j <= n (Eq. 6). "difference": the sum over the first
+            floor(n/2) pulls less that over the rest (Eq. 9).
+
+    Returns:
+        An array with the shape of `n`.
+
+    Raises:
+        ValueError: The rule is unknown.
+
+    >>> from rotting import models
+    >>> statistic(models.Polynomial(1.0), [2, 4]).round(3)
+    array([1.5  , 2.083])
+    >>> statistic(models.Polynomial(1.0), [2, 4], "difference").round(3)
+    array([0.5  , 0.917])
     """
     _checks.choice("rule", rule, RULES)
     pulls = np.asarray(n)
@@ -28,7 +43,19 @@ def statistic(model: Model, n: npt.ArrayLike, rule: str = "sum") -> FloatArray:
 
 
 def det(first: Model, second: Model, sigma: float, n: npt.ArrayLike) -> FloatArray:
-    """det(n) = n sigma^2 / (difference of the sums)^2 (Definition 4.2); infinite at no difference.
+    """det(n) = n sigma^2 / (difference of the sums)^2, small when models separate (Definition 4.2).
+
+    Args:
+        first: A model with its theta.
+        second: Another one.
+        sigma: The noise level.
+        n: A number of pulls, or an array of them.
+
+    Returns:
+        An array with the shape of `n`; infinite where the sums are equal.
+
+    Raises:
+        ValueError: `sigma` is not positive.
 
     >>> from rotting import models
     >>> det(models.Polynomial(0.5), models.Polynomial(1.0), 1.0, [1, 2, 4]).round(2)
@@ -39,6 +66,20 @@ def det(first: Model, second: Model, sigma: float, n: npt.ArrayLike) -> FloatArr
 
 def ddet(first: Model, second: Model, sigma: float, n: npt.ArrayLike) -> FloatArray:
     """Ddet(n): det with the half-differences instead of the sums (Definition 4.2).
+
+    It does not depend on an arm's constant at even n.
+
+    Args:
+        first: A model with its theta.
+        second: Another one.
+        sigma: The noise level.
+        n: A number of pulls, or an array of them.
+
+    Returns:
+        An array with the shape of `n`; infinite where the half-differences are equal.
+
+    Raises:
+        ValueError: `sigma` is not positive.
 
     >>> from rotting import models
     >>> ddet(models.Polynomial(0.5), models.Polynomial(1.0), 1.0, [1, 2, 3, 4]).round(2)
@@ -65,15 +106,27 @@ def misdetection(
     method: str = "exact",
     constant: float = 0.0,
 ) -> FloatArray:
-    """Probability that a proximity rule misses the true model after n pulls, [theta, n].
+    """The probability that a proximity rule misses the true model after n pulls.
 
-    "exact", for Gaussian noise: the statistic is one Gaussian with variance n sigma^2, and the
-    rule picks the nearest of the values that Theta's models give; models with the same value go
-    to the first in Theta's order. "bound" is Appendix D's 2 exp(-1 / (8 det)), for sub-Gaussian
-    noise, with det (or Ddet) of the true model and the one nearest to it.
+    Args:
+        family: The models.
+        n: A number of pulls, or an array of them.
+        sigma: The noise level.
+        rule: "sum" or "difference", see `statistic`.
+        method: "exact", for Gaussian noise: the statistic is one Gaussian with variance n sigma^2,
+            and the rule picks the nearest of the values that Theta's models give; models with the
+            same value go to the first in Theta's order. "bound" is Appendix D's 2 exp(-1 / (8
+            det)), for sub-Gaussian noise, with det (or Ddet) of the true model and the one nearest
+            to it.
+        constant: The arm's constant. At odd n the difference keeps minus the constant, which shifts
+            the statistic; at even n, and for the sum of a family without constants, it plays no
+            part.
 
-    At odd n the difference keeps minus the arm's constant, which shifts the statistic; at even n,
-    and for the sum of a family without constants, it plays no part.
+    Returns:
+        An array [theta, n].
+
+    Raises:
+        ValueError: The rule or the method is unknown, or `sigma` is not positive.
 
     >>> from rotting import models
     >>> family = models.Polynomial().over([0.1, 0.4])
@@ -91,7 +144,10 @@ def misdetection(
 def wrong_nearest(
     values: FloatArray, spread: FloatArray, shift: FloatArray, method: str
 ) -> FloatArray:
-    """Misdetection of the nearest of `values` [theta, n] by a Gaussian around each, shifted."""
+    """The probability that a shifted Gaussian around each of `values` is nearer to another one.
+
+    `values` are [theta, n]; with the method "bound" it is a bound.
+    """
     from scipy import special
 
     found = np.empty(values.shape)
@@ -112,5 +168,5 @@ def wrong_nearest(
 
 
 def _least(gaps: FloatArray) -> FloatArray:
-    """The least of each column, infinite where there is none."""
+    """The least of each column; infinite where there is none."""
     return np.asarray(np.where(np.isnan(gaps), np.inf, gaps).min(axis=0))

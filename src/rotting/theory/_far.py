@@ -1,4 +1,4 @@
-"""The sums of n^-theta and of plateaus in 60-digit decimals: for pulls of any number.
+"""The sums of n^-theta and of plateaus in 60-digit decimals, for any number of pulls.
 
 Floats lose the difference of two sums to cancellation long before 10^15 pulls; these do not. The
 Euler-Maclaurin formula with Bernoulli numbers up to B_16, from 100 terms on, leaves an error below
@@ -23,30 +23,29 @@ _BERNOULLI = (  # B_2, B_4, ..., B_16, as fractions
 
 
 def known(model: Any) -> bool:
-    """Whether the model's sums are known here."""
+    """Whether the model's sums are available here."""
     return isinstance(model, (Polynomial, Plateau)) and model.theta is not None
 
 
 class Mean(NamedTuple):
-    """A mean as it is in exact arithmetic: base^-theta."""
+    """A mean in exact arithmetic: base^-theta."""
 
     base: int
     theta: Decimal
 
     def __float__(self) -> float:
-        """The nearest float."""
         return float(_power(self.base, self.theta))
 
     def at_most(self, other: Mean) -> bool:
         """Whether this mean is at most another one, of any size.
 
-        By theta ln(base), in as many digits as tell neighbours apart, theta ln(n) and theta
-        ln(n + 1); what still agrees is equal.
+        Compares theta ln(base), in enough digits to separate neighbours, theta ln(n) and theta ln(n
+        + 1); what still agrees is equal.
         """
         sizes = len(str(self.base)) + len(str(other.base))
         ours, theirs = (
             float(one.theta) * math.log(one.base) for one in (self, other)
-        )  # far apart they need no more digits
+        )  # floats are enough where the two are far apart
         if abs(ours - theirs) > 1e-9 * (1.0 + abs(ours)):
             return ours > theirs
         digits = Context(prec=60 + sizes, Emax=10**9, Emin=-(10**9))
@@ -56,10 +55,10 @@ class Mean(NamedTuple):
 
 
 def mean(model: Any, n: int) -> Mean:
-    """mu(n), theta being the decimal number that it is written as.
+    """mu(n), with theta taken as the decimal number that it is written as.
 
-    So 2^-0.4 and 16^-0.1 are equal, as those of the nearest floats would not be. Sums, below, are
-    those of the nearest floats: no two of them are to be equal.
+    So 2^-0.4 and 16^-0.1 are equal, which the nearest floats of these thetas would not give. The
+    sums below use the nearest floats: no two sums have to be equal.
     """
     place = n if isinstance(model, Polynomial) else n // model.length + 1
     return Mean(place, Decimal(repr(float(model.theta))))
@@ -114,7 +113,7 @@ def _first(theta: Decimal) -> tuple[Decimal, ...]:
 
 
 def _euler_maclaurin(n: int, theta: Decimal) -> Decimal:
-    """The sum of j^-theta up to n, but for a constant."""
+    """The sum of j^-theta up to n, up to a constant."""
     last = _power(n, theta)
     if theta == 1:
         total = DIGITS.ln(n)
@@ -132,5 +131,4 @@ def _euler_maclaurin(n: int, theta: Decimal) -> Decimal:
 
 
 def _power(base: int, theta: Decimal) -> Decimal:
-    """base^-theta."""
     return DIGITS.power(Decimal(base), DIGITS.minus(theta))

@@ -1,4 +1,4 @@
-"""What the paper guarantees for each of its algorithms, at one horizon."""
+"""The paper's guarantees for each of its algorithms, at one horizon."""
 
 from __future__ import annotations
 
@@ -17,11 +17,18 @@ from rotting.theory._samples import m_star
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What the paper guarantees for one algorithm at the horizon asked about.
+    """The guarantee of one of the paper's algorithms, for the arguments of `advise`.
 
-    `bound` is infinite where there is none; `useful_from` is the least horizon at which the bound
-    is below the trivial one (or can be, where it depends on constants that are not given);
-    `detection` the pulls of an arm after which its model is known.
+    Attributes:
+        algorithm: Its name.
+        source: The theorem.
+        bound: The bound on the regret; infinite where there is none.
+        vacuous: Whether it says nothing at this horizon: the bound is no better than the trivial
+            one, or the theorem does not apply.
+        useful_from: The least horizon at which the bound is below the trivial one (or can be, where
+            it depends on constants that are not given).
+        detection: The pulls of an arm that identify its model; None for algorithms without models.
+        note: More in words.
     """
 
     algorithm: str
@@ -34,27 +41,27 @@ class Guarantee:
 
     @property
     def state(self) -> str:
-        """What the guarantee is worth, in a word."""
+        """The guarantee in a word: "vacuous", "no figure" or "meaningful"."""
         if self.vacuous:
             return "vacuous"
         return "no figure" if math.isinf(self.bound) else "meaningful"
 
 
 def number(value: float) -> str:
-    """A figure for people: digits while they can be read, powers of ten beyond."""
+    """A figure for people: digits up to a trillion, powers of ten beyond."""
     if math.isinf(value):
         return "none"
     return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.2e}"
 
 
 def no_guarantee(algorithm: str, source: str, failed: list[str]) -> Guarantee:
-    """A guarantee is none where an assumption of its theorem fails."""
+    """The guarantee where an assumption of its theorem fails: none."""
     note = f"no guarantee: Assumption {' and '.join(failed)} fails"
     return Guarantee(algorithm, source, math.inf, True, math.inf, None, note)
 
 
 def of_windows(arms: int, sigma: float, horizon: int, top: float, alpha: float) -> list[Guarantee]:
-    """SWA's and wSWA's."""
+    """The guarantees of SWA and wSWA."""
     found = []
     for name, source, bound in (
         ("SWA", "Theorem 3.1", swa_regret_bound),
@@ -74,7 +81,7 @@ def of_windows(arms: int, sigma: float, horizon: int, top: float, alpha: float) 
 def of_cto(
     arms: int, sigma: float, horizon: int, family: Family, thetas: Any, top: float
 ) -> Guarantee:
-    """CTO_SIM's, for the arms' `thetas` or, without, for the worst that K arms can have."""
+    """The guarantee of CTO_SIM, for the arms' `thetas` or else for the worst ones of K arms."""
     start = t_sim(arms if thetas is None else list(thetas), family, sigma)
     p = 1.0 / (arms * float(horizon) ** 2)
     detection = float(m_star(family, p, sigma).max()) if p < 1.0 else 1.0
@@ -88,7 +95,7 @@ def of_cto(
 
 
 def exploration_bound(family: Family, p: float, sigma: float) -> float:
-    """How often D-CTO_UCB explores each arm: the bound on m*_diff(p), rounded up to even.
+    """The pulls of each arm while D-CTO_UCB explores: the bound on m*_diff(p), rounded up to even.
 
     Appendix D.2's bound needs no Gaussian noise; `of_dcto_ucb` gives the exact figure beside it.
     """
@@ -106,7 +113,7 @@ def of_dcto_ucb(
     delta: float,
     top: float,
 ) -> Guarantee:
-    """D-CTO_UCB's; a figure where the arms' constants and thetas are given."""
+    """The guarantee of D-CTO_UCB; with a figure if the arms' constants and thetas are given."""
     pulls = float(m_star(family, delta / arms, sigma, "difference", even=True).max())
     needed = arms * pulls
     bound, start = math.inf, needed

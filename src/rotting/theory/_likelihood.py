@@ -1,12 +1,12 @@
-"""Detection by likelihood, which looks at every reward and not at their sum (beyond the paper).
+"""Detection by likelihood, which uses every reward and not only their sum (beyond the paper).
 
 With Gaussian noise the log-likelihood ratio of two models is one Gaussian. With s^2 the sum of
 d(j)^2 over j <= n, d the difference of the models, it has mean s^2 / (2 sigma^2) and variance
 s^2 / sigma^2 when the first is true: the other is preferred with probability Phi(-s / (2 sigma)).
 With an unknown constant profiled out, d is replaced by d less its mean.
 
-Both sums of squares never fall as n grows, so the probability never rises, and bisection finds
-the number of pulls exactly.
+Neither sum of squares falls as n grows, so the probability never rises, and bisection finds the
+number of pulls exactly.
 """
 
 from __future__ import annotations
@@ -28,7 +28,24 @@ from rotting.theory._sums import FUNCTION_LIMIT, cumulative
 def squared_distance(
     first: Model, second: Model, n: npt.ArrayLike, profiled: bool = False
 ) -> FloatArray:
-    """The sum of d(j)^2 over j <= n, d = mu1 - mu2; of (d(j) - mean of d)^2 if profiled."""
+    """The sum of d(j)^2 over j <= n, with d the difference of two models' means.
+
+    Args:
+        first: A model with its theta.
+        second: Another one.
+        n: A number of pulls, or an array of them.
+        profiled: Whether to subtract the mean of d from d, for arms with an unknown constant.
+
+    Returns:
+        An array with the shape of `n`.
+
+    Raises:
+        ValueError: `n` is above 2^22 for models without a closed form.
+
+    >>> from rotting import models
+    >>> squared_distance(models.Constant(1.0), models.Constant(0.5), [1, 4])
+    array([0.25, 1.  ])
+    """
     pulls = np.asarray(n)
     squares = (
         _products(first, first, pulls)
@@ -57,7 +74,22 @@ def _products(first: Any, second: Any, n: Any) -> FloatArray:
 def likelihood_misdetection(
     first: Model, second: Model, n: npt.ArrayLike, sigma: float, profiled: bool = False
 ) -> FloatArray:
-    """Probability that after n pulls of the first model the second is the likelier, exactly.
+    """The probability that after n pulls of the first model the second has the higher likelihood.
+
+    Exact for Gaussian noise.
+
+    Args:
+        first: The true model.
+        second: The other one.
+        n: A number of pulls, or an array of them.
+        sigma: The noise level.
+        profiled: Whether arms have an unknown constant.
+
+    Returns:
+        An array with the shape of `n`.
+
+    Raises:
+        ValueError: `sigma` is not positive, or `n` is too large for models without a closed form.
 
     >>> from rotting import models
     >>> a, b = models.Polynomial(0.1), models.Polynomial(0.4)
@@ -75,10 +107,26 @@ def likelihood_misdetection(
 def m_star_likelihood(
     first: Model, second: Model, p: float, sigma: float, profiled: bool = False
 ) -> float:
-    """Pulls after which the likelihood rule confuses two models with probability at most p.
+    """The pulls after which the likelihood rule confuses two models with probability at most p.
 
-    Infinite if it is not so at 2^62 pulls. Compare with `m_star` of the sum and, profiled, of the
-    half-differences.
+    Compare it with `m_star` for the sum and, profiled, for the half-differences.
+
+    Args:
+        first: A model with its theta.
+        second: Another one.
+        p: The probability.
+        sigma: The noise level.
+        profiled: Whether arms have an unknown constant.
+
+    Returns:
+        The number of pulls; infinite if 2^62 are not enough.
+
+    Raises:
+        ValueError: An argument is outside its range.
+
+    >>> from rotting import models
+    >>> m_star_likelihood(models.Polynomial(0.1), models.Polynomial(0.4), p=0.01, sigma=1.0)
+    107
     """
     p = _checks.number("p", p, above=0, below=1)
 
@@ -89,11 +137,23 @@ def m_star_likelihood(
 
 
 def likelihood_savings(first: Model, second: Model, p: float, sigma: float) -> dict[str, float]:
-    """Pulls that each rule needs to tell two models apart with probability 1 - p.
+    """The pulls that each rule needs to identify one of two models with probability 1 - p.
 
     "sum" and "difference" are the paper's rules (m* and, over even n, m*_diff), "likelihood" and
-    "profiled" the likelihood rule without and with an unknown constant. The last is to be compared
-    with "difference": both work whatever the constant is.
+    "profiled" the likelihood rule without and with an unknown constant. Compare "profiled" with
+    "difference": both work whatever the constant is.
+
+    Args:
+        first: A model with its theta.
+        second: Another theta of the same shape.
+        p: The probability of confusing them.
+        sigma: The noise level.
+
+    Returns:
+        The number of pulls of each rule, by name.
+
+    Raises:
+        ValueError: A model has no theta, or they differ in more than theta.
 
     >>> from rotting import models
     >>> likelihood_savings(models.Polynomial(0.1), models.Polynomial(0.4), p=0.01, sigma=1.0)

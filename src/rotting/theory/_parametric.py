@@ -18,14 +18,25 @@ from rotting.theory._sums import cumulative
 def t_sim(
     arms: Sequence[float] | int, family: Family, sigma: float, farthest: int = 10**60
 ) -> float:
-    """The bound on T*_SIM by the optimisation problem of Theorem 4.1.
+    """The bound on T*_SIM, the horizon of CTO_SIM's guarantee, by the optimisation of Theorem 4.1.
 
-    `arms` are the arms' theta*, or their number K, for the worst theta* that K arms can have. The
-    least T such that every horizon from T to `farthest` leaves enough pulls: with M the largest
-    m*(1 / (K T^2); theta) of the arms' models, arm i needs t_i >= M pulls, until
+    It is the least T such that every horizon from T to `farthest` leaves enough pulls: with M the
+    largest m*(1 / (K T^2); theta) of the arms' models, arm i needs t_i >= M pulls, until
     mu(t_i + 1; theta_i) <= min over Theta of mu(M). The pulls needed never fall as T grows, so
-    going down from `farthest` by T <- pulls needed at T skips no failure. Infinite if `farthest`
-    itself is not enough. m* is exact for Gaussian noise.
+    going down from `farthest` by T <- pulls needed at T skips no failure. m* is exact for Gaussian
+    noise.
+
+    Args:
+        arms: The arms' theta*; or their number K, for the worst theta* that K arms can have.
+        family: The model and its Theta.
+        sigma: The noise level.
+        farthest: The longest horizon considered, from 2 to 10**140.
+
+    Returns:
+        The horizon; infinite if `farthest` itself is not enough.
+
+    Raises:
+        ValueError: A theta* is not in Theta, or an argument is outside its range.
 
     >>> from rotting import models
     >>> family = models.Plateau(length=100).over([0.1, 0.4])
@@ -54,8 +65,19 @@ def t_sim_by_balance(arms: int, family: Family, sigma: float, farthest: int = 10
     """Appendix D.1's other bound on T*_SIM: U(1 / (K sqrt(2K))) / sqrt(2K).
 
     U(epsilon) is the least N such that bal(max over pairs of det*(1 / (16 ln n))) <= epsilon n for
-    all n >= N, searched up to `farthest`. For n^-theta and plateaus the left side grows like a
-    power of ln n (Appendix E).
+    all n >= N. For n^-theta and plateaus the left side grows like a power of ln n (Appendix E).
+
+    Args:
+        arms: The number of arms, K.
+        family: The model and its Theta.
+        sigma: The noise level.
+        farthest: The largest N considered.
+
+    Returns:
+        The horizon; infinite if there is no N up to `farthest`.
+
+    Raises:
+        ValueError: An argument is outside its range.
 
     >>> from rotting import models
     >>> family = models.Plateau(length=100).over([0.1, 0.4])
@@ -88,7 +110,7 @@ def _least_horizon(needed: Callable[[int], float], farthest: int) -> float:
 
 
 def _places(arms: Sequence[float] | int, family: Family) -> tuple[int, list[int]]:
-    """The number of arms, and where the theta* they have, or can have, are in Theta."""
+    """The number of arms, and the places in Theta of the theta* that they have or can have."""
     if not isinstance(arms, Sequence):
         return _checks.integer("arms", arms, least=1), list(range(len(family)))
     if not arms:
@@ -102,9 +124,24 @@ def _places(arms: Sequence[float] | int, family: Family) -> tuple[int, list[int]
 def cto_regret_bound(
     arms: Sequence[float] | int, family: Family, sigma: float, horizon: int
 ) -> float:
-    """Theorem 4.1: max mu(1; theta) from T*_SIM on, and the trivial bound before.
+    """Theorem 4.1, CTO_SIM's regret: max mu(1; theta) from T*_SIM on, and the trivial bound before.
 
-    `arms` as for `t_sim`.
+    Args:
+        arms: The arms' theta*, or their number K, as for `t_sim`.
+        family: The model and its Theta.
+        sigma: The noise level.
+        horizon: The number of rounds, T.
+
+    Returns:
+        The bound.
+
+    Raises:
+        ValueError: A theta* is not in Theta, or an argument is outside its range.
+
+    >>> from rotting import models
+    >>> family = models.Plateau(length=100).over([0.1, 0.4])
+    >>> [cto_regret_bound([0.1, 0.4], family, 0.2 ** 0.5, T) for T in (30_000, 300_000)]
+    [30000.0, 1.0]
     """
     _, places = _places(arms, family)
     largest = max(mean_at(family.members[k], 1) for k in places)
@@ -119,13 +156,29 @@ def dcto_ucb_regret_bound(
     horizon: int,
     detection: float,
 ) -> float:
-    """Theorem 4.2, with probability 1 - delta: D-CTO_UCB's regret, optimised over the epsilon_i.
-
-    `models` and `constants` are the arms' own, `detection` is m*_diff(delta / K). Infinite if
-    another arm ties with the best constant (Delta_i = 0), and if `detection` is.
+    """Theorem 4.2, D-CTO_UCB's regret with probability 1 - delta, optimised over the epsilon_i.
 
     For each other arm the best epsilon is mu(N) for some N: the bound's middle term is then N, and
-    its last falls with N, so the least of their maximum is found by bisection.
+    its last term falls with N, so the least of their maximum is found by bisection.
+
+    Args:
+        models: The arms' own models.
+        constants: The arms' own constants.
+        sigma: The noise level.
+        horizon: The number of rounds, T.
+        detection: m*_diff(delta / K), the pulls of an arm that identify its model; see `m_star`.
+
+    Returns:
+        The bound; infinite if another arm ties with the best constant (Delta_i = 0), or if
+        `detection` is infinite.
+
+    Raises:
+        ValueError: There are not as many constants as models, or an argument is outside its range.
+
+    >>> from rotting import models
+    >>> arms = [models.Polynomial(0.1), models.Polynomial(0.4)]
+    >>> round(dcto_ucb_regret_bound(arms, [0.0, 0.5], 0.1, horizon=10**6, detection=100.0))
+    4289
     """
     horizon = _checks.integer("horizon", horizon, least=1)
     sigma = _checks.number("sigma", sigma, above=0, most=1e100)
@@ -151,7 +204,7 @@ def dcto_ucb_regret_bound(
 
 
 def sum_at(model: Model, n: int) -> float:
-    """The sum of the first n means, for n of any size where the model is known well enough."""
+    """The sum of the first n means, for n of any size where 60-digit sums are available."""
     return float(_far.cumulative(model, n)) if _far.known(model) else float(cumulative(model, n))
 
 

@@ -17,11 +17,12 @@ from rotting.kernel.arrays import FloatArray, IntArray
 
 
 class Play(NamedTuple):
-    """A sequence of pulls and what it collects.
+    """A sequence of pulls and the reward it collects.
 
-    sequence  the arm of each round, from 0
-    pulls     how often each arm was pulled
-    total     J, the sum of the means of what was pulled
+    Attributes:
+        sequence: The arm of each round, from 0.
+        pulls: The number of pulls of each arm.
+        total: J, the sum of the means of all pulls.
     """
 
     sequence: IntArray
@@ -30,14 +31,17 @@ class Play(NamedTuple):
 
 
 def best_play(means: npt.ArrayLike, horizon: int) -> Play:
-    """pi_max: the arm with the highest next mean, ties to the smallest index.
+    """pi_max: the arm with the highest next mean, ties to the smallest index (Eq. 3).
 
     Args:
-        means: mu_i(n) as [arm, n - 1], for as many pulls as the horizon has.
-        horizon: how many rounds are played.
+        means: mu_i(n) as [arm, n - 1], for at least `horizon` pulls.
+        horizon: The number of rounds.
+
+    Returns:
+        A `Play`.
 
     Raises:
-        ValueError: if an arm's means do not reach to the horizon, or rise.
+        ValueError: An arm's means do not reach to the horizon, or rise.
 
     >>> best_play([[0.5, 0.5, 0.5], [1.0, 0.4, 0.4]], horizon=3)
     Play(sequence=array([1, 0, 0]), pulls=array([2, 1]), total=2.0)
@@ -48,8 +52,17 @@ def best_play(means: npt.ArrayLike, horizon: int) -> Play:
 def estimated_best_play(means: npt.ArrayLike, horizon: int) -> Play:
     """The estimated best policy of Appendix C.1: the arm with the highest *last* mean.
 
-    Each arm is pulled once first, in turn; ties go to the smallest index. Arguments and errors as
-    for `best_play`.
+    Each arm is pulled once first, in turn; ties go to the smallest index.
+
+    Args:
+        means: mu_i(n) as [arm, n - 1], for at least `horizon` pulls.
+        horizon: The number of rounds.
+
+    Returns:
+        A `Play`.
+
+    Raises:
+        ValueError: An arm's means do not reach to the horizon, or rise.
 
     >>> estimated_best_play([[0.5, 0.5, 0.5, 0.5], [1.0, 0.4, 0.4, 0.4]], horizon=4)
     Play(sequence=array([0, 1, 1, 0]), pulls=array([2, 2]), total=2.4)

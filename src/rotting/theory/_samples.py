@@ -1,4 +1,4 @@
-"""m*: how many pulls it takes to tell a model from the rest of its family (Eq. 11, section 4)."""
+"""m*: the pulls needed to identify a model among its family (Eq. 11, section 4)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from rotting.theory._decrease import decreasing_from
 from rotting.theory._detection import METHODS, RULES, misdetection, wrong_nearest
 from rotting.theory._star import LIMIT, blocks_down
 
-_FARTHEST_SEARCH = 1 << 26  # how many n before the start of a proof are searched
-_NEAR = 1 << 30  # below, sums of floats tell neighbours apart, and are faster
+_FARTHEST_SEARCH = 1 << 26  # numbers of pulls searched before the start of a proof
+_NEAR = 1 << 30  # below, sums of floats separate neighbours, and are faster
 
 
 def m_star(
@@ -34,17 +34,31 @@ def m_star(
     constant: float = 0.0,
     limit: int = LIMIT,
 ) -> FloatArray:
-    """m*(p; theta), one per theta in Theta's order: pulls after which misdetection is at most p.
+    """m*(p; theta): the pulls after which each theta is misdetected with probability at most p.
 
-    The smallest m such that the probability is at most p for every n >= m (Eq. 11), infinite if
-    there is none. `rule="difference"` gives m*_diff; `even=True` looks at even n only, as the proof
-    of Theorem 4.2 does. See `misdetection` for methods and constants.
+    It is the smallest m such that the probability is at most p for every n >= m (Eq. 11).
 
     For n^-theta and plateaus with thetas below 1/2 "every n" is meant literally: once all pairs of
-    models separate for ever (`rotting.theory._decrease`) their order is fixed and no probability
-    rises. What begins beyond 10^100 counts as infinite. If that point is beyond 2^26 pulls and a
-    model is safe there already, the point itself is given, an upper bound on m*. For other families
-    nothing is proved, and every n up to `limit` is searched.
+    models separate for ever (`decreasing_from`) their order is fixed and no probability rises.
+    Values beyond 10^100 count as infinite. If that point is beyond 2^26 pulls and a model is safe
+    there already, the point itself is returned, an upper bound on m*. For other families nothing is
+    proved, and every n up to `limit` is searched.
+
+    Args:
+        family: The models.
+        p: The probability of misdetection.
+        sigma: The noise level.
+        rule: "sum", or "difference" for m*_diff.
+        method: "exact" for Gaussian noise, or "bound"; see `misdetection`.
+        even: Whether only even n count, as in the proof of Theorem 4.2.
+        constant: The arm's constant, which shifts the difference at odd n.
+        limit: The largest n searched where nothing is proved.
+
+    Returns:
+        An array with one number a theta, in Theta's order; infinite where there is none.
+
+    Raises:
+        ValueError: An argument is outside its range.
 
     >>> from rotting import models
     >>> family = models.Plateau(length=100).over([0.1, 0.4])
@@ -66,7 +80,7 @@ def m_star(
     def wrong(n: Any) -> FloatArray:
         return misdetection(family, n, sigma, rule, method, constant)
 
-    if start is None or math.isinf(start):  # nothing is proved: every n is searched
+    if start is None or math.isinf(start):  # nothing is proved: search every n
         top = limit - limit % step
         never = _never_separated(family, rule) if p < 0.5 else set()
         last = _last_above(wrong, p, top, step, [k not in never for k in places])
@@ -84,7 +98,7 @@ def m_star(
 
 
 def _never_separated(family: Family, rule: str) -> set[int]:
-    """The places in Theta of models that some other model is proved never to separate from.
+    """The places in Theta of models that are proved never to separate from some other model.
 
     Their misdetection tends to one half at least.
     """
@@ -97,9 +111,10 @@ def _never_separated(family: Family, rule: str) -> set[int]:
 
 @functools.lru_cache(maxsize=64)
 def settled_from(family: Family, rule: str, constant: float = 0.0) -> float | None:
-    """From where on every pair of the family is proved to separate for ever.
+    """The n from which every pair of the family is proved to separate for ever.
 
-    None if that is not proved for all, infinite if some pair never does. One model is settled.
+    None if that is not proved for all pairs, infinite if some pair never does; 2 for a single
+    model.
     """
     starts = [
         decreasing_from(a, b, rule, constant) for a, b in itertools.combinations(family.members, 2)
@@ -129,7 +144,7 @@ def _last_above(
 
 
 def _last_of_chain(sure: Callable[[int], bool], start: int) -> float:
-    """The last of start, start + 2, ... that is not sure, or 0 if all are."""
+    """The last of start, start + 2, ... at which `sure` is false, or 0 if it always holds."""
     found = first_true(sure, start, 2, farthest=10**100)
     return 0 if found == start else found - 2
 
@@ -137,7 +152,7 @@ def _last_of_chain(sure: Callable[[int], bool], start: int) -> float:
 def _far_wrong(
     family: Family, k: int, p: float, sigma: float, rule: str, method: str, constant: float
 ) -> Callable[[int], bool]:
-    """Whether theta k is misdetected with probability at most p after n pulls, n of any size."""
+    """A function of n of any size: whether theta k's misdetection is at most p."""
 
     def sure(n: int) -> bool:
         if n < _NEAR:

@@ -1,8 +1,8 @@
-"""The star-down operator (Definition 4.1), and that of det and Ddet for pulls of any number.
+"""The star-down operator (Definition 4.1), and that of det and Ddet for any number of pulls.
 
-For n^-theta and its plateaus the answer is exact: `rotting.theory._decrease` proves from where on
-det and Ddet never rise; beyond, 60-digit sums are bisected, and before, every n is examined.
-For other functions nothing is known of the tail, so the answer says up to which n it was searched.
+For n^-theta and its plateaus the answer is exact: `rotting.theory._decrease` proves from which n on
+det and Ddet never rise; beyond it, 60-digit sums are bisected, and before it every n is examined.
+For other functions the tail is unknown, so the answer says up to which n it was searched.
 """
 
 from __future__ import annotations
@@ -24,17 +24,21 @@ from rotting.theory._balance import FARTHEST, first_true
 from rotting.theory._decrease import decreasing_from
 from rotting.theory._detection import ddet, det
 
-LIMIT = 1 << 22  # how far searches go by default: 4,194,304 pulls
+LIMIT = 1 << 22  # the default end of searches: 4,194,304 pulls
 _BLOCK = 1 << 17
-_TOO_FAR = 10**40  # beyond, 60 digits may not tell neighbours apart: answers become intervals
+_TOO_FAR = 10**40  # beyond, 60 digits may not separate neighbours: answers become intervals
 
 
 @dataclass(frozen=True)
 class StarDown:
-    """The smallest N with f(n) <= level for all n >= N: somewhere in [low, high].
+    """The smallest N with f(n) <= level for all n >= N: a number in [low, high].
 
-    Exact if the two are equal, infinite if `low` is. `examined` is None for a proved answer; else
-    nothing is known beyond that n, and the answer is what holds up to it.
+    `float()` returns `high`, from which on the condition holds as far as is known.
+
+    Attributes:
+        low: The lower end; infinite if there is no N.
+        high: The upper end; equal to `low` for an exact answer.
+        examined: None for a proved answer; else the last n examined, beyond which nothing is known.
 
     >>> float(StarDown(7, 7))
     7.0
@@ -45,7 +49,6 @@ class StarDown:
     examined: int | None = None
 
     def __float__(self) -> float:
-        """From here on it holds, as far as is known."""
         return float(self.high)
 
     @property
@@ -57,10 +60,22 @@ class StarDown:
 def star_down(
     function: Callable[[Any], Any], level: float, limit: int = LIMIT, vectorised: bool = True
 ) -> StarDown:
-    """f's star-down at a level for any function of n = 1, 2, ..., as far as `limit`.
+    """The star-down at a level of any function of n = 1, 2, ...
 
-    Looks for the last n that exceeds the level, never for the first that does not: functions need
-    not be monotone. Infinite if the limit itself exceeds it.
+    It searches for the last n above the level, not for the first below: functions need not be
+    monotone.
+
+    Args:
+        function: Gets an array of n, or one n if not `vectorised`.
+        level: The level.
+        limit: The largest n examined.
+        vectorised: Whether the function takes arrays.
+
+    Returns:
+        A `StarDown`; infinite if the function is above the level at `limit` itself.
+
+    Raises:
+        ValueError: `level` is not finite, or `limit` is below 1.
 
     >>> star_down(lambda n: 10.0 / n + (n == 40), level=0.5)
     StarDown(low=41, high=41, examined=4194304)
@@ -90,7 +105,19 @@ def blocks_down(limit: int, step: int = 1) -> Iterator[Any]:
 
 
 def det_star(first: Model, second: Model, sigma: float, level: float) -> StarDown:
-    """det's star-down for two models.
+    """The star-down of two models' det: the pulls after which it stays at or below a level.
+
+    Args:
+        first: A model with its theta.
+        second: Another one.
+        sigma: The noise level.
+        level: The level, positive.
+
+    Returns:
+        A `StarDown`.
+
+    Raises:
+        ValueError: `sigma` or `level` is not positive.
 
     >>> from rotting import models
     >>> det_star(models.Polynomial(0.1), models.Polynomial(0.4), sigma=1.0, level=0.01)
@@ -100,7 +127,19 @@ def det_star(first: Model, second: Model, sigma: float, level: float) -> StarDow
 
 
 def ddet_star(first: Model, second: Model, sigma: float, level: float) -> StarDown:
-    """Ddet's star-down for two models.
+    """The star-down of two models' Ddet: the pulls after which it stays at or below a level.
+
+    Args:
+        first: A model with its theta.
+        second: Another one.
+        sigma: The noise level.
+        level: The level, positive.
+
+    Returns:
+        A `StarDown`.
+
+    Raises:
+        ValueError: `sigma` or `level` is not positive.
 
     >>> from rotting import models
     >>> ddet_star(models.Polynomial(0.1), models.Polynomial(0.4), sigma=1.0, level=0.01)
@@ -110,9 +149,23 @@ def ddet_star(first: Model, second: Model, sigma: float, level: float) -> StarDo
 
 
 def hardest_star(family: Family, sigma: float, level: float, rule: str = "sum") -> StarDown:
-    """The largest star-down of det ("sum") or Ddet ("difference") over a family's pairs.
+    """The largest star-down of det or Ddet over all pairs of a family.
 
-    A family of one model needs no detection: 1.
+    Args:
+        family: The models.
+        sigma: The noise level.
+        level: The level, positive.
+        rule: "sum" for det, "difference" for Ddet.
+
+    Returns:
+        A `StarDown`; 1 for a family of one model, which needs no detection.
+
+    Raises:
+        ValueError: `sigma` or `level` is not positive.
+
+    >>> from rotting import models
+    >>> hardest_star(models.Polynomial().over([0.1, 0.2, 0.4]), sigma=1.0, level=0.01)
+    StarDown(low=2920, high=2920, examined=None)
     """
     stars = [_star(a, b, sigma, level, rule) for a, b in itertools.combinations(family.members, 2)]
     looked = [star.examined for star in stars if star.examined is not None]
@@ -148,10 +201,13 @@ def _star(first: Model, second: Model, sigma: float, level: float, rule: str) ->
 def last_failing(
     holds: Callable[[int], bool], start: int, rule: str, fails: Callable[[Any], Any]
 ) -> tuple[float, float]:
-    """Where a condition begins to hold for ever, if from `start` on it does so once it holds.
+    """The n from which a condition holds for ever.
 
-    For half-differences that is true of even n and of odd n apart. If it holds at the start, the n
-    before are searched with the vectorised `fails`, from the start (or LIMIT, if less) down.
+    From `start` on it must keep holding once it holds.
+
+    For half-differences that is true of even n and of odd n separately. If the condition holds at
+    the start, the n before are searched with the vectorised `fails`, downwards from the start (or
+    LIMIT, if less).
     """
     step = 1 if rule == "sum" else 2
     firsts = [first_true(holds, n, step) for n in range(start, start + step)]
@@ -161,10 +217,10 @@ def last_failing(
         if found > n
     ]
     if late and math.isinf(max(late)):
-        return FARTHEST, math.inf  # not below the level as far as floats go; perhaps never
+        return FARTHEST, math.inf  # above the level up to the largest float; perhaps for ever
     if late:
         found = max(late) + 1
-        # 60 digits tell n from n + 1 up to about here; beyond, the answer is an interval
+        # 60 digits separate n from n + 1 up to about here; beyond, the answer is an interval
         return (found, found) if found < _TOO_FAR else (found * (1 - 1e-12), found * (1 + 1e-12))
     before = last_above(fails, 0, min(start - 1, LIMIT)) + 1
     return (before, before if start - 1 <= LIMIT else start)

@@ -1,6 +1,6 @@
 """Cumulative sums of the models in closed form: the sum of mu(j) over j <= n, for n of any size.
 
-No tables, so n may be 10^15. Sums of n^-theta use the Euler-Maclaurin formula beyond the first
+Without tables, so n may be 10^15. Sums of n^-theta use the Euler-Maclaurin formula beyond the first
 4,096 terms, where its next term is below 1e-20 of the sum.
 """
 
@@ -27,12 +27,25 @@ from rotting.models import (
     Table,
 )
 
-FUNCTION_LIMIT = 1 << 22  # how far the values of a Python function are added up
+FUNCTION_LIMIT = 1 << 22  # pulls up to which the values of a Python function are summed
 _EXACT = 4096
 
 
 def cumulative(model: Model, n: npt.ArrayLike) -> FloatArray:
-    """The sum of mu(j) over j = 1..n, for integers n >= 0.
+    """The sum of the means mu(1), ..., mu(n).
+
+    Closed forms make n of any size fast; functions of your own are summed term by term.
+
+    Args:
+        model: A model with its theta.
+        n: A number of pulls from 0, or an array of them.
+
+    Returns:
+        An array of floats with the shape of `n`.
+
+    Raises:
+        ValueError: A number is no integer or negative, the theta is open, or `n` is above 2^22 for
+            a model without a closed form.
 
     >>> from rotting import models
     >>> cumulative(models.Plateau(1.0, length=2), [0, 1, 3, 5]).round(3)
@@ -46,7 +59,7 @@ def cumulative(model: Model, n: npt.ArrayLike) -> FloatArray:
 
 @functools.singledispatch
 def _sum(model: Model, n: Any) -> Any:
-    """Models without a closed form: add up what their tables hold."""
+    """The sum for models without a closed form, from their tables."""
     most = int(n.max()) if n.size else 0
     if most > FUNCTION_LIMIT:
         raise ValueError(
@@ -66,7 +79,7 @@ def _(model: Plateau, n: Any) -> Any:
     # the last one has r + 1 of its pulls among the first n
     theta = _theta(model)
     q, r = n // model.length, n % model.length
-    # neighbouring n share their plateau: each of these is worked out once
+    # neighbouring n share their plateau: compute each plateau's sum once
     plateaus, which = np.unique(q, return_inverse=True)
     whole = model.length * harmonic(plateaus, theta) - 1.0
     last = (plateaus + 1.0) ** -theta
@@ -133,7 +146,7 @@ def _beginning(theta: float) -> tuple[FloatArray, float]:
 
 
 def _euler_maclaurin(n: Any, theta: float) -> Any:
-    """The sum of j^-theta up to n, but for a constant."""
+    """The sum of j^-theta up to n, up to a constant."""
     x = np.asarray(n, dtype=np.float64)
     # (x^(1-theta) - 1) / (1 - theta), which keeps its digits near theta = 1
     integral = np.log(x) if theta == 1.0 else np.expm1((1.0 - theta) * np.log(x)) / (1.0 - theta)

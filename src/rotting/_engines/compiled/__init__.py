@@ -1,1 +1,1 @@
-"""The loop and the verbs, compiled."""
+"""Compilation of the loops and the verbs, and the cache of compiled code."""

@@ -1,13 +1,12 @@
-"""Compiled code on disk, where later processes find it.
+"""The cache of compiled code on disk, for later processes.
 
-Numba says where (a folder that can be written) and turns compiled code into bytes and back. The
-files are ours: one for each loop, policy, fingerprint and signature, with a checksum, put in place
-by an atomic replacement. There is no index that processes could fight for, a damaged file is
-thrown away, and a disk that is full or cannot be written stops nobody: then it is compiled again
-in every process, which is said once.
+Numba chooses a writable folder and converts compiled code into bytes and back. The files are this
+module's: one for each loop, policy, fingerprint and signature, with a checksum, put in place by an
+atomic replacement. There is no index that processes could fight for. A damaged file is removed. If
+the disk is full or read-only, every process compiles again, with one warning.
 
-Of every loop and policy the files used last are kept, `MOST` of them: an edited policy leaves no
-trail of files, and two checkouts or two versions used in turn do not throw out each other's.
+Of every loop and policy the `MOST` files used last are kept: an edited policy leaves no trail of
+files, and two checkouts or versions used in turn do not evict each other's.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from typing import Any
 MOST = 32  # files of one loop and policy
 SUFFIX = ".code"
 _BYTES = 16  # of a checksum
-_ABANDONED = 3600.0  # seconds after which an unfinished file has no writer any more
+_ABANDONED = 3600.0  # seconds after which an unfinished file no longer has a writer
 
 
 class Store:
-    """What numba asks for compiled code and gives it to (the interface of its caches)."""
+    """The cache of one compiled loop, with the interface of numba's caches."""
 
     def __init__(
         self,
@@ -43,10 +42,10 @@ class Store:
         compiling: Callable[[bool], None],
         unchanged: Callable[[], bool],
     ) -> None:
-        """`family` names the loop and the policy, `mark` what it is made from; None: keep nothing.
+        """`family` names the loop and the policy, `mark` is its fingerprint; None to keep nothing.
 
-        `compiling` is called before something is compiled, with whether it will be kept, and
-        `unchanged` after it: whether what it was made from still has that mark.
+        `compiling` is called before a compilation, with whether its result will be kept, and
+        `unchanged` after it: whether the sources still have that fingerprint.
         """
         self._unchanged = unchanged
         self._numbas = None if mark is None else _numbas_cache(function)
@@ -56,7 +55,7 @@ class Store:
 
     @property
     def cache_path(self) -> Any:
-        """The folder, if there is one."""
+        """The folder, or None."""
         return None if self._numbas is None else self._numbas.cache_path
 
     @property
@@ -65,12 +64,12 @@ class Store:
         return self._numbas is not None and self._numbas._cache_file.exists()
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """What was compiled for a signature before, or None."""
+        """The compiled code of a signature, or None."""
         found = None
         if self._numbas is not None:
             try:
                 found = self._numbas.load_overload(signature, context)
-            except Exception:  # whatever the compiler makes of its bytes
+            except Exception:  # the compiler may raise anything on wrong bytes
                 key = self._numbas._index_key(signature, context.codegen())
                 self._numbas._cache_file.discard(key)
         if found is None:
@@ -78,15 +77,15 @@ class Store:
         return found
 
     def save_overload(self, signature: Any, made: Any) -> None:
-        """Keep what was compiled, if the disk lets us."""
+        """Keep compiled code, if the disk allows it."""
         if self._numbas is not None and self._unchanged():
             try:
                 self._numbas.save_overload(signature, made)
             except OSError as error:
-                _say_once(f"{error.strerror or error}")
+                _warn_once(f"{error.strerror or error}")
 
     def enable(self) -> None:
-        """Nothing to do: it always is."""
+        """Nothing to do: the cache is always enabled."""
 
     def disable(self) -> None:
         """Keep and find nothing from now on."""
@@ -108,7 +107,7 @@ class Files:
         return any(self._folder.glob(names))
 
     def load(self, key: Any) -> Any:
-        """What is kept for a key, or None; a damaged file is removed."""
+        """The value of a key, or None; a damaged file is removed."""
         path = self._path(key)
         try:
             content = path.read_bytes()
@@ -117,13 +116,13 @@ class Files:
         if content[:_BYTES] == _checksum(content[_BYTES:]):
             with contextlib.suppress(OSError):
                 os.utime(path)  # used just now
-            with contextlib.suppress(Exception):  # a class in it is no more, say
+            with contextlib.suppress(Exception):  # a class in it may be gone, say
                 return pickle.loads(content[_BYTES:])
         self.discard(key)
         return None
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep something for a key, and remove what was not used for longest."""
+        """Keep the value of a key, and remove the files used longest ago."""
         from numba.core.serialize import dumps
 
         content = dumps(data)
@@ -139,7 +138,6 @@ class Files:
         _clean(self._folder, self._family, path)
 
     def discard(self, key: Any) -> None:
-        """Remove what is kept for a key."""
         with contextlib.suppress(OSError):
             self._path(key).unlink(missing_ok=True)
 
@@ -156,7 +154,7 @@ def _checksum(content: bytes) -> bytes:
 
 
 def _clean(folder: Path, family: str, new: Path) -> None:
-    """Remove the files of a family that were used longest ago, and what nobody uses any more."""
+    """Remove the files of a family used longest ago, and abandoned ones."""
     with contextlib.suppress(OSError):
         now = time.time()
         ages = {}
@@ -168,24 +166,24 @@ def _clean(folder: Path, family: str, new: Path) -> None:
                     path.suffix == ".tmp" and now - path.stat().st_mtime > _ABANDONED
                 ):
                     path.unlink(missing_ok=True)
-        ages.pop(new, None)  # it stays, whatever the clock says
+        ages.pop(new, None)  # the new file stays, even if the clock is wrong
         for path in sorted(ages, key=ages.__getitem__)[MOST - 1 :]:
             path.unlink(missing_ok=True)
 
 
 def _numbas_cache(function: Any) -> Any:
-    """Numba's cache for a function; None, with a warning, if there is no place for one."""
+    """Numba's cache for a function; None, with a warning, if it finds no folder."""
     from numba.core.caching import FunctionCache
 
     try:
         return FunctionCache(function)
     except (RuntimeError, OSError):  # "no locator available"
-        _say_once("neither the package's folder nor numba's cache folder can be written")
+        _warn_once("neither the package's folder nor numba's cache folder can be written")
         return None
 
 
 @functools.cache
-def _say_once(reason: str) -> None:
+def _warn_once(reason: str) -> None:
     warnings.warn(
         f"compiled policies cannot be kept and are compiled again by every process: {reason}; "
         "set NUMBA_CACHE_DIR to a folder that can be written",

@@ -2,7 +2,7 @@
 
 Passing a NamedTuple of arrays to compiled code is slow: every field is unboxed at every call. The
 arrays of a player stay where they are, so their addresses and shapes are written once into a
-block of integers, and that block is all that a call passes.
+block of integers, and a call passes that block only.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rotting._engines.compiled.compiler import compiled, first_call
-from rotting._engines.compiled.numba_hooks import LOCK, forget, make_known
+from rotting._engines.compiled.numba_hooks import LOCK, clear_compiled, make_known
 from rotting._live import steps
 from rotting._live.keys import has_keys
 from rotting.kernel.arrays import IntArray
 from rotting.kernel.compilable import Table, dispatched
 from rotting.kernel.state import kinds, leaves, values
 
-# A layout is the nested structure of what a block holds: a tuple type with its members, or the
-# type of a number or an array in a word ("float", "int64:1").
+# A layout is the nested structure of a block's contents: a tuple type with its members, or the
+# type of a number or an array as a word ("float", "int64:1").
 Layout = tuple[type, list[Any]] | str
 
 
@@ -45,7 +45,7 @@ def make_decide(layout: str) -> Callable[..., Any]:
 
 
 def make_decide_for(layout: str) -> Callable[..., Any]:
-    """`decide(block, key)`: the same for a key of an audience."""
+    """`decide(block, key)`: a decision for a key of an audience."""
 
     def decide(block: Any, key: Any) -> Any:
         params, state, draw, ledger = unpack(block, layout)
@@ -65,7 +65,7 @@ def make_learn(layout: str) -> Callable[..., Any]:
 
 
 def make_learn_for(layout: str) -> Callable[..., Any]:
-    """`learn(block, arm, pull, reward, key)`: the same for a key of an audience."""
+    """`learn(block, arm, pull, reward, key)`: a reward for a key of an audience."""
 
     def learn(block: Any, arm: Any, pull: Any, reward: Any, key: Any) -> Any:
         params, state, _, ledger = unpack(block, layout)
@@ -85,7 +85,7 @@ def make_work(layout: str) -> Callable[..., Any]:
 
 
 class Calls(NamedTuple):
-    """The compiled forms of `live.steps` for players of one policy, whatever their sizes."""
+    """The compiled forms of `_live.steps` for players of one policy, whatever their sizes."""
 
     decide: Any
     learn: Any
@@ -93,8 +93,8 @@ class Calls(NamedTuple):
 
 
 def calls_for(params: Any, state: Any, ledger: Any) -> Calls:
-    """The calls, compiled; a service should start slowly, not answer slowly."""
-    with LOCK:  # the first threads would import the compiler at once, which it does not bear
+    """The calls, compiled at once: a service should start slowly rather than answer slowly."""
+    with LOCK:  # the compiler must not be imported by several threads at once
         _register()
     layout = _layout_of(params, state, ledger)
     keys = has_keys(state, ledger)
@@ -114,7 +114,7 @@ def calls_for(params: Any, state: Any, ledger: Any) -> Calls:
 
 
 def ready(calls: Calls, params: Any) -> Any:
-    """The call for batches, compiled if it was not."""
+    """The call for batches, compiled on first use."""
     if not calls.work.signatures:
         shapes = ("int64:1", "int64:2", "float64:1", "float64:1")
         block, rows, rewards, chances = map(_numba_type, shapes)
@@ -126,11 +126,11 @@ def ready(calls: Calls, params: Any) -> Any:
 def pack(
     parts: tuple[Any, ...], before: tuple[Any, ...] = (), block: IntArray | None = None
 ) -> IntArray:
-    """All that a call works on, in one block: scalars as 64 bits, arrays as address and shape.
+    """The arguments of a call in one block: scalars as 64 bits, arrays as address and shape.
 
-    `parts` are params, state, draw and ledger. Whoever has the block keeps the arrays alive, and in
-    their places. To ask NumPy for an address takes a microsecond; those of arrays that were among
-    the parts `before`, in the same place, are taken from their block.
+    `parts` are params, state, draw and ledger. The owner of the block keeps the arrays alive and in
+    place. NumPy takes a microsecond to return an address; for arrays that were in the same place
+    of the parts `before`, the addresses are taken from their block.
     """
     words: list[int] = []
     old = iter(() if block is None else values(before))
@@ -152,11 +152,11 @@ def pack(
 
 
 def _layout_of(*parts: Any) -> str:
-    """A name for the types of all fields of params, state and ledger, known to the compiler."""
+    """A name for the types of all fields of params, state and ledger, kept for the compiler."""
     found = tuple(kind for part in parts for kind in kinds(part))
     types = [_type_of(x) for part in parts for x in values(part)]
     known = _NAMES.get((found, *types))
-    if known is not None:  # a service makes players by the thousand
+    if known is not None:  # the fast path: a service makes thousands of players
         return known
     codes = [_code_of(leaf) for part in parts for leaf in leaves(part)]
     names = [f"{kind.__module__}.{kind.__qualname__}" for kind in found]
@@ -164,16 +164,16 @@ def _layout_of(*parts: Any) -> str:
     words = iter(codes)
     structure = tuple(_structure(part, words) for part in parts)
     if _LAYOUTS.setdefault(layout, structure) != structure:
-        # classes of these names were defined anew, in a notebook or by a reload
+        # classes of these names were redefined, in a notebook or by a reload
         _LAYOUTS[layout] = structure
         _NAMES.clear()
-        forget([unpack])
+        clear_compiled([unpack])
     _NAMES[found, *types] = layout
     return layout
 
 
 def _type_of(x: Any) -> Any:
-    """What tells values apart that are handed to compiled code in different forms."""
+    """A key that differs for values passed to compiled code in different forms."""
     return (x.dtype.char, x.ndim, x.flags.c_contiguous) if isinstance(x, np.ndarray) else type(x)
 
 
@@ -184,7 +184,7 @@ def _structure(part: Any, codes: Any) -> Layout:
 
 
 def _code_of(leaf: Any) -> str:
-    """The type of a field, in a word; refused if compiled code cannot be handed it."""
+    """The type of a field, in a word; refused if compiled code cannot take it."""
     x = leaf.value
     holder = type(leaf.around[0]).__name__
     if isinstance(x, np.ndarray):
@@ -212,7 +212,7 @@ def _numba_types() -> Any:
 
 
 def _numba_type(layout: Layout) -> Any:
-    """The compiler's type of a layout."""
+    """Numba's type of a layout."""
     from numba.np import numpy_support
 
     types = _numba_types()
@@ -236,7 +236,7 @@ def _register() -> None:
     types = _numba_types()
 
     def load(context: Any, builder: Any, words: Any, place: int, member: Any) -> tuple[Any, int]:
-        """The value of a member whose words start at a place, and where the next one starts."""
+        """The value of a member whose words start at a place, and the place of the next one."""
 
         def word(k: int) -> Any:
             return builder.load(cgutils.gep_inbounds(builder, words, place + k))

@@ -1,4 +1,4 @@
-"""Compiling the loops for one policy, with a cache that outlives the process and notices edits."""
+"""Compilation of the loops for one policy, with a lasting cache that notices edits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PURPOSE = {
 
 
 class Done(NamedTuple):
-    """A compiled loop, and what it was made from."""
+    """A compiled loop, and the snapshot it was made from."""
 
     loop: Any
     digest: str | None
@@ -60,16 +60,16 @@ _VERBS: dict[type, Verbs] = {}
 def compiled(loop: Callable[..., Any], params: Any, state: Any, layout: str = "") -> Any:
     """A loop compiled for the policy that has these params and this state.
 
-    `layout` tells apart forms of the loop that close over different types. It is compiled when it
-    is first called, which is to be done inside `first_call`. A loop already in somebody's hands
-    stays as it is, whatever changes.
+    `layout` distinguishes forms of the loop that close over different types. It is compiled at its
+    first call, which belongs inside `first_call`. A loop already returned stays as it is, even if
+    sources change.
     """
     key = (loop.__qualname__, kinds(params) + kinds(state), layout)
     with numba_hooks.LOCK:
         done = _DONE.get(key)
         if done is None or not done.made_from.unchanged():
             seen = _fingerprint(loop, params, state, layout)
-            # defined anew just as it was, by running a cell again: the old one will do
+            # redefined without a change, by running a cell again: use the old one
             same = done is not None and seen.digest is not None and seen.digest == done.digest
             made = done.loop if done is not None and same else _make(loop, params, seen)
             _DONE[key] = done = Done(made, seen.digest, seen.whole)
@@ -100,10 +100,10 @@ def _fingerprint(loop: Any, params: Any, state: Any, layout: str) -> Fingerprint
 
 @functools.cache
 def _machinery() -> str:
-    """A digest of the modules that make machine code themselves, which no function refers to.
+    """A digest of the modules that generate machine code themselves, to which no function refers.
 
-    How arguments are packed and unpacked, say: the two must be of one version. A module without a
-    source file counts with the version of the library.
+    How arguments are packed and unpacked, for instance: the two must be of one version. A module
+    without a source file counts with the version of the library.
     """
     digest = hashlib.blake2b(VERSION.encode(), digest_size=8)
     own = sys.modules[__name__]
@@ -120,14 +120,13 @@ def _compile(loop: Any, params: Any, state: Any, layout: str) -> Any:
 
 
 def _make(loop: Any, params: Any, seen: Fingerprint) -> Any:
-    """Numba's dispatcher for a loop: it compiles, or loads what was compiled, when called."""
+    """Numba's dispatcher for a loop, which compiles it or loads it from the cache when called."""
     import numba
 
-    _forget_what_changed(seen)
+    _clear_changed(seen)
     numba_hooks.register()
     kind = type(params)
-    # Its own copy with its own name, so that what is compiled for one policy and fingerprint is not
-    # taken for another's.
+    # Each policy and fingerprint has a copy with its own name, so that numba does not confuse them.
     copy = types.FunctionType(
         loop.__code__, loop.__globals__, loop.__name__, loop.__defaults__, loop.__closure__
     )
@@ -148,17 +147,17 @@ def _make(loop: Any, params: Any, seen: Fingerprint) -> Any:
     return made
 
 
-def _forget_what_changed(seen: Fingerprint) -> None:
-    """Let the compiler forget what it has compiled, if any of these functions has changed since.
+def _clear_changed(seen: Fingerprint) -> None:
+    """Clear the compiler's compiled forms if any of these functions has changed since.
 
-    It keeps the compiled form of every verb and helper, by the function and the types it is given,
-    and freezes the constants in it. A helper that the user has compiled is compiled again by
-    numba's own means.
+    It keeps the compiled form of every verb and helper, by function and argument types, with the
+    constants frozen in it. A helper that the user has compiled is compiled again by numba's own
+    means.
     """
     before = {place: _FUNCTIONS[place] for place in seen.snapshots if place in _FUNCTIONS}
     stale = {place for place, snapshot in before.items() if not snapshot.unchanged()}
     if stale or any(_VERBS.get(kind, verbs) is not verbs for _, kind, verbs in seen.kinds):
-        numba_hooks.forget()
+        numba_hooks.clear_compiled()
         _FUNCTIONS.clear()
         _VERBS.clear()
     for place, dispatcher in seen.dispatchers.items():
@@ -169,14 +168,14 @@ def _forget_what_changed(seen: Fingerprint) -> None:
 
 
 def _can_be_found_again(kind: type) -> bool:
-    """Whether another process can import this type; one made in a script or notebook it cannot."""
+    """Whether another process can import this type; not so for one made in a script or notebook."""
     module = sys.modules.get(kind.__module__)
     found = getattr(module, kind.__qualname__, None) is kind
     return found and kind.__module__ != "__main__"
 
 
 def title_of(params: Any) -> str:
-    """The policy that has these params."""
+    """The title of the policy that has these params."""
     kind = type(params)
     titles = (policy.title for policy in POLICIES.values() if policy.verbs.params is kind)
     return next(titles, f"the policy with {kind.__module__}.{kind.__qualname__}")
@@ -184,14 +183,14 @@ def title_of(params: Any) -> str:
 
 @contextlib.contextmanager
 def first_call(params: Any) -> Iterator[None]:
-    """Around compiling: Ctrl-C stops it, and a failure is explained."""
+    """Around compilation: Ctrl-C stops it, and a failure is explained."""
     with explained(params), interruptible():
         yield
 
 
 @contextlib.contextmanager
 def explained(params: Any) -> Iterator[None]:
-    """Explain in one line why a policy cannot be compiled."""
+    """Turn numba's failure to compile a policy into an error that explains it in one line."""
     try:
         yield
     except Exception as error:
@@ -205,8 +204,8 @@ def explained(params: Any) -> Iterator[None]:
         ) from error
 
 
-# Lines of numba's message with one of these name a reason. The last is the innermost.
-_TELLING = (
+# Lines of numba's message with one of these name a reason. The last such line is the innermost.
+_REASONS = (
     "NameError",
     "Untyped global name",
     "NRT required",
@@ -222,17 +221,17 @@ _PLACE = re.compile(r"^During: .* at (\S.*) \((\d+)\)$")
 
 
 def _reason(text: str) -> str:
-    """The reason in one line, from numba's pages of message, and where it is."""
+    """The reason and its place in one line, from numba's pages of message."""
     lines = [line.strip() for line in _COLOUR.sub("", text).splitlines()]
-    telling = [k for k, line in enumerate(lines) if any(word in line for word in _TELLING)]
+    telling = [k for k, line in enumerate(lines) if any(word in line for word in _REASONS)]
     if not telling:
         return next(filter(None, lines), "")
     last = telling[-1]
     reason = lines[last]
     calls = [(k, line) for k, line in enumerate(lines) if line.startswith(">>>")]
-    if reason.endswith("signature:"):  # what was called stands below it
+    if reason.endswith("signature:"):  # the lines below name the call
         reason = " ".join([reason, *(line for k, line in calls if k > last)][:2])
-    elif "NameError" in reason and calls:  # numba says in which function, and no line
+    elif "NameError" in reason and calls:  # numba names the function, but no line
         reason += f", in {calls[-1][1].removeprefix('>>>').partition('(')[0].strip()}()"
     elif "NRT required" in reason:
         reason += ": it allocates memory"
@@ -240,7 +239,7 @@ def _reason(text: str) -> str:
 
 
 def _where(lines: list[str]) -> str:
-    """The first place that numba names outside of itself and the loops; the user's, if it can."""
+    """The first place that numba names outside itself and the loops; the user's, if any."""
     import numba
 
     places = [found.groups() for line in lines if (found := _PLACE.match(line))]

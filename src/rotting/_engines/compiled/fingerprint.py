@@ -1,13 +1,13 @@
-"""What compiled code is made from: a digest of it, and whether it is still the same.
+"""The fingerprint of compiled code: a digest of all that it is made from, to notice changes.
 
 Numba keys its cache by the file of the function it compiles and does not notice an edit anywhere
 else: a changed constant in a policy would silently give the old numbers. So each compiled loop
-carries a digest in its name: the bytecode of its functions and, from there on, of every function
-and the value of every constant they refer to, in whatever module. Bytecode, not source: it is what
-is compiled, even if the file has been edited since it was imported. Docstrings are left out.
+carries a digest in its name: the bytecode of its functions and, recursively, of every function
+and the value of every constant they refer to, in any module. Bytecode, not source: it is what is
+compiled, even if the file has been edited since it was imported. Docstrings are left out.
 
-A digest takes long next to a small simulation. So what was seen on the way is kept, and while every
-name still stands for the same object there is no need of another digest.
+A digest takes long next to a small simulation. So the objects visited are kept, and while every
+name still refers to the same object no new digest is needed.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _TRUSTED = ("numpy", "math", "numba", "builtins")  # their versions are part of 
 _ABSENT = object()
 _LOAD_GLOBAL, _LOAD_NAME = dis.opmap["LOAD_GLOBAL"], dis.opmap["LOAD_NAME"]
 
-Name = tuple[dict[Any, Any], Any, Any]  # a namespace, a name in it, and what it stands for
+Name = tuple[dict[Any, Any], Any, Any]  # a namespace, a name in it, and the object it refers to
 
 
 class Snapshot:
-    """Functions as they were when they were looked at."""
+    """The state of functions at one moment: their code, and the objects they refer to."""
 
     def __init__(self, functions: list[Any], names: list[Name], arrays: list[Any]) -> None:
-        """`names` are those that they read, `arrays` their constants that can change in place."""
+        """`names` are read by the functions; `arrays` are constants that can change in place."""
         self._functions = functions  # kept alive, so that their ids stay theirs
         self._codes = [function.__code__ for function in functions]
         self._defaults = [function.__defaults__ for function in functions]
@@ -52,7 +52,7 @@ class Snapshot:
         self._spaces = list(spaces.values())
 
     def unchanged(self) -> bool:
-        """Whether they, and all that their names stand for, are the same objects as then."""
+        """Whether the functions, and all that their names refer to, are still the same objects."""
         functions, cells = self._functions, self._cells
         return (
             all(map(is_, map(attrgetter("__code__"), functions), self._codes))
@@ -68,13 +68,13 @@ class Snapshot:
 
 
 class Fingerprint(NamedTuple):
-    """All functions that a loop leads to."""
+    """The digest and the snapshots of all functions that a loop leads to."""
 
-    digest: str | None  # None if they refer to something unknown: it must not be cached
+    digest: str | None  # None if they refer to an unknown object: the code must not be cached
     whole: Snapshot
     snapshots: dict[int, Snapshot]  # of each function, and each table of variants, alone, by its id
-    dispatchers: dict[int, Any]  # numba's, of those that the user has compiled
-    kinds: list[Name]  # where the first of the functions were found
+    dispatchers: dict[int, Any]  # numba's, for functions that the user has compiled
+    kinds: list[Name]  # the names under which the first functions were found
 
 
 def fingerprint_of(
@@ -82,7 +82,7 @@ def fingerprint_of(
     extra: Iterable[str] = (),
     kinds: Iterable[Name] = (),
 ) -> Fingerprint:
-    """Look at the functions and all they refer to; `kinds` says where the functions come from."""
+    """The fingerprint of functions and all they refer to; `kinds` are the names that led here."""
     digest = hashlib.blake2b(digest_size=8)
     known, places = True, list(kinds)
     found: dict[int, tuple[Any, list[Name], list[Any]]] = {}
@@ -138,7 +138,7 @@ def fingerprint_of(
 
 
 def _members(kind: type) -> Any:
-    """What compiled code may read from a class: the fields of a tuple, the members of an enum."""
+    """The parts of a class that compiled code may read: fields of a tuple, members of an enum."""
     if issubclass(kind, enum.Enum):
         return [(name, member.value) for name, member in kind.__members__.items()]
     return getattr(kind, "_fields", "")
@@ -152,7 +152,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _references(function: Any) -> tuple[list[Name], list[tuple[str, Any]]]:
-    """The names that a function reads, in which namespace, and all that it refers to."""
+    """The names that a function reads, with their namespaces, and all objects that it refers to."""
     code, space = function.__code__, function.__globals__
     names: list[Name] = []
     found = [(f"default {k}", value) for k, value in enumerate(function.__defaults__ or ())]
@@ -167,7 +167,7 @@ def _references(function: Any) -> tuple[list[Name], list[tuple[str, Any]]]:
 
 
 def _content(cell: Any) -> Any:
-    """What a closure's variable holds; it may not have been given anything yet."""
+    """The content of a closure's variable, which may be unset."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -217,14 +217,14 @@ def _attributes_of(code: types.CodeType) -> frozenset[str]:
 def _globals_of(code: types.CodeType) -> tuple[str, ...]:
     """Names that a function, or one inside it, reads from its module.
 
-    Not all of `co_names`: those are attributes too, and a notebook's own `reward` has nothing to
-    do with a state's.
+    Not all of `co_names`: it holds attributes too, and a notebook's own `reward` is unrelated to a
+    state's.
     """
     found = set()
     for each in _nested(code):
         for operation, argument in _instructions(each):
             if operation == _LOAD_GLOBAL:
-                found.add(each.co_names[argument >> 1])  # the lowest bit says: it will be called
+                found.add(each.co_names[argument >> 1])  # the lowest bit marks a call
             elif operation == _LOAD_NAME:
                 found.add(each.co_names[argument])
     return tuple(sorted(found))

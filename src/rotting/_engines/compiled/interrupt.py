@@ -1,8 +1,8 @@
-"""Ctrl-C, or another signal to stop, while something is compiled.
+"""Ctrl-C, or another signal to stop, during compilation.
 
 `KeyboardInterrupt` is raised wherever Python happens to be. The compiler calls back into Python
-from C, where an exception is reported and forgotten: the compiler then goes on without what it
-asked for, and fails with an error that says nothing, or does not fail at all.
+from C, where an exception is reported and dropped: the compiler then continues without the result
+of that call, and fails with a meaningless error or does not fail at all.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _AGAIN = 0.05  # seconds
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Inside, what a signal's handler raises is not lost: it comes at the end at the latest.
+    """A context in which exceptions of signal handlers are raised, at its end at the latest.
 
-    That is `KeyboardInterrupt`, unless somebody handles Ctrl-C in another way.
+    That is `KeyboardInterrupt`, unless Ctrl-C has another handler.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # Python handles signals in the main thread only
         return
     raised: list[BaseException] = []
-    signals: list[signal.Signals] = []  # that raised; none once we are outside again
+    signals: list[signal.Signals] = []  # those that raised; emptied at the end
 
     def noting(handler: Callable[..., Any]) -> Callable[..., None]:
         def handle(signum: int, frame: Any) -> None:
@@ -50,14 +50,14 @@ def interruptible() -> Iterator[None]:
     def report(unraisable: Any) -> None:
         if unraisable.exc_value not in raised:
             usual(unraisable)
-        else:  # lost: raise it once more, where it may not be
+        else:  # lost: raise it again shortly, at a place where it may survive
             timer = threading.Timer(_AGAIN, again)
             timer.daemon = True
             timer.start()
 
     usual = sys.unraisablehook
     before = {number: signal.getsignal(number) for number in STOPS}
-    try:  # a signal may come, and raise, before all is exchanged
+    try:  # a signal may come, and raise, before all handlers are replaced
         sys.unraisablehook = report
         for number, handler in before.items():
             if callable(handler):

@@ -1,12 +1,12 @@
-"""The package's functions made known to numba: the one place that uses its extensions.
+"""Registration of the package's functions with numba: the one place that uses its extensions.
 
 Functions with variants (`compilable.by_type`, and the verbs of policies) are found by the types of
 NamedTuples when a loop is compiled, through `numba.extending.overload`; functions marked `shared`
-are made known as they are.
+are registered as they are.
 
 Two warnings from experience. Never compile a verb with `inline="always"`: numba 0.68 then drops
-the writes to the state's arrays without a word. And numba's cache does not notice an edit in
-another file than the one it compiles: see `compiled.fingerprint`.
+the writes to the state's arrays silently. And numba's cache does not notice an edit in another file
+than the one it compiles: see `compiled.fingerprint`.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from rotting.kernel.compilable import CALLED, DECLARED, GPU_FORMS, PENDING
 from rotting.kernel.state import Uncleared, marks_of
 from rotting.policies.parts import per_key_state
 
-_CALLED = {"no_cfunc_wrapper": True}  # nobody calls them from C
+_CALLED = {"no_cfunc_wrapper": True}  # they are not called from C
 _INLINED = {**_CALLED, "forceinline": True}
 LOCK = threading.RLock()  # of the compiler: one thread at a time
-if hasattr(os, "register_at_fork"):  # the thread that held it does not come along into a child
+if hasattr(os, "register_at_fork"):  # a forked child lacks the thread that held the lock
     os.register_at_fork(after_in_child=LOCK._at_fork_reinit)  # type: ignore[attr-defined]
-_KNOWN: list[Callable[..., Any]] = []  # functions that the compiler knows from here
+_KNOWN: list[Callable[..., Any]] = []  # functions registered with the compiler
 
 
 def make_known(function: Callable[..., Any], find: Callable[..., Any], **options: Any) -> None:
-    """Register how the body of a function is found, by the types of its arguments."""
+    """Register a function whose body is found by the types of its arguments."""
     from numba.extending import overload
 
     _KNOWN.append(function)
     overload(function, strict=False, **options)(find)
 
 
-def forget(functions: Sequence[Callable[..., Any]] = ()) -> None:
+def clear_compiled(functions: Sequence[Callable[..., Any]] = ()) -> None:
     """Clear numba's compiled forms of these functions, or of all of them.
 
-    It would use it again, with the constants of then, in whatever is compiled next.
+    Numba would use them again, with their old constants, in later compilations.
     """
     from numba.core.registry import cpu_target
 
@@ -69,7 +69,7 @@ def _copied_fields(state: Any, path: str = "") -> Iterator[tuple[str, int]]:
 
 
 def _field_copier(state: Any) -> Callable[..., Any]:
-    """A function that copies the arrays of a state, its loops written out for the compiler."""
+    """A function that copies the arrays of a state, with its loops written out for the compiler."""
     lines = ["def copy(fresh, work):", "  pass"]
     for name, ndim in _copied_fields(state):
         indices = [f"i{axis}" for axis in range(ndim)]
@@ -100,8 +100,8 @@ def _arrays(state: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def _made(name: str, state: Any, line: str) -> Callable[..., Any]:
     """A function of (state, rows, key) with a line for each number, inside the loops that reach it.
 
-    In the line `array` is the array's path, `place` the number's place in it and `kind` its type;
-    `end` is its place in the row.
+    In the line `array` is the array's path, `place` the index of the number in it, `kind` its type
+    and `end` its place in the row.
     """
     lines = [f"def {name}(state, rows, key):", "  end = 0"]
     for path, array in _arrays(state):
@@ -119,12 +119,12 @@ def _made(name: str, state: Any, line: str) -> Callable[..., Any]:
 
 
 def storing(state: Any) -> Callable[..., Any]:
-    """`policies.parts.per_key_state.store` for states of that type."""
+    """The body of `policies.parts.per_key_state.store` for states of that type."""
     return _made("store", state, "rows[key, end] = {array}[{place}]")
 
 
 def fetching(state: Any) -> Callable[..., Any]:
-    """`policies.parts.per_key_state.fetch` for states of that type."""
+    """The body of `policies.parts.per_key_state.fetch` for states of that type."""
     return _made("fetch", state, "{array}[{place}] = np.{kind}(rows[key, end])")
 
 
@@ -134,7 +134,7 @@ per_key_state.fetch.table.generate = lambda state, rows, key: fetching(state)
 
 
 def register() -> None:
-    """Register all functions with variants or marked `shared` that are new."""
+    """Register all new functions that have variants or are marked `shared`."""
     with LOCK:
         while DECLARED:
             function = DECLARED.pop()
@@ -158,7 +158,7 @@ def register_gpu_forms() -> None:
 
 @functools.cache
 def register_loops(loops: tuple[Callable[..., Any], ...]) -> None:
-    """Register loops that compiled code calls: the CUDA engine's kernels do."""
+    """Register loops that compiled code calls, such as the CUDA engine's kernels."""
     from numba.extending import overload
 
     for loop in loops:

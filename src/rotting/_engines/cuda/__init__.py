@@ -1,1 +1,1 @@
-"""The loop on an NVIDIA GPU."""
+"""The CUDA engine: the loops on an NVIDIA GPU."""

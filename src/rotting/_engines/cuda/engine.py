@@ -1,11 +1,12 @@
-"""The CUDA engine: one thread a run, with the same loops and policies as everywhere else.
+"""The CUDA engine: one thread a run, with the same loops and policies as the other engines.
 
 Runs go to the device in portions; only outcomes come back. The portions and the block size change
-nothing: a run depends on its number alone. What is compiled is in `rotting._engines.cuda.kernels`.
+no result: a run depends on its number alone. The compiled kernels are in
+`rotting._engines.cuda.kernels`.
 
-The bandits and what pi_max collects on them do not depend on the policy, so they are worked out
-once for all policies that are compared on the same runs, and stay on the device: drawing and laying
-out 2^18 bandits on the host takes as long as UCB1's kernel.
+The bandits and pi_max's reward on them do not depend on the policy, so they are computed once for
+all policies that are compared on the same runs, and stay on the device: drawing and laying out 2^18
+bandits on the host takes as long as UCB1's kernel.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ _PROCESSOR = 227 * 1024  # bytes of shared memory a multiprocessor has, on the d
 # of a multiprocessor: their registers allow no more, and with fewer registers all is slower
 _THREADS = 256
 _MOST_DECISIONS = 2**30 - 1  # counts are kept in 32 bits, and some are doubled
-_MEMORY = 0.4  # of what is free: for a policy's states, and for pi_max's
-_KEPT = 1 / 16  # of the device's memory: bandits and baselines that stay for the next policy
+_MEMORY = 0.4  # share of free memory for the states of a policy or of pi_max
+_KEPT = 1 / 16  # share of the device's memory for bandits and baselines kept for the next policy
 
 
 class Problems(NamedTuple):
-    """What a portion of runs is about, whatever the policy and but for tables: on the device."""
+    """The bandits and the baseline of a portion of runs, on the device, for any policy."""
 
     models: Any  # [run, arm], the runs next to each other in memory
     constants: Any  # [run, arm]
@@ -52,7 +53,7 @@ _PROBLEMS = BoundedCache[Problems](most=0, size=_size)  # `most` is set once the
 
 
 def require() -> Any:
-    """numba's CUDA target with a device, or a clear error that says what is missing."""
+    """numba's CUDA target with a device; the error without one says what is missing."""
     try:
         import numba.cuda as cuda
     except ImportError:  # numba without its CUDA target
@@ -141,14 +142,14 @@ def simulate(plan: Plan, outcome: Outcome, progress: Progress, block: int = 32) 
 
 
 def _wait(cuda: Any) -> float:
-    """Wait for a kernel that has just been started; returns how long it took."""
+    """Wait for the kernel that was just started; returns the seconds it took."""
     begun = time.perf_counter()
     cuda.synchronize()
     return time.perf_counter() - begun
 
 
 def _memory(cuda: Any) -> tuple[int, int]:
-    """Bytes of the device's memory: all, and what is free."""
+    """Bytes of the device's memory: total, and free."""
     free, total = cuda.current_context().get_memory_info()
     return int(total), int(free)
 
@@ -165,8 +166,8 @@ def _to_device(cuda: Any, values: Any) -> Any:
 
 
 def _repeated(cuda: Any, state: Any, threads: int) -> Any:
-    """Arrays for every thread's state, written before they are read."""
-    # what lies in shared memory is not read here, but is small
+    """Uninitialised arrays for the states of all threads."""
+    # arrays that lie in shared memory are not used here, but they are small
     arrays = (
         cuda.device_array(
             (threads, *leaf.value.shape) if lie_together(leaf) else (*leaf.value.shape, threads),
@@ -178,7 +179,7 @@ def _repeated(cuda: Any, state: Any, threads: int) -> Any:
 
 
 def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:
-    """How many blocks to start: as many as are resident at once. A thread plays run after run."""
+    """The number of blocks to start: all that fit at once. A thread plays run after run."""
     # so states stay in the caches, and a large array is needed for each thread, not for each run
     states = (plan.fresh, plan.oracle_fresh, Scratch.empty(plan.scenario.arm_count))
     each = sum(leaf.value.nbytes for state in states for leaf in leaves(state))
@@ -196,11 +197,11 @@ def _blocks(cuda: Any, plan: Plan, runs: int, block: int, shared: int) -> int:
     return even
 
 
-_SHARED_WORLDS: list[tuple[World, Any]] = []  # the latest on the device, and what it was made from
+_SHARED_WORLDS: list[tuple[World, Any]] = []  # the latest scenario's tables, here and on the device
 
 
 def _world_on_device(cuda: Any, world: World) -> Any:
-    """The tables on the device; those of the latest scenario stay."""
+    """The tables on the device; those of the latest scenario are kept."""
     if not _SHARED_WORLDS or _SHARED_WORLDS[0][0] is not world:
         _SHARED_WORLDS[:] = [(world, _to_device(cuda, world))]
     return _SHARED_WORLDS[0][1]
@@ -209,9 +210,9 @@ def _world_on_device(cuda: Any, world: World) -> Any:
 def _problems(
     cuda: Any, plan: Plan, first: int, last: int, checkpoints: Any, block: int
 ) -> tuple[Any, Problems, float]:
-    """Tables, bandits and baseline of so many runs, made or found, and the seconds in kernels.
+    """Tables, bandits and baseline of a range of runs, and the seconds spent in kernels.
 
-    A fixed bandit has one baseline.
+    Kept ones are used again. A fixed bandit has one baseline.
     """
     fixed = plan.scenario.fixed
     key = (plan.baseline_key(first, last), last - first)
@@ -234,7 +235,7 @@ def _problems(
 def _baseline(
     cuda: Any, plan: Plan, world: Any, models: Any, constants: Any, checkpoints: Any, block: int
 ) -> tuple[Baseline, float]:
-    """What pi_max and the best single arm expect on these bandits, worked out on the device."""
+    """The baseline of these bandits, computed on the device, and the seconds in kernels."""
     shape = (models.shape[0], checkpoints.size)
     baseline = Baseline(cuda.device_array(shape, np.float64), cuda.device_array(shape, np.float64))
     arms = plan.scenario.arm_count

@@ -1,7 +1,7 @@
-"""The CUDA engine's kernels: their text, and where each array of a thread lies.
+"""The CUDA engine's kernels: their source text, and the memory of each array of a thread.
 
 A thread's small arrays lie in shared memory, their integers in 32 bits. Of the larger ones, a table
-[arm, ...] lies together for each thread, since threads are at different arms; a plain list has the
+[arm, ...] is contiguous for each thread, since threads are at different arms; a plain list has the
 thread as its last axis, since threads are mostly at the same round.
 """
 
@@ -17,7 +17,7 @@ from rotting._engines.loop import Keys, NoEvents, Outcome, Scratch, play
 from rotting.bandits import Bandits
 from rotting.kernel.state import Leaf, is_part, leaves
 
-SHARED = 46_000  # bytes of shared memory that a block may use without asking for more
+SHARED = 46_000  # bytes of shared memory that a block may use without a request for more
 _LARGE = 1024  # numbers; in a smaller table threads profit from each other's cache lines
 _COMPILED: dict[Any, Any] = {}
 
@@ -27,11 +27,11 @@ def kernel_of(
 ) -> tuple[Any, int]:
     """The kernel that runs one loop for policies of one kind, and the shared memory of a block.
 
-    Its source is written here because arrays in shared memory need their sizes in it. Compiled
+    Its source is generated because arrays in shared memory need their sizes in it. It is compiled
     when it is first used.
     """
     source, scope, size = source_of(loop, fresh, arms, block)
-    # two policies that differ in the length of a window, say, share a kernel
+    # policies that differ in numbers only, such as the length of a window, share a kernel
     key = (source, tuple(value for name, value in scope.items() if name.startswith("Part")))
     if key not in _COMPILED:
         scope["cuda"] = cuda
@@ -70,7 +70,7 @@ def kernel(params, fresh, work, scratch, world, models, constants, checkpoints, 
 def source_of(
     loop: Callable[..., None], fresh: Any, arms: int, block: int
 ) -> tuple[str, dict[str, Any], int]:
-    """The text of a kernel, the names it uses, and its shared memory in bytes."""
+    """The source of a kernel, the names it uses, and its shared memory in bytes."""
     scope: dict[str, Any] = {
         "play": play,
         "play_baseline": play_baseline,
@@ -101,7 +101,7 @@ def source_of(
         return name
 
     def built(holder: str, part: Any, found: Any) -> str:
-        """The expression that puts a part together from its arrays."""
+        """The expression that builds a part from its arrays."""
         inner = [
             built(holder, x, found) if is_part(x) else place(holder, next(found)) for x in part
         ]
@@ -137,7 +137,7 @@ def source_of(
 
 
 def _narrow(array: Any) -> Any:
-    """The type of an array in shared memory. Integers of states are counts, places and rounds."""
+    """The type of an array in shared memory: integers of states are counts, places and rounds."""
     return np.dtype(np.int32) if array.dtype == np.int64 else array.dtype
 
 
@@ -146,15 +146,15 @@ def _bytes(array: Any) -> int:
 
 
 def lie_together(leaf: Leaf) -> bool:
-    """Whether an array lies together for each thread, where it is not in shared memory."""
+    """Whether an array outside shared memory is contiguous for each thread."""
     return leaf.value.ndim > 1 and (leaf.value.size >= _LARGE or leaf.uncleared)
 
 
 def small_arrays(holders: dict[str, Any], block: int) -> set[tuple[str, str]]:
     """The arrays that go into shared memory: single numbers and one per arm, the smallest first.
 
-    There an element of every thread has its own bank, whichever arm each thread is at. Anywhere
-    else threads at different arms wait for each other, and that is most of the time a run takes.
+    There an element of every thread has its own bank, whichever arm each thread is at. Elsewhere
+    threads at different arms wait for each other, which is most of the time of a run.
     """
     arms = holders["scratch"].pulls.size
     every = [
