@@ -19,6 +19,7 @@ GROUND = {
     "_cache",
     "_checks",
     "_display",
+    "_log_columns",
     "_plain",
     "_printable",
     "_progress",

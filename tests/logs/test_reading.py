@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rotting._log_columns import window_in_days
 from rotting.logs import Log, read
-from rotting.logs._read.reader import window_in_days
 
 TABLE: dict[str, Any] = {
     "user": ["b", "a", "a", "b", "a"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,18 +18,10 @@ if TYPE_CHECKING:
 
 
 @command("diagnose")
+@log_options.with_columns
 def diagnose_command(
     log: log_options.File = None,
-    key: log_options.Key = None,
-    arm: log_options.Arm = None,
-    time: log_options.Time = None,
-    reward: log_options.Reward = None,
-    exposure: log_options.Exposure = None,
-    propensity: log_options.Propensity = None,
-    rows: log_options.Rows = "all",
-    window: log_options.Window = None,
-    incomplete: log_options.Incomplete = False,
-    complete: log_options.Complete = False,
+    *,
     smallest: Annotated[
         float, typer.Option(help="The fall that matters: with less, it does not rot.")
     ] = 0.1,
@@ -39,6 +31,7 @@ def diagnose_command(
     force: Force = False,
     as_json: AsJson = False,
     example: log_options.Example = False,
+    **columns: Any,
 ) -> None:
     """Say whether what is in a log wears out, what that costs, and what the log cannot tell.
 
@@ -47,18 +40,16 @@ def diagnose_command(
     from rotting.logs._diagnosis.diagnosing import STEPS, check_settings, diagnose_log
     from rotting.logs._pages import page
 
-    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
-    asked = log_options.Asked(log, example, *columns)
-    asked.check()
+    named = log_options.named_log(log, example, columns)
     check_settings(smallest, alpha, seed)
     with contextlib.ExitStack() as stack:
         work = None if out is None else stack.enter_context(output_folder(out, force))
-        table = asked.read(quiet=as_json, odd=as_json)
+        table = named.read(quiet=as_json, odd=as_json)
         with console.progress(STEPS - 1, as_json) as advance:
             found = diagnose_log(table, smallest=smallest, alpha=alpha, seed=seed, progress=advance)
         if work is not None:
             given = {"smallest": smallest, "alpha": alpha, "seed": seed, "out": out}
-            line = log_options.command_line("diagnose", asked.words(), given)
+            line = log_options.command_line("diagnose", named.words(), given)
             page.write(work, found, line, _policy(table, found, seed, as_json))
     if as_json:
         console.print_json(found.as_data())

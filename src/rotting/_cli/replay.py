@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +30,7 @@ _WINDOWS = ("swa", "wswa")
 
 
 @command("replay")
+@log_options.with_columns
 def replay_command(
     log: log_options.File = None,
     policies: Annotated[
@@ -40,16 +41,7 @@ def replay_command(
             autocompletion=completion.replayed,
         ),
     ] = None,
-    key: log_options.Key = None,
-    arm: log_options.Arm = None,
-    time: log_options.Time = None,
-    reward: log_options.Reward = None,
-    exposure: log_options.Exposure = None,
-    propensity: log_options.Propensity = None,
-    rows: log_options.Rows = "all",
-    window: log_options.Window = None,
-    incomplete: log_options.Incomplete = False,
-    complete: log_options.Complete = False,
+    *,
     by_time: Annotated[
         bool, typer.Option("--by-time", help="Go by time: where the calendar moves rewards.")
     ] = False,
@@ -60,6 +52,7 @@ def replay_command(
     force: Force = False,
     as_json: AsJson = False,
     example: log_options.Example = False,
+    **columns: Any,
 ) -> None:
     """Replay a log: what other policies would have earned, and how far that can be believed.
 
@@ -70,13 +63,11 @@ def replay_command(
     from rotting.logs._replay.replay import replay
 
     words = _words(log, policies or [], example)
-    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
-    asked = log_options.Asked(None if example else log, example, *columns)
-    asked.check()
+    source = log_options.named_log(None if example else log, example, columns)
     _check(words, runs, resamples, seed)
     with contextlib.ExitStack() as stack:
         work = None if out is None else stack.enter_context(output_folder(out, force))
-        table = asked.read(quiet=as_json)
+        table = source.read(quiet=as_json)
         said = _diagnosed(table, seed, by_time, as_json)
         fitted = _fitted(table, seed, as_json)
         named = _policies(words, fitted)
@@ -100,7 +91,7 @@ def replay_command(
         found = found if told else found.bounds_only()
         if work is not None:
             given = {"runs": runs, "resamples": resamples, "seed": seed, "out": out}
-            own = [*asked.words(), *words, *(["--by-time"] if by_time else [])]
+            own = [*source.words(), *words, *(["--by-time"] if by_time else [])]
             line = log_options.command_line("replay", own, given)
             replay_page.write(work, found, said, table.source, line)
     if as_json:
