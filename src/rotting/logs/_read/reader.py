@@ -1,4 +1,4 @@
-"""Reads a log from whatever it comes in, and says what was taken for what."""
+"""`read`: a log from a file, a frame or columns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rotting.logs._read.problems import findings, in_order, refuse_absurd, unord
 from rotting.logs._read.sources import opened
 from rotting.logs._read.times import Times, times
 
-_UNLABELLED = 0.05  # of the rows may be without a key or an arm, and are left out
+_UNLABELLED = 0.05  # the largest share of rows without a key or an arm that are left out
 _LARGEST_NUMBER = 2**31 - 1
-EACH_ROW = "(each row)"  # stands for the key where every row is a story of its own
+EACH_ROW = "(each row)"  # stands for the key where every row is the only one of its sequence
 ONLY_ARM = "(all)"  # the name of the arm where there is no column for it
 
 
@@ -120,7 +120,7 @@ def _called(source: Any, name: str) -> str:
 
 
 def _without_empty_rows(frame: Any, roles: list[str]) -> tuple[Any, Problem | None]:
-    """A text's rows, less the lines in which nothing stands."""
+    """The rows of a text file without its empty lines."""
     pl = polars()
     empty = frame.select(pl.all_horizontal(pl.col(roles).is_null())).to_series()
     count = int(empty.sum())
@@ -134,7 +134,7 @@ def _without_empty_rows(frame: Any, roles: list[str]) -> tuple[Any, Problem | No
 def _without_unlabelled(
     frame: Any, names: Mapping[str, str], text: bool
 ) -> tuple[Any, Problem | None]:
-    """The rows less those without a key or an arm; a refusal where there are many."""
+    """The rows that have a key and an arm; refused if more than 5 % have not."""
     pl = polars()
     without = {
         role: cells.unlabelled(frame[role])
@@ -164,7 +164,7 @@ def _without_unlabelled(
 def _ordered(
     frame: Any, roles: Roles, last: bool, early: list[Problem | None]
 ) -> tuple[Ordered, Times | None, list[str]]:
-    """The frame's rows in order; what is odd in the table's own order is added to `early`."""
+    """The frame's rows in order. If the table is not in order of time, `early` gets a problem."""
     pl = polars()
     names = roles.columns
     column = {role: cells.Column(frame, role, name) for role, name in names.items()}
@@ -214,7 +214,7 @@ def _propensities(column: cells.Column) -> Any:
 
 
 def _windowed(rows: Ordered, days: float) -> str:
-    """What a window does, in a sentence."""
+    """A note on the attribution window."""
     ticks: Any = rows.ticks
     count = int(((ticks.max() - ticks) / rows.per_day < days).sum())
     return (
@@ -224,7 +224,7 @@ def _windowed(rows: Ordered, days: float) -> str:
 
 
 def _young(rows: Ordered, days: float) -> Any:
-    """Rows without a reward, or with none so far, that are younger than the window."""
+    """A mask of the rows that are younger than the window and have no reward, or a zero, so far."""
     if rows.ticks is None or not days:
         return np.zeros(rows.reward.size, dtype=bool)
     age = (rows.ticks.max() - rows.ticks) / rows.per_day

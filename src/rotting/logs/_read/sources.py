@@ -1,4 +1,4 @@
-"""What tables come in: files, frames and columns, all as polars frames."""
+"""The sources of tables: files, frames and columns, all read as polars frames."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from rotting.logs._extra import polars
 from rotting.logs._read import frames
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".parquet", ".pq")
-_NARROW = 8  # up to so many columns all are read, and lines with too many fields are noticed
-_TAIL = 1 << 20  # bytes in which the last line is looked for
-_LINES = 200  # that it may have, in quotes
+_NARROW = 8  # columns, up to which all are read, so that lines with too many fields are noticed
+_TAIL = 1 << 20  # bytes at the end in which the last line is looked for
+_LINES = 200  # of text that the last row may span, in quotes
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table's columns, and a way to get some of them as a polars DataFrame.
+    """A table's columns, and a function that gets some of them as a polars DataFrame.
 
-    source  where it comes from, as a text
-    text    whether all cells are texts, as in a CSV file
+    Attributes:
+        source: Where it comes from, as a text.
+        text: Whether all cells are texts, as in a CSV file.
     """
 
     source: str
@@ -39,7 +40,7 @@ class Table:
 
 @contextmanager
 def opened(source: Any) -> Iterator[Table]:
-    """A source as a table, for as long as the context lasts."""
+    """Open a source as a table, until the context ends."""
     pl = polars()
     if isinstance(source, (str, Path)):
         with _file(Path(source)) as table:
@@ -73,7 +74,7 @@ def opened(source: Any) -> Iterator[Table]:
 
 
 def _is_pandas(source: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # whoever has a frame of it has imported it
+    pandas = sys.modules.get("pandas")  # a frame of it exists only if it is imported
     return pandas is not None and isinstance(source, pandas.DataFrame)
 
 
@@ -124,7 +125,7 @@ def _unpacked(path: Path, target: Path) -> Path:
 
 
 def _csv(path: Path, shown: Path) -> Table:
-    """All cells as texts: what they mean is decided with all of them in sight."""
+    """A CSV file with all cells as texts; types are found later, from whole columns."""
     pl = polars()
     header, separator = _header(path, shown)
     _last_line_is_whole(path, shown, len(header), separator)
@@ -160,12 +161,14 @@ def _header(path: Path, shown: Path) -> tuple[list[str], str]:
 
 
 def _last_line_is_whole(path: Path, shown: Path, fields: int, separator: str) -> None:
-    """Refuse a file whose last line has too few fields, which polars would fill up."""
+    """Refuse a file whose last line has too few fields: polars would fill it up."""
     size = path.stat().st_size
     with path.open("rb") as file:
         file.seek(max(0, size - _TAIL))
         lines = file.read().decode("utf-8", errors="replace").rstrip("\r\n").split("\n")
-    for first in range(1, min(_LINES, len(lines)) + 1):  # more than one: a line break in quotes
+    for first in range(
+        1, min(_LINES, len(lines)) + 1
+    ):  # more than one where quotes hold a line break
         if _fields("\n".join(lines[-first:]), separator) >= fields:
             return
     found = 1 + lines[-1].count(separator)
@@ -176,7 +179,7 @@ def _last_line_is_whole(path: Path, shown: Path, fields: int, separator: str) ->
 
 
 def _fields(text: str, separator: str) -> int:
-    """How many fields the last line of a text has; 0 if a quotation mark is not closed."""
+    """The number of fields of a text's last line; 0 if a quotation mark is not closed."""
     try:
         found = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except csv.Error:
