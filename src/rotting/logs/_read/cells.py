@@ -78,7 +78,7 @@ def _as_whole(cells: Any) -> Any:
 def numbers(column: Column) -> Any:
     """Cells as floats, null where missing; refused where one is not a number."""
     found, strange = _numbers(column)
-    column.refuse(strange, "is no number", _comma(column, strange))
+    column.refuse(strange, "is not a number", _comma(column, strange))
     return found
 
 

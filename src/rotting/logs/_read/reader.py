@@ -202,7 +202,7 @@ def _exposures(column: cells.Column) -> Any:
         found.is_null(), "is missing", "leave those rows out: what was not shown has none"
     )
     whole = (found >= 1.0) & (found == found.round()) & (found <= _LARGEST_NUMBER)
-    column.refuse(~whole, "is no whole number from 1")
+    column.refuse(~whole, "is not a whole number from 1")
     return found.cast(pl.Int32)
 
 

@@ -116,9 +116,7 @@ def _unpacked(path: Path, target: Path) -> Path:
             shutil.copyfileobj(packed, plain, 1 << 20)
     except (EOFError, gzip.BadGzipFile) as wrong:
         cut = isinstance(wrong, EOFError)
-        raise ValueError(
-            f"{path.name} {'is cut in the middle' if cut else 'is no gzip file'}"
-        ) from None
+        raise ValueError(f"{path.name} {'is truncated' if cut else 'is not a gzip file'}") from None
     if target.stat().st_size == 0:
         raise ValueError(f"{path.name} is empty")
     return target
@@ -143,7 +141,7 @@ def _header(path: Path, shown: Path) -> tuple[list[str], str]:
     with path.open("rb") as file:
         start = file.read(1 << 16)
     if b"\0" in start:
-        raise ValueError(f"{shown.name} is no text: expected a CSV file in UTF-8")
+        raise ValueError(f"{shown.name} is not text: expected a CSV file in UTF-8")
     line = io.StringIO(start.decode("utf-8-sig", errors="replace"), newline="")
     first = next(line, "").rstrip("\r\n")
     if not first.strip():
@@ -173,7 +171,7 @@ def _last_line_is_whole(path: Path, shown: Path, fields: int, separator: str) ->
             return
     found = 1 + lines[-1].count(separator)
     raise ValueError(
-        f"{shown.name} is cut in the middle: its last line has {found} of {fields} fields: "
+        f"{shown.name} is truncated: its last line has {found} of {fields} fields: "
         f"{lines[-1][:60]!r}"
     )
 
@@ -190,11 +188,11 @@ def _fields(text: str, separator: str) -> int:
 def _why(wrong: Exception) -> str:
     text = str(wrong)
     if "utf-8" in text:
-        return "it is no text in UTF-8"
+        return "it is not text in UTF-8"
     if "more fields" in text:
         return "a line has more fields than the first"
     if "PAR1" in text or "parquet" in text.lower():
-        return "it is no Parquet file, or cut in the middle"
+        return "it is not a Parquet file, or is truncated"
     if "malformed" in text or 'parse `"' in text:
-        return "a quotation mark is not closed, or the file is cut in the middle"
+        return "a quotation mark is not closed, or the file is truncated"
     return " ".join(text.split())[:200]

@@ -118,7 +118,7 @@ def _ticks(found: Any, offset: str) -> Times:
 def _of_numbers(column: Column, cells: Any) -> Times:
     pl = polars()
     if cells.dtype.is_float():
-        column.refuse(~cells.is_finite().fill_null(False), "is no finite number")
+        column.refuse(~cells.is_finite().fill_null(False), "is not a finite number")
     values = cells
     if values.dtype.is_float() and bool((values == values.round()).all()):
         values = values.cast(pl.Int64, strict=False).fill_null(0) if _small(values) else values

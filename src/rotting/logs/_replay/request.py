@@ -1,4 +1,4 @@
-"""What a replay is asked for, checked before any work."""
+"""The arguments of `replay`, checked before any work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rotting.logs._replay.tape import Source
 from rotting.logs._replay.unkeyed import Plain
 from rotting.policies._base import Policy
 
-_MOST = 2**31 - 1  # places on a tape: they have 32 bits
+_MOST = 2**31 - 1  # places on a tape, which are 32-bit numbers
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,6 @@ class Asked:
     simulator: FloatArray | None
 
     def source(self, log: Log) -> Source:
-        """The tapes that are played."""
         if not self.keyed:
             return Plain(log, self.horizon, self.seed, self.simulator)
         kind = Pooled if self.pooled else Each
@@ -57,7 +56,6 @@ def check_asked(
     by_time: Any,
     simulator: Any,
 ) -> Asked:
-    """Refuse what cannot be, before any work."""
     rows = _checked_rows(log)
     for name, value in (("pooled", pooled), ("calendar", calendar)):
         if value is not None:
@@ -85,7 +83,7 @@ def check_asked(
 
 
 def _checked_rows(log: Any) -> int:
-    """The number of rows of a log that can be replayed; ValueError for any other."""
+    """The number of rows of a log; refused if it cannot be replayed."""
     if not isinstance(log, Log):
         raise ValueError(f"log must be a Log, as rotting.logs.read gives it, got {type(log)!r}")
     rows = int(log.key.size)
@@ -114,13 +112,13 @@ def _checked_rows(log: Any) -> int:
 
 
 def _places(log: Log) -> int:
-    """How long all tapes are together, with places for exposures that were not logged."""
+    """The length of all tapes together, with places for exposures that were not logged."""
     last = np.maximum.reduceat(log.exposure.astype(np.int64), log.story_starts()[:-1])
     return int(last.sum())
 
 
 def short_tapes(log: Log) -> bool:
-    """Whether most tapes of a key and an arm are shorter than the key's decisions are many."""
+    """Whether most tapes of a key and arm are shorter than the key's number of decisions."""
     stories = log.story_starts()
     lengths = np.diff(stories)
     visits = np.bincount(log.key, minlength=log.keys)[log.key[stories[:-1]]]
@@ -146,7 +144,7 @@ def _curves(simulator: Any, arms: int) -> FloatArray | None:
 
 
 def named(policies: Any, keyed: bool) -> dict[str, Policy]:
-    """The policies by name, each one that can be replayed."""
+    """The policies by name; refused where one cannot be replayed."""
     if isinstance(policies, Policy):
         raise ValueError(f"policies must be a list or a dict of policies, got {policies!r}")
     if isinstance(policies, Mapping):

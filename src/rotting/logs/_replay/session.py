@@ -1,4 +1,4 @@
-"""All replays of one call of `replay`, and what they add up to."""
+"""The replays of one call of `replay`, and their summary."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from rotting.logs._replay.unkeyed import Plain
 from rotting.policies._base import Policy
 
 _SUMS = ("total", "low", "high", "answered")
-_FOLLOWED = 10  # times that a policy is followed through the rows
-_ROUNDING = 1e-3  # of a mean
+_FOLLOWED = 10  # runs of a policy through the rows
+_ROUNDING = 1e-3  # relative to the mean
 
 
 class Session:
-    """All replays of one call."""
-
     def __init__(
         self,
         source: Source,
@@ -63,7 +61,7 @@ class Session:
         self._progress(min(self._done, self._replays), self._replays)
 
     def _runs(self, player: Replayer, sample: Sample, runs: int) -> Any:
-        """Columns: total, low, high and answered, each a decision's, and the pulls."""
+        """Rows total, low, high and answered of each run, per decision; and the pulls."""
         size = max(1, runs // (4 * self.asked.threads))
         parts = [(first, min(size, runs - first)) for first in range(0, runs, size)]
 
@@ -79,7 +77,7 @@ class Session:
         return np.array(sums), np.concatenate([p.pulls for p in found])
 
     def all(self) -> Replay:
-        """Replay everything."""
+        """Run all replays and summarise them."""
         asked, source = self.asked, self.source
         original = source.original()
         for player in self._players.values():
@@ -99,7 +97,7 @@ class Session:
             parts[name] = (sums[0], drawn[:, 0], bias)
             earned.append(self._earned(name, sums, pulls, drawn, bias))
         logged = np.full(1, original.logged), again[:, -1, 0], 0.0
-        return sentences.told(
+        return sentences.summary(
             source,
             tuple(earned),
             self._estimate(*logged, source.ends),
@@ -114,7 +112,7 @@ class Session:
         )
 
     def _resamples(self) -> FloatArray:
-        """[resample, policy, (total, low, high)], and last the log's own play."""
+        """Means [resample, policy, (total, low, high)]; the last policy is the log's own play."""
         runs = self.asked.runs
 
         def one(number: int) -> FloatArray:
@@ -134,7 +132,7 @@ class Session:
         return np.array(found).reshape(-1, len(players) + 1, 3)
 
     def _bias(self, sums: FloatArray, drawn: FloatArray, centre: float) -> float:
-        """By how much replays earn too much; see `rotting.logs._replay.estimates`."""
+        """The bias of a policy's replays; see `rotting.logs._replay.estimates`."""
         if self.asked.resamples < 2:
             return 0.0
         if isinstance(self.source, Pooled):
@@ -144,7 +142,7 @@ class Session:
             return 0.0
         if isinstance(self.source, Plain):
             return float(drawn[:, 0].mean() - centre)
-        # what was answered was read once, and needs no correction
+        # a reward that was read once needs no correction
         return (1.0 - answered) * float(drawn[:, 0].mean() - sums[0].mean())
 
     def _estimate(
@@ -167,7 +165,7 @@ class Session:
         self, name: str, sums: FloatArray, pulls: Any, drawn: FloatArray, bias: float
     ) -> Earned:
         policy, source = self.policies[name], self.source
-        # a pooled tape's own rewards are off; else only what is beyond, which may widen the bounds
+        # a pooled tape's rewards are biased; else only those beyond it, which may only widen bounds
         pooled = isinstance(source, Pooled)
         off = (bias, bias) if pooled else (max(bias, 0.0), min(bias, 0.0))
         low, high = float(sums[1].mean()) - off[0], float(sums[2].mean()) - off[1]
@@ -178,7 +176,7 @@ class Session:
         coverage = float(sums[3].mean())
         exact = bool(sums[3].min() == 1.0) and not isinstance(source, Pooled)
         reward = self._estimate(sums[0], drawn[:, 0], bias, source.ends)
-        near = _ROUNDING * abs(reward.mean)  # an estimate at a bound is not beyond it
+        near = _ROUNDING * abs(reward.mean)  # an estimate at a bound is not outside
         low = reward.mean if 0.0 < low - reward.mean <= near else low
         high = reward.mean if 0.0 < reward.mean - high <= near else high
         sentence = sentences.claim(source, coverage, exact)
@@ -219,7 +217,7 @@ def differences(
     parts: Mapping[str, tuple[FloatArray, FloatArray, float]],
     make: Callable[[FloatArray, FloatArray, float], Estimate],
 ) -> tuple[Difference, ...]:
-    """Of the best to the second best, and of each to the log's own play."""
+    """The best policy against the second best, and each against the log's own play."""
     order = sorted(earned, key=lambda each: -each.reward.mean)
     pairs = [(order[0].name, order[1].name)] if len(order) > 1 else []
     pairs += [(each.name, LOGGED) for each in order]
