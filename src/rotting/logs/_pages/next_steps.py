@@ -1,4 +1,4 @@
-"""What to do next: sentences, and lines of Python that run, for each verdict on the whole."""
+"""What to do after a diagnosis: sentences, and lines of Python that run, for each verdict."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from rotting.logs._diagnosis.diagnosis import Diagnosis
 
 _WIDE = 76  # characters of a line
-_MEMORIES = 10  # of a policy that discounts: as many in the log
+_MEMORIES = 10  # effective lengths of a discounting policy's memory in the log
 
 
 class NextSteps(NamedTuple):
-    """What to do, and the policy for it as lines of Python."""
+    """Sentences on what to do, and lines of Python that make the policy."""
 
     sentences: list[str]
     lines: list[str]
 
 
 def next_steps(diagnosis: Diagnosis, recommended: Sequence[str] = ()) -> NextSteps:
-    """What to do after a diagnosis; `recommended` are a fit's lines that make `policy`."""
+    """The next steps; `recommended` are lines of a fit that make `policy`."""
     facts = diagnosis["contents"].evidence
     keys, clicks = facts["keys"] is not None, facts["rewards"] == "zeros and ones"
     code = diagnosis.overall
@@ -75,7 +75,7 @@ def _for(code: str, diagnosis: Diagnosis, keys: bool, clicks: bool) -> tuple[lis
 
 
 def _recommended(keys: bool, clicks: bool) -> list[str]:
-    """As `policies.recommended` chooses."""
+    """The policy that `policies.recommended` gives."""
     if keys:
         made = "policies.Fatigue()" if clicks else 'policies.Fatigue("gaussian")'
     else:
@@ -95,7 +95,7 @@ def _forgetful(facts: Mapping[str, Any], clicks: bool) -> list[str]:
 
 
 def _resting(diagnosis: Diagnosis, keys: bool, clicks: bool) -> tuple[list[str], list[str]]:
-    """Half-lives in rounds: as many as the log has showings in that time."""
+    """Half-lives in rounds: the number of the log's showings in that time."""
     facts = diagnosis["contents"].evidence
     days = diagnosis["recovery"].evidence.get("half_life_days")
     if not keys or not days or not facts["days"]:
@@ -118,7 +118,7 @@ def _resting(diagnosis: Diagnosis, keys: bool, clicks: bool) -> tuple[list[str],
 
 
 def _played(diagnosis: Diagnosis, keys: bool, clicks: bool) -> list[str]:
-    """A player of the policy, and how it is used."""
+    """Lines that make a player of the policy and use it."""
     facts = diagnosis["contents"].evidence
     own = list(facts["arm_names"])
     others = "" if len(own) == facts["arms"] else f"  # and {facts['arms'] - len(own):,} more"

@@ -1,4 +1,4 @@
-"""A diagnosis as a page: the verdict first, each question with its picture, and what to do next."""
+"""A diagnosis as a page: the verdict, each question with its picture, and what to do next."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def write(
 ) -> None:
     """Write diagnosis.json and diagnosis.html into a folder.
 
-    `recommended` are lines of Python that make a policy, those of a fit where there is one.
+    `recommended` are lines of Python that make a policy: a fit's, if there is one.
     """
     (folder / "diagnosis.json").write_text(json_text(diagnosis.as_data()) + "\n", encoding="utf-8")
     text = whole(diagnosis, command, recommended)
@@ -161,7 +161,7 @@ def _figure(each: Picture) -> str:
 
 
 def _small_print(part: Part) -> str:
-    """Method, assumption, p-value and interval; nothing where nothing was asked."""
+    """Method, assumption, p-value and interval; nothing for a question that was not tested."""
     if part.method == "not asked":
         return ""
     rows = []
@@ -193,7 +193,7 @@ def _next(diagnosis: Diagnosis, recommended: Sequence[str]) -> list[str]:
 
 
 def _caveats(diagnosis: Diagnosis) -> list[str]:
-    """What is odd about the log, and what was taken for what."""
+    """The log's problems, and the column of each role."""
     lines = ["<h2>What to keep in mind</h2>"]
     if diagnosis.problems:
         lines.append("<p>The log has oddities. Nothing was mended:</p><ul>")

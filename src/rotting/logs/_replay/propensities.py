@@ -149,7 +149,7 @@ class _Before:
     def __call__(self, chosen: Any) -> FloatArray:
         found = np.empty(self._all.size)
         for arm, (places, sums) in enumerate(zip(self._places, self._sums, strict=True)):
-            asked = np.flatnonzero(chosen == arm)
-            earlier = np.searchsorted(places, asked)
-            found[asked] = (sums[earlier] + self._all[asked]) / (earlier + 1)
+            rows = np.flatnonzero(chosen == arm)
+            earlier = np.searchsorted(places, rows)
+            found[rows] = (sums[earlier] + self._all[rows]) / (earlier + 1)
         return found

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from rotting import _checks
 from rotting._progress import Progress
 from rotting.logs._log import Log
-from rotting.logs._replay.request import check_asked, named
+from rotting.logs._replay.request import checked_request, named
 from rotting.logs._replay.result import Replay
 from rotting.logs._replay.session import Session
 from rotting.logs._replay.timed import replay_by_time
@@ -82,12 +82,12 @@ def replay(
     >>> found["RoundRobin"].reward.mean, found["RoundRobin"].exact
     (0.75, True)
     """
-    asked = check_asked(
+    request = checked_request(
         log, horizon, seed, runs, resamples, level, threads, pooled, calendar, by_time, simulator
     )
-    players = named(policies, asked.keyed)
+    players = named(policies, request.keyed)
     _checks.flag("compiled", compiled)
     if by_time:
-        return replay_by_time(log, players, asked.horizon, seed, runs, level, compiled)
+        return replay_by_time(log, players, request.horizon, seed, runs, level, compiled)
     report = progress or (lambda done, of: None)
-    return Session(asked.source(log), players, asked, compiled, report).all()
+    return Session(request.source(log), players, request, compiled, report).all()

@@ -23,7 +23,7 @@ _MOST = 2**31 - 1  # places on a tape, which are 32-bit numbers
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """The arguments of `replay`, checked."""
 
     keyed: bool
@@ -43,7 +43,7 @@ class Asked:
         return kind(log, self.horizon, self.seed, self.simulator)
 
 
-def check_asked(
+def checked_request(
     log: Log,
     horizon: Any,
     seed: Any,
@@ -55,7 +55,7 @@ def check_asked(
     calendar: Any,
     by_time: Any,
     simulator: Any,
-) -> Asked:
+) -> Request:
     rows = _checked_rows(log)
     for name, value in (("pooled", pooled), ("calendar", calendar)):
         if value is not None:
@@ -69,7 +69,7 @@ def check_asked(
     keyed = log.has_keys and log.keys > 1
     if pooled and not keyed:
         raise ValueError("pooled must be False or None for a log without keys, got True")
-    return Asked(
+    return Request(
         keyed=keyed,
         pooled=keyed and (short_tapes(log) if pooled is None else bool(pooled)),
         horizon=rows if horizon is None else _checks.integer("horizon", horizon, 1, rows),
