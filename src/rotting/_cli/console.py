@@ -1,4 +1,4 @@
-"""What commands print with: lines, tables, JSON, a progress bar that Ctrl-C stops."""
+"""Output of commands: lines, tables, JSON, a progress bar that Ctrl-C stops."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from rotting._signals import STOPS
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asked to stop; its number is the argument."""
+    """A signal stopped the work; its number is the argument."""
 
     @property
     def exit_code(self) -> int:
-        """What a shell expects of a command that a signal has ended."""
+        """128 plus the signal, as shells expect."""
         return 128 + int(self.args[0])
 
 
-# Set by such a signal. The exception itself can get lost: raised in a call from the compiler's C
-# code, Python only reports it and goes on.
+# Set by such a signal. The exception itself can be lost: Python only reports it, and continues, if
+# it is raised in a call from the compiler's C code.
 interrupted = threading.Event()
-_signals: list[int] = []  # those that have come
+_signals: list[int] = []  # received so far
 
 out = Console(highlight=False, emoji=False)
 
@@ -53,7 +53,7 @@ def noting_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may handle signals
         return
-    # what is ignored stays ignored: nohup lets the work go on when the terminal closes
+    # an ignored signal stays ignored: with nohup the work continues when the terminal closes
     handled = [
         number
         for number in STOPS
@@ -73,7 +73,7 @@ def say(text: str) -> None:
 
 
 def note(lines: Sequence[str]) -> None:
-    """Say what was decided for the user, beside the output proper: also where that is JSON."""
+    """Print lines on standard error, so that the output proper stays clean, JSON too."""
     for line in lines:
         print(printable(line), file=sys.stderr)
 
@@ -86,8 +86,8 @@ def print_json(data: Any) -> None:
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
     """Print a table: the first column flush left, numbers flush right.
 
-    Where it is too wide, headings take several lines. If that is not enough its rows are printed
-    one below the other, a line a cell: a number must not lose its last digits.
+    Where it is too wide, headings take several lines. If that is not enough, rows are printed as
+    records, one line a cell, so that no number loses its last digits.
     """
     header = [printable(name) for name in header]
     rows = [[printable(cell) for cell in row] for row in rows]
@@ -127,7 +127,7 @@ def _wrapped(cell: str, indent: str, name: str = "") -> str:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], folded: bool) -> Table:
-    """A table whose numbers are never wrapped, and whose first column is hardly."""
+    """A table whose numbers are never wrapped; texts are, below 24 letters only if they must."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, name in enumerate(header):
         cells = [row[place] for row in rows]
@@ -155,7 +155,7 @@ def _is_number(text: str) -> bool:
 
 
 def figure(value: float, form: str = ".2f") -> str:
-    """A number, short; a hyphen where there is none, as the standard error of a single run.
+    """A short number; a hyphen for NaN, such as the standard error of a single run.
 
     >>> figure(3.14159), figure(math.nan)
     ('3.14', '-')
@@ -164,7 +164,7 @@ def figure(value: float, form: str = ".2f") -> str:
 
 
 def show_p(value: float) -> str:
-    """A p-value, short; no p-value is zero, and a single run has none.
+    """A short p-value. It is never shown as zero; a single run has none.
 
     >>> show_p(0.0), show_p(3e-9), show_p(0.2), show_p(math.nan)
     ('<1e-300', '3.0e-09', '0.200', '-')
@@ -209,7 +209,7 @@ def comparison(found: Comparison, title: str = "") -> None:
 
 
 def _against(found: Comparison, reference: str) -> None:
-    """Print what the others are compared with one of the policies."""
+    """Print the comparison of the other policies with one of them."""
     table(
         ["policy", "difference", "95 % interval", "wins", "p-value", "corrected (Holm)"],
         [[a, *_difference(*found.differences[a]), *_tested(found, a, b)] for a, b in found.pairs],
@@ -247,7 +247,7 @@ def records(rows: Sequence[dict[str, str]], as_json: bool) -> None:
 
 @contextlib.contextmanager
 def progress(total: int, quiet: bool = False) -> Iterator[reporting.Report]:
-    """A bar on the terminal, unless `quiet`; what it yields also stops the work after a Ctrl-C."""
+    """A progress bar, unless `quiet`. Its reports also stop the work after a signal."""
     with reporting.bar(total, shown=not quiet) as report:
 
         def advance(what: str, steps: int) -> None:

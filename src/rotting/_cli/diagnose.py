@@ -1,4 +1,4 @@
-"""`rotting diagnose`: does what is in a log wear out?"""
+"""`rotting diagnose`: tests whether rewards in a log fall with use."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ def diagnose_command(
     log: log_options.File = None,
     *,
     smallest: Annotated[
-        float, typer.Option(help="The fall that matters: with less, it does not rot.")
+        float, typer.Option(help="The smallest fall that matters, as a share of first showings.")
     ] = 0.1,
-    alpha: Annotated[float, typer.Option(help="The level of all tests together.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Level of all tests together.")] = 0.05,
     seed: Seed = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="A folder for a page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for a page with the results.")
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
     example: log_options.Example = False,
     **columns: Any,
 ) -> None:
-    """Say whether what is in a log wears out, what that costs, and what the log cannot tell.
+    """Test whether rewards in a log fall with use, what that costs, and what remains open.
 
     Example: rotting diagnose log.csv --key user --arm creative --reward clicked --out out/log
     """
@@ -64,7 +66,7 @@ def diagnose_command(
 
 
 def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
-    """Lines that make a policy by the log's own curves, where they fall by use."""
+    """Lines that make a policy from the log's curves, if rewards fall with use; else none."""
     from rotting.logs._diagnosis import codes
     from rotting.logs._fits.fitting import fit
 
@@ -75,7 +77,7 @@ def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
 
 
 def _show(found: Diagnosis) -> None:
-    """The verdicts, wrapped to the terminal."""
+    """Print the verdicts, wrapped to the terminal."""
     from rotting.logs._diagnosis.shape import ARMS_NOTE
 
     log_options.heading(found.overall)

@@ -1,4 +1,4 @@
-"""`rotting fit`: a log's curves, as a file for `rotting run`."""
+"""`rotting fit`: fits curves to a log, and writes a file for `rotting run`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rotting.logs._fits.fitted import Fit
 
 
-_LINES = 8  # of Python, that are shown
+_LINES = 8  # of Python that are shown, at most
 
 
 @command("fit")
@@ -23,20 +23,20 @@ _LINES = 8  # of Python, that are shown
 def fit_command(
     log: log_options.File = None,
     *,
-    level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     seed: Seed = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", help="A .toml file for `rotting run`.")
+        Path | None, typer.Option("--out", help="A .toml file to write, for `rotting run`.")
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="A .png, .svg or .pdf file with the curves.")
+        Path | None, typer.Option(help="A .png, .svg or .pdf file for the curves.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     as_json: AsJson = False,
     example: log_options.Example = False,
     **columns: Any,
 ) -> None:
-    """Fit curves to a log: what the n-th showing pays, arm by arm, to simulate and play with.
+    """Fit each arm's mean reward by exposure to a log, to simulate it and choose a policy.
 
     Example: rotting fit log.csv --key user --arm creative --reward clicked --out family.toml
     """
@@ -93,7 +93,7 @@ def _draw(found: Fit, picture: Path) -> None:
 
 
 def _show(found: Fit, named: log_options.NamedLog) -> None:
-    """Families with their scores, arms with their curves, and what to play with."""
+    """Print families with their scores, arms with their curves, and the policy."""
     data = found.as_data()
     log_options.heading(data["best"])
     log_options.paragraph(data["why"])
@@ -140,7 +140,7 @@ def _show(found: Fit, named: log_options.NamedLog) -> None:
 
 
 def _played(found: Fit, named: log_options.NamedLog) -> list[str]:
-    """Lines of Python from the policy to a player that has learnt the log."""
+    """Lines of Python that make a player of the policy and let it learn the log."""
     kind = "audience" if found.log.has_keys else "online"
     whom = "'a key'" if found.log.has_keys else ""
     if named.example:

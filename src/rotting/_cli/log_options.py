@@ -132,14 +132,14 @@ def named_log(source: Path | None, example: bool, options: Mapping[str, Any]) ->
 
 
 def say_odd(log: Log) -> None:
-    """Say on standard error what is odd about a log."""
+    """Print a log's problems on standard error."""
     for each in log.problems:
         examples = f" ({'; '.join(each.examples)})" if each.examples else ""
         console.note([f"Note: {each.sentence}{examples}"])
 
 
 def command_line(name: str, words: list[str], options: Mapping[str, Any]) -> str:
-    """The command that does the same again.
+    """The command as a line that can be run again.
 
     >>> command_line("diagnose", ["my log.csv"], {"seed": 3, "out": None})
     "rotting diagnose 'my log.csv' --seed 3"
@@ -155,7 +155,7 @@ def command_line(name: str, words: list[str], options: Mapping[str, Any]) -> str
 
 @contextlib.contextmanager
 def stage(what: str, quiet: bool) -> Iterator[Progress]:
-    """A bar for one part of the work, whose steps are not known before it tells them."""
+    """A progress bar for one part of the work, which reports its number of steps itself."""
     before = 0
     with console.progress(_PARTS, quiet) as advance:
 
@@ -169,18 +169,18 @@ def stage(what: str, quiet: bool) -> Iterator[Progress]:
 
 
 def heading(text: str) -> None:
-    """Print a line in bold, after an empty one."""
+    """Print an empty line, then a line in bold."""
     console.out.print()
     console.out.print(_filled(text, ""), style="bold", markup=False, soft_wrap=True)
 
 
 def paragraph(text: str, indent: str = "") -> None:
-    """Print a text in lines of the terminal's width, between words."""
+    """Print a text, wrapped between words at the terminal's width."""
     console.out.print(_filled(text, indent), markup=False, soft_wrap=True)
 
 
 def _filled(text: str, indent: str) -> str:
-    kept = printable(text).replace(" %", "\0%")  # a number and its per cent stay together
+    kept = printable(text).replace(" %", "\0%")  # do not wrap between a number and its %
     width = max(20, console.out.width)
     lines = textwrap.fill(kept, width, initial_indent=indent, subsequent_indent=indent)
     return lines.replace("\0", " ")

@@ -1,4 +1,4 @@
-"""`rotting replay`: what other policies would have earned on a log."""
+"""`rotting replay`: estimates from a log what other policies would have earned."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RECOMMENDED = "recommended"
 _USUAL = (RECOMMENDED, "thompson", "uniform")
-_ALPHA = 0.2  # of the sliding windows where it is not said: the paper's, where arms are unknown
+_ALPHA = 0.2  # of sliding windows without one: the paper's for unknown arms
 _WINDOWS = ("swa", "wswa")
 
 
@@ -43,18 +43,25 @@ def replay_command(
     ] = None,
     *,
     by_time: Annotated[
-        bool, typer.Option("--by-time", help="Go by time: where the calendar moves rewards.")
+        bool,
+        typer.Option(
+            "--by-time", help="Replay by time, for logs whose rewards move with the calendar."
+        ),
     ] = False,
-    runs: Annotated[int, typer.Option("--runs", "-r", help="How often the log is replayed.")] = 50,
-    resamples: Annotated[int, typer.Option(help="For the intervals; 0 for none.")] = 200,
+    runs: Annotated[int, typer.Option("--runs", "-r", help="Replays of the log.")] = 50,
+    resamples: Annotated[
+        int, typer.Option(help="Resamples for the intervals; 0: no intervals.")
+    ] = 200,
     seed: Seed = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="A folder for a page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for a page with the results.")
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
     example: log_options.Example = False,
     **columns: Any,
 ) -> None:
-    """Replay a log: what other policies would have earned, and how far that can be believed.
+    """Estimate from a log what other policies would have earned, with bounds.
 
     Example: rotting replay log.csv recommended wswa ucb1 --key user --out out/replay
     """
@@ -71,8 +78,8 @@ def replay_command(
         said = _diagnosed(table, seed, by_time, as_json)
         fitted = _fitted(table, seed, as_json)
         named = _policies(words, fitted)
-        told = said.overall != codes.UNKNOWN
-        modelled = told and not by_time and not fitted.doubt
+        known = said.overall != codes.UNKNOWN
+        modelled = known and not by_time and not fitted.doubt
         if fitted.doubt:
             console.note([fitted.doubt])
         with log_options.stage("replaying", as_json) as progress:
@@ -84,11 +91,11 @@ def replay_command(
                 resamples=resamples,
                 calendar=by_time,
                 by_time=by_time,
-                pooled=None if told else False,
+                pooled=None if known else False,
                 simulator=replay_page.simulator_of(fitted) if modelled else None,
                 progress=progress,
             )
-        found = found if told else found.bounds_only()
+        found = found if known else found.bounds_only()
         if work is not None:
             given = {"runs": runs, "resamples": resamples, "seed": seed, "out": out}
             own = [*source.words(), *words, *(["--by-time"] if by_time else [])]
@@ -119,11 +126,11 @@ def _words(log: Path | None, policies: Sequence[str], example: bool) -> list[str
 
 
 def _check(words: Sequence[str], runs: int, resamples: int, seed: int) -> None:
-    """Refuse what cannot be replayed, before the log is read."""
+    """Refuse policies and numbers that cannot be replayed, before the log is read."""
     for word in words:
         name, _ = catalogue.split("policy", word)
         _checks.known("policy", name, [RECOMMENDED, *POLICIES])
-    unknown = models.Constant(0.5)  # what the log will say is not known yet
+    unknown = models.Constant(0.5)  # the fit's sigma and family come later
     pretended = Scenario([Arm(unknown)], Bernoulli(), 1, belief=models.Family.of([unknown]))
     catalogue.parse_policies([_complete(word) for word in words if word != RECOMMENDED], pretended)
     _checks.integer("runs", runs, 1, _checks.EXACT)
@@ -132,7 +139,7 @@ def _check(words: Sequence[str], runs: int, resamples: int, seed: int) -> None:
 
 
 def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
-    """What the log says of use and calendar, on which a replay rests."""
+    """The diagnosis of the log; refused if a replay of this kind would be wrong."""
     from rotting.logs._diagnosis import codes
     from rotting.logs._diagnosis.diagnosing import STEPS, diagnose_log
 
@@ -146,7 +153,7 @@ def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
         raise ValueError(
             "log must tell use from calendar to be replayed: the calendar moves its rewards, and "
             "a fall by use is not excluded, so neither a replay by exposure nor one by time is "
-            f"right; {said.advice or 'rotting diagnose says what would settle it'}"
+            f"right; {said.advice or 'rotting diagnose names the experiment that would settle it'}"
         )
     if moves and not by_time:
         raise ValueError(
@@ -176,7 +183,7 @@ def _fitted(table: Log, seed: int, quiet: bool) -> Fit:
 
 
 def _policies(words: Sequence[str], fitted: Fit) -> dict[str, Policy]:
-    """By name; what they need to know (sigma, a family) is what was fitted."""
+    """The policies by name; sigma and the family, where they need them, come from the fit."""
     scenario = replace(fitted.scenario(), belief=fitted.family())
     found: dict[str, Policy] = {}
     for word in words:
@@ -191,12 +198,12 @@ def _policies(words: Sequence[str], fitted: Fit) -> dict[str, Policy]:
     whole = [_complete(word) for word in words if word != RECOMMENDED]
     console.note(catalogue.filled_in(whole, scenario))
     if any(_complete(word) != word for word in words):
-        console.note([f"alpha = {_ALPHA} filled in, since none is said: sliding windows"])
+        console.note([f"alpha = {_ALPHA} filled in, since none is given: sliding windows"])
     return found
 
 
 def _complete(word: str) -> str:
-    """The policy with a window's alpha, if it needs one and has none."""
+    """The policy with alpha added, if it is a sliding window without one."""
     if word == RECOMMENDED:
         return word
     name, settings = catalogue.split("policy", word)
