@@ -75,10 +75,10 @@ def replay_command(
     with contextlib.ExitStack() as stack:
         work = None if out is None else stack.enter_context(output_folder(out, force))
         table = source.read(quiet=as_json)
-        said = _diagnosed(table, seed, by_time, as_json)
+        diagnosis = _diagnosed(table, seed, by_time, as_json)
         fitted = _fitted(table, seed, as_json)
         named = _policies(words, fitted)
-        known = said.overall != codes.UNKNOWN
+        known = diagnosis.overall != codes.UNKNOWN
         modelled = known and not by_time and not fitted.doubt
         if fitted.doubt:
             console.note([fitted.doubt])
@@ -100,12 +100,12 @@ def replay_command(
             given = {"runs": runs, "resamples": resamples, "seed": seed, "out": out}
             own = [*source.words(), *words, *(["--by-time"] if by_time else [])]
             line = log_options.command_line("replay", own, given)
-            replay_page.write(work, found, said, table.source, line)
+            replay_page.write(work, found, diagnosis, table.source, line)
     if as_json:
-        console.print_json(found.as_data() | {"diagnosis": said.overall})
+        console.print_json(found.as_data() | {"diagnosis": diagnosis.overall})
         return
     console.table(*found.table())
-    for note in [*found.notes(), *replay_page.doubts(found, said)]:
+    for note in [*found.notes(), *replay_page.doubts(found, diagnosis)]:
         log_options.paragraph(note)
     if out is not None:
         console.say("")
@@ -144,16 +144,16 @@ def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
     from rotting.logs._diagnosis.diagnosing import STEPS, diagnose_log
 
     with console.progress(STEPS - 1, quiet) as advance:
-        said = diagnose_log(
+        diagnosis = diagnose_log(
             table, smallest=0.1, alpha=0.05, seed=seed, progress=advance, pictures=False
         )
-    console.note([f"Diagnosis: {said.overall}. {said.headline}"])
-    moves = said["calendar"].code == "yes"
-    if moves and said.overall == codes.UNKNOWN:
+    console.note([f"Diagnosis: {diagnosis.overall}. {diagnosis.headline}"])
+    moves = diagnosis["calendar"].code == "yes"
+    if moves and diagnosis.overall == codes.UNKNOWN:
         raise ValueError(
             "log must tell use from calendar to be replayed: the calendar moves its rewards, and "
             "a fall by use is not excluded, so neither a replay by exposure nor one by time is "
-            f"right; {said.advice or 'rotting diagnose names the experiment that would settle it'}"
+            f"right; {diagnosis.advice or 'rotting diagnose says what would settle it'}"
         )
     if moves and not by_time:
         raise ValueError(
@@ -161,18 +161,18 @@ def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
             "by its date, and a replay by exposure would be wrong; --by-time goes by time, and is "
             "right if the log chose at random"
         )
-    if by_time and said.overall == codes.UNKNOWN:
+    if by_time and diagnosis.overall == codes.UNKNOWN:
         raise ValueError(
             "by-time must not be said for this log: it is right only where nothing wears out by "
             "use, which the diagnosis cannot tell; without it bounds are shown"
         )
     if by_time:
         console.note(["By time: only rows count in which a policy chooses what was shown."])
-    elif said.overall == codes.RECOVERS:
+    elif diagnosis.overall == codes.RECOVERS:
         console.note(["Rest brings rewards back here: a replay by exposure is pessimistic."])
-    elif said.overall == codes.UNKNOWN:
+    elif diagnosis.overall == codes.UNKNOWN:
         console.note(["So bounds are shown, and no estimates; nothing is compared."])
-    return said
+    return diagnosis
 
 
 def _fitted(table: Log, seed: int, quiet: bool) -> Fit:

@@ -1,4 +1,4 @@
-"""Playing the audience league: shares of pi_max, paired by run, and the cost of a decision."""
+"""Plays the audience league: shares of pi_max, paired by run, and the cost of a decision."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rotting.league._audience_scenarios import AUDIENCES
 from rotting.league._contestants import Extra, check_extra, joined
 from rotting.league._entry import Entry
 
-RUNS = 20  # shares scatter little, and runs are long
+RUNS = 20  # enough: shares vary little, and runs are long
 
 
 @dataclass(frozen=True)
 class AudienceLeague:
-    """What was played: a standing for each scenario, and nanoseconds a decision."""
+    """The results: a standing for each scenario, and nanoseconds a decision."""
 
     standings: dict[str, Standing]
     nanoseconds: dict[str, dict[str, float]]
@@ -33,7 +33,7 @@ class AudienceLeague:
     seconds: float
 
     def as_data(self, command: str) -> dict[str, Any]:
-        """What audience_league.json holds."""
+        """The contents of audience_league.json."""
         return {
             "scenarios": {name: self._scenario(name) for name in self.standings},
             "runs": self.runs,
@@ -57,7 +57,7 @@ class AudienceLeague:
 
 
 class Beaten(NamedTuple):
-    """A policy that takes more than the recommended one, by more than chance explains."""
+    """A policy that is significantly better than the recommended one."""
 
     scenario: str
     by: str
@@ -67,7 +67,7 @@ class Beaten(NamedTuple):
 
 
 def beaten(data: Mapping[str, Any]) -> list[Beaten]:
-    """Where the recommended policy is beaten, and by whom, from the data of a league.
+    """The policies that beat the recommended one, from the data of a league.
 
     Of all caps only the best in hindsight counts.
     """

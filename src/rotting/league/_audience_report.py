@@ -1,6 +1,6 @@
 """The audience league as tables, a picture, a page and plain data.
 
-All of it is made from the data that audience_league.json holds, so that a page can be made anew.
+All of it is made from the data of audience_league.json, so that pages can be updated later.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Data = Mapping[str, Any]
 
 
 def columns(data: Data, without: Sequence[str] = ()) -> list[str]:
-    """The policies of a league, in the order in which they played; caps are one."""
+    """The columns: policies in the order of play, with all caps as one column."""
     found: dict[str, None] = {}
     for each in data["scenarios"].values():
         for name in each["policies"]:
@@ -36,14 +36,14 @@ def columns(data: Data, without: Sequence[str] = ()) -> list[str]:
 
 
 def cell_of(scenario: Data, column: str) -> tuple[str, Data] | None:
-    """The policy of a scenario that a column shows, and its figures; None if it did not play."""
+    """The policy that a column shows in a scenario, and its figures; None if it did not play."""
     policies = scenario["policies"]
     name = scenario["best_cap"] if column == BEST_CAP else column
     return (name, policies[name]) if name in policies else None
 
 
 def standing_rows(data: Data, without: Sequence[str] = ()) -> tuple[list[str], list[list[str]]]:
-    """One row a scenario: the recommended policy's share, and what others have more or less."""
+    """A row a scenario: the recommended policy's share, and the others' differences from it."""
     names = columns(data, without)
     rows = []
     for title, scenario in data["scenarios"].items():
@@ -64,7 +64,7 @@ def _cell(scenario: Data, column: str, name: str, cell: Data) -> str:
 
 
 def _cap_of(name: str) -> str:
-    """Which cap it is, from a policy's name.
+    """The cap in a policy's name.
 
     >>> _cap_of("Capped(cap=8), resting"), _cap_of("Thompson")
     ('8, resting', 'none')
@@ -73,7 +73,7 @@ def _cap_of(name: str) -> str:
 
 
 def beaten_rows(data: Data) -> tuple[list[str], list[list[str]]]:
-    """Where the recommended policy is beaten, and by whom."""
+    """A row for each policy that beats the recommended one on a scenario."""
     header = ["scenario", "by", "difference", "95 % interval"]
     return header, [
         [each.scenario, each.by, f"{each.difference:+.4f}", f"{each.low:+.4f} to {each.high:+.4f}"]
@@ -155,10 +155,10 @@ def write(data: Data, folder: Path) -> None:
 
 
 def renewed(page: str, groups: Mapping[str, Data]) -> str:
-    """A page in Markdown with the tables of these groups made anew, all else as it was.
+    """A page in Markdown with the tables of these groups replaced, and all else unchanged.
 
     A table stands between `<!-- shares of GROUP -->`, or `<!-- beaten in GROUP -->`, and
-    `<!-- end -->`. A group that was not played has none. Above shares stands a picture,
+    `<!-- end -->`. For a group that was not played it is empty. Shares have a picture above them,
     ../images/GROUP_league.svg.
 
     >>> renewed("<!-- shares of audience -->old<!-- end -->, and words", {})

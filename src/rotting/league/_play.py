@@ -1,4 +1,4 @@
-"""Playing the league: mean, tail, worst run and cost of every policy on every scenario."""
+"""Plays the league: mean, tail, worst run and cost of every policy on every scenario."""
 
 from __future__ import annotations
 
@@ -21,22 +21,48 @@ from rotting.policies import Policy, RoundRobin
 
 Cell = dict[str, float]
 RUNS = 200
-REFERENCE = "RAWUCB"  # the best published all-rounder, which others are measured against
+REFERENCE = "RAWUCB"  # the best published all-rounder: others are compared with it
 
 
 @dataclass(frozen=True)
 class League:
-    """`cells[scenario][policy]`: mean, standard_error, p95, max, nanoseconds."""
+    """The results of a league, made by `play`.
+
+    Regrets are compared with those of a reference policy, RAW-UCB.
+
+    Attributes:
+        cells: `cells[scenario][policy]` has mean, standard_error, p95 (the 95th percentile) and max
+            of the final regret over runs, and nanoseconds a decision.
+        entries: The scenarios by name.
+        runs: Of each policy on each scenario.
+        seed: Of the call.
+        seconds: Wall-clock time.
+        extra: The names of a user's own policies.
+
+    >>> from rotting import league, policies
+    >>> cell = {"mean": 10.0, "standard_error": 1.0, "p95": 15.0, "max": 20.0, "nanoseconds": 50.0}
+    >>> other = {**cell, "mean": 20.0}
+    >>> found = league.League({"av": {"RAWUCB": cell, "UCB1": other}}, {}, 200, 0, 1.0)
+    >>> found.standing(), found.worst("UCB1"), found.above("UCB1", 1.2)
+    (['RAWUCB', 'UCB1'], ('av', 2.0), ['av'])
+    """
 
     cells: dict[str, dict[str, Cell]]
     entries: Mapping[str, Entry]
     runs: int
     seed: int
     seconds: float
-    extra: tuple[str, ...] = ()  # a user's own among the policies
+    extra: tuple[str, ...] = ()  # names of a user's own policies
 
     def relative(self, policy: str) -> dict[str, float]:
-        """Mean regret relative to the best of each scenario."""
+        """The mean regret divided by that of the best policy, by scenario.
+
+        Args:
+            policy: Its name in the league.
+
+        Returns:
+            Ratios of at least 1, for the scenarios that it plays.
+        """
         return {
             scenario: row[policy]["mean"] / max(min(c["mean"] for c in row.values()), 1e-9)
             for scenario, row in self.cells.items()
@@ -44,7 +70,15 @@ class League:
         }
 
     def ratio(self, policy: str, what: str = "mean") -> dict[str, float]:
-        """A figure relative to the reference's, scenario by scenario."""
+        """A figure divided by that of the reference, by scenario.
+
+        Args:
+            policy: Its name in the league.
+            what: "mean", "p95", "max" or "nanoseconds".
+
+        Returns:
+            Ratios for the scenarios that it plays.
+        """
         return {
             scenario: row[policy][what] / max(row[REFERENCE][what], 1e-9)
             for scenario, row in self.cells.items()
@@ -58,13 +92,13 @@ class League:
         return self.ratio(policy)[scenario] * math.hypot(*parts)
 
     def worst(self, policy: str, what: str = "mean") -> tuple[str, float]:
-        """The scenario with the policy's highest ratio to the reference, and that ratio."""
+        """The scenario with the policy's highest `ratio`, and that ratio."""
         ratios = self.ratio(policy, what)
         name = max(ratios, key=ratios.__getitem__)
         return name, ratios[name]
 
     def above(self, policy: str, limit: float) -> list[str]:
-        """The scenarios whose ratio of means is above a limit by two standard errors or more."""
+        """The scenarios in which the ratio of means exceeds a limit by two standard errors."""
         return [
             scenario
             for scenario, ratio in self.ratio(policy).items()
@@ -72,7 +106,7 @@ class League:
         ]
 
     def ranks(self) -> dict[str, float]:
-        """The mean rank of each policy over the scenarios that it plays."""
+        """The mean rank of each policy by mean regret, over its scenarios; 1 is best."""
         places: dict[str, list[int]] = {}
         for row in self.cells.values():
             order = sorted(row, key=lambda name: row[name]["mean"])
@@ -81,18 +115,28 @@ class League:
         return {name: float(np.mean(found)) for name, found in places.items()}
 
     def standing(self) -> list[str]:
-        """The policies, best first, by their mean ratio to the reference."""
+        """The policies by the geometric mean of their ratios to the reference, best first."""
         return sorted(self.ranks(), key=lambda name: geometric_mean(self.ratio(name).values()))
 
 
 def geometric_mean(values: Any) -> float:
-    """The geometric mean; negative or zero regrets, which pure luck can give, count as 0.001."""
+    """The geometric mean of ratios of regrets.
+
+    Args:
+        values: Numbers. Those below 0.001 count as 0.001: by luck a regret can be negative.
+
+    Returns:
+        The mean; NaN without values.
+
+    >>> round(geometric_mean([2.0, 8.0]), 9)
+    4.0
+    """
     logs = [math.log(max(value, 1e-3)) for value in values]
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
 
 def contestants(entry: Entry) -> dict[str, Policy]:
-    """The policies that can play a scenario."""
+    """The policies for a scenario by name."""
     return {name: make(entry) for name, make in makers(entry).items()}
 
 
@@ -105,14 +149,28 @@ def play(
     extra: Extra | None = None,
     progress: Report = silent,
 ) -> League:
-    """Play every policy on every scenario of a group of `GROUPS`, or on the named ones of it.
+    """Play every policy of the league on every scenario of a group.
 
-    `extra` are policies of your own that play beside them, by name: each is a policy, an object
-    with `select` and `update`, or a function of an `Entry` (its `scenario`, and the `family` that
-    policies are told) that gives what `simulate` plays, or None where it cannot play. One that
-    draws random numbers is given as `lambda entry: Mine`, for `Mine` is then made from a seed.
-    `progress` is called with (what, cells done). Policies are simulated one by one and not with
-    `compare`, because the processor time of each is measured.
+    Policies are simulated one by one and not with `compare`, because the processor time of each is
+    measured.
+
+    Args:
+        runs: Of each policy on each scenario; at least 2.
+        seed: The same seed gives the same results, but for the times.
+        group: A key of `GROUPS`.
+        scenarios: Names of scenarios of the group; None: all.
+        extra: Further policies of your own by name. Each is a policy, an object with `select` and
+            `update`, or a function of an `Entry` that returns what `simulate` plays, or None where
+            it cannot play. Give a class that draws random numbers as `lambda entry: Mine`: `Mine`
+            is then made from a seed for each run.
+        progress: Called with (what, cells done); a cell is a policy on a scenario.
+
+    Returns:
+        A `League`.
+
+    Raises:
+        ValueError: There is no such group or scenario, an extra policy has the name of another or
+            cannot play, or memory would not suffice.
     """
     runs = _checks.integer("runs", runs, least=2)
     entries = entries_of(group, scenarios)
@@ -135,7 +193,7 @@ def play(
 
 
 def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entry]:
-    """The scenarios of a group by name, or the named ones of them."""
+    """The scenarios of a group by name; all of them, or those that are named."""
     _checks.known("group", group, GROUPS)
     chosen = GROUPS[group]
     for name in scenarios or []:
@@ -147,7 +205,7 @@ def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entr
 
 
 def matches(entries: Mapping[str, Entry], extra: Extra | None = None) -> int:
-    """How many cells `play` fills: pairs of a policy and a scenario."""
+    """The number of cells of `play`: pairs of a policy and a scenario."""
     return sum(len(joined(contestants(e), extra or {}, e)) for e in entries.values())
 
 

@@ -16,7 +16,7 @@ from rotting.theory._choice import CHOICES
 
 
 def standing_rows(league: League) -> tuple[list[str], list[list[str]]]:
-    """One row for each policy: regret against RAW-UCB and the best, tail, rank, cost."""
+    """A row a policy: regret relative to RAW-UCB and to the best, tail, rank, cost."""
     header = ["policy", "mean/RAW", "worst/RAW", "on", "mean/best", "p95/RAW", "rank", "ns", "n"]
     ranks = league.ranks()
     lines = []
@@ -83,7 +83,7 @@ def figure(league: League, most: int = 8) -> Any:
 
 
 def as_data(league: League, command: str) -> dict[str, Any]:
-    """What league.json holds."""
+    """The contents of league.json."""
     return {
         "scenarios": league.cells,
         "recommended": CHOICES,
@@ -96,7 +96,7 @@ def as_data(league: League, command: str) -> dict[str, Any]:
 
 
 def _about_greedy(league: League) -> list[str]:
-    """What regret means on scenarios whose arms come and go, if there are any."""
+    """A note on regret in scenarios whose arms come and go, if there are any."""
     names = [name for name, entry in league.entries.items() if entry.scenario.closes]
     if not names:
         return []

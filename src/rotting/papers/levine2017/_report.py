@@ -20,7 +20,11 @@ from rotting.papers.levine2017 import (
 )
 from rotting.papers.levine2017._reproduction import GRID_RUNS, Reproduction
 
-_KINDS = {True: "yes", False: "no", None: ""}  # of an entry that agrees, differs, is not compared
+_KINDS = {
+    True: "yes",
+    False: "no",
+    None: "",
+}  # class of an entry that agrees, differs, is not compared
 
 
 def report(reproduction: Reproduction, command: str, versions: dict[str, str], folder: Path) -> str:
