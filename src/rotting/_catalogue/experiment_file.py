@@ -313,7 +313,6 @@ def _family(keys: _Keys) -> models.Family | models.Interval:
 
 
 def _members(keys: _Keys) -> models.Family:
-    """A family with its models listed."""
     keys.only("members", "weights")
     listed = [_model(table, _settings(table)) for table in keys.tables("members")]
     weights = keys.value("weights", list) if "weights" in keys.data else None

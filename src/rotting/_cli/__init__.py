@@ -51,5 +51,4 @@ __all__ = [
 
 
 def main() -> None:
-    """Run the command line."""
     app()

@@ -97,7 +97,6 @@ def audience_command(
 
 
 def _show(standing: Standing, learnt: Learnt, title: str) -> None:
-    """Print shares, the best cap and curves."""
     from rotting._show import audience as report
 
     console.table(*report.share_rows(standing), title)

@@ -44,7 +44,6 @@ FURTHER: dict[str, Maker] = {
 
 
 def recommended_for(scenario: Scenario) -> Policy:
-    """The recommended policy for the scenario."""
     rewards = "gaussian" if isinstance(scenario.noise, Gaussian) else "bernoulli"
     return policies.recommended(audience=True, rewards=rewards)
 

@@ -120,7 +120,7 @@ def write(league: League, folder: Path, command: str) -> None:
     body = [
         "<h1>The league of rotting bandits</h1>",
         f'<p class="lead">{league.runs} runs of every policy on every scenario; no parameter is '
-        "tuned per scenario, and policies know only what a user would.</p>",
+        "tuned per scenario, and policies get only what a user would know.</p>",
         html.figures([(plots.svg_text(drawn), "Mean regret relative to RAW-UCB, by scenario")]),
         "<h2>Standing</h2>",
         html.table(*standing_rows(league)),
@@ -128,7 +128,7 @@ def write(league: League, folder: Path, command: str) -> None:
         "worst scenario; relative to the best of each scenario, geometric mean; the 95th "
         "percentile relative to RAW-UCB's; the mean rank; nanoseconds a decision; scenarios "
         "played. Parametric policies play where a family is given, right or wrong. SteadyUCB None "
-        "is told sigma nowhere; RAWUCB told plays click rates with their own sigma, not with "
+        "never gets sigma; RAWUCB told plays click rates with their own sigma, not with "
         "1/2.</p>",
         "<h2>Mean regret</h2>",
         html.table(*cell_rows(league, "mean")),

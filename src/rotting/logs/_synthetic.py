@@ -113,12 +113,14 @@ def _choices(generator: np.random.Generator, keys: int, arms: int, each: int) ->
     return order[:, :each].ravel()
 
 
-def _times(generator: np.random.Generator, stories: int, exposures: int, starts: str) -> FloatArray:
+def _times(
+    generator: np.random.Generator, sequences: int, exposures: int, starts: str
+) -> FloatArray:
     """Days of showings: a row a sequence, a column an exposure."""
     if starts == "lockstep":
-        return np.tile(np.arange(float(exposures)), (stories, 1))
-    gaps = np.exp(generator.normal(0.0, _SPREAD, (stories, exposures)))
-    gaps[:, 0] = generator.uniform(0.0, _ARRIVING, stories)
+        return np.tile(np.arange(float(exposures)), (sequences, 1))
+    gaps = np.exp(generator.normal(0.0, _SPREAD, (sequences, exposures)))
+    gaps[:, 0] = generator.uniform(0.0, _ARRIVING, sequences)
     found: FloatArray = np.cumsum(gaps, axis=1)
     return found
 

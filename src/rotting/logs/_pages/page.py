@@ -196,17 +196,17 @@ def _caveats(diagnosis: Diagnosis) -> list[str]:
     """The log's problems, and the column of each role."""
     lines = ["<h2>What to keep in mind</h2>"]
     if diagnosis.problems:
-        lines.append("<p>The log has oddities. Nothing was mended:</p><ul>")
+        lines.append("<p>The log has problems. Nothing was changed:</p><ul>")
         lines += [f"<li>{_problem(each)}</li>" for each in diagnosis.problems]
         lines.append("</ul>")
     else:
-        lines.append("<p>Nothing odd was found in the log.</p>")
-    lines.append("<p>The columns were taken as follows:</p><ul>")
+        lines.append("<p>No problems were found in the log.</p>")
+    lines.append("<p>The columns were read as follows:</p><ul>")
     lines += [f"<li>{escape(printable(note))}</li>" for note in diagnosis.notes]
     lines.append("</ul>")
     alpha, smallest = diagnosis.settings["alpha"], diagnosis.settings["smallest"]
     lines.append(
-        f"<p>All tests together err with a chance of {100.0 * alpha:g} % (Holm's correction). "
+        f"<p>The level of all tests together is {100.0 * alpha:g} % (Holm's correction). "
         f"&ldquo;Does not wear out&rdquo; is said only if a fall of {100.0 * smallest:g} % is "
         "excluded. A verdict rests on the assumption below it; an experiment rests on less.</p>"
     )

@@ -87,7 +87,7 @@ def _exposure(data: Mapping[str, Any]) -> list[Picture]:
     axes.plot(places, raw, "o", color=_SEEN, markersize=5)
     showing_groups(axes, curve["numbers"], _LETTERS)
     reward_axis(axes, data)
-    who = ", those who left being accounted for" if has_keys(data) else ", arms being told apart"
+    who = ", corrected for keys that left" if has_keys(data) else ", with a level for each arm"
     return picture(
         axes,
         "Mean reward by showing: dots as it stands in the log, a line with leaving accounted for",

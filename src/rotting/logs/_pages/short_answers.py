@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 _SHORT = {  # by a part's code, where the code itself is not the answer
     "cannot-tell": "cannot tell",
-    "nobody-leaves": "no: hardly anybody leaves",
-    "no-keys": "cannot be asked: there are no keys",
+    "nobody-leaves": "no: hardly any key leaves",
+    "no-keys": "cannot tell: there are no keys",
     "no-times": "cannot tell: no times",
     "not-shown": "not shown",
     "nothing-to-recover": "there is no fall to recover from",

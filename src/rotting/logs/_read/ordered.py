@@ -126,18 +126,18 @@ def ordered(
         sorted_already: Whether the table is in the order of time, which saves a sort key.
     """
     pl = polars()
-    story = keys.places.cast(pl.Int64) * arms.count + arms.places.cast(pl.Int64)
-    frame = pl.DataFrame({"story": story, **columns})
-    by = ["story"]
+    sequence = keys.places.cast(pl.Int64) * arms.count + arms.places.cast(pl.Int64)
+    frame = pl.DataFrame({"sequence": sequence, **columns})
+    by = ["sequence"]
     if times is not None:
         frame = frame.with_columns(times.ticks.alias("ticks"))
         by += [] if sorted_already and "exposure" not in columns else ["ticks"]
     if "exposure" in columns:
         by.append("exposure")
     frame = frame.sort(by, maintain_order=True)
-    story = frame["story"]
-    key = (story // arms.count).cast(pl.Int32).to_numpy(writable=True)
-    arm = (story % arms.count).cast(pl.Int32).to_numpy(writable=True)
+    sequence = frame["sequence"]
+    key = (sequence // arms.count).cast(pl.Int32).to_numpy(writable=True)
+    arm = (sequence % arms.count).cast(pl.Int32).to_numpy(writable=True)
     given = frame["exposure"].to_numpy(writable=True) if "exposure" in columns else None
     propensity = frame["propensity"].to_numpy(writable=True) if "propensity" in columns else None
     return Ordered(
@@ -145,7 +145,7 @@ def ordered(
         key=key,
         arm=arm,
         reward=frame["reward"].fill_null(float("nan")).to_numpy(writable=True),
-        exposure=_numbered(story.to_numpy()) if given is None else given,
+        exposure=_numbered(sequence.to_numpy()) if given is None else given,
         propensity=propensity,
         ticks=None if times is None else frame["ticks"].to_numpy(),
         per_day=1.0 if times is None else times.per_day,
@@ -154,13 +154,13 @@ def ordered(
     )
 
 
-def _numbered(story: npt.NDArray[Any]) -> SmallArray:
+def _numbered(sequence: npt.NDArray[Any]) -> SmallArray:
     """Each row's number within its sequence, from 1.
 
     >>> _numbered(np.array([0, 0, 0, 5, 5, 7])).tolist()
     [1, 2, 3, 1, 2, 1]
     """
-    first = np.flatnonzero(np.concatenate(([True], story[1:] != story[:-1])))
-    lengths = np.diff(np.append(first, story.size))
-    place = np.arange(1, story.size + 1, dtype=np.int64)
+    first = np.flatnonzero(np.concatenate(([True], sequence[1:] != sequence[:-1])))
+    lengths = np.diff(np.append(first, sequence.size))
+    place = np.arange(1, sequence.size + 1, dtype=np.int64)
     return (place - np.repeat(first, lengths)).astype(np.int32)

@@ -26,12 +26,10 @@ class Keyed(Source):
 
     @cached_property
     def arrivals(self) -> npt.NDArray[np.int32]:
-        """The key of each decision."""
         return np.ascontiguousarray(self.log.key[self.by_time], dtype=np.int32)
 
     @cached_property
     def visits(self) -> IntArray:
-        """The number of decisions of each key."""
         return np.bincount(self.arrivals, minlength=self.slots)
 
     @cached_property
@@ -119,15 +117,15 @@ class Each(Keyed):
     """A tape for each key and arm; a key is drawn with its own arrivals."""
 
     @cached_property
-    def stories(self) -> tuple[Places, Places, FloatArray]:
+    def sequences(self) -> tuple[Places, Places, FloatArray]:
         """First place and number of rewards of each [key, arm], and all rewards; NaN in gaps."""
         log = self.log
         starts = log.story_starts()
-        story = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+        sequence = np.repeat(np.arange(starts.size - 1), np.diff(starts))
         longest = np.maximum.reduceat(log.exposure.astype(np.int64), starts[:-1])
         begin = np.cumsum(longest) - longest
         rewards = np.full(int(longest.sum()), np.nan)
-        rewards[begin[story] + log.exposure - 1] = log.reward
+        rewards[begin[sequence] + log.exposure - 1] = log.reward
         shape = (self.slots, len(log.arms))
         first, many = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
         places = log.key[starts[:-1]], log.arm[starts[:-1]]
@@ -160,7 +158,7 @@ class Each(Keyed):
         number: int,
     ) -> Sample:
         """The tapes of these keys, one key a slot."""
-        first, many, rewards = self.stories
+        first, many, rewards = self.sequences
         cells = self.cells if times is None else self.cells_with(times)
         tape = Tape(
             kind=EACH,

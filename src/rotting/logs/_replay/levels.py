@@ -71,10 +71,10 @@ def levels_of(cells: Cells) -> Levels:
     >>> levels_of(cells_of(np.arange(8), rewards, (1, 8))).best.round(2).tolist()
     [[1.0, 0.9, 0.3, 0.3, 0.2, 0.2, 0.2, 0.2]]
     """
-    everybody = Cells(*(x.sum(axis=0, keepdims=True) for x in cells))
+    all_arms = Cells(*(x.sum(axis=0, keepdims=True) for x in cells))
     seen: list[bool] = np.any(cells.many > 0.0, axis=1).tolist()
     fits = [
-        _Steps(many, total) if any_seen else _Steps(everybody.many[0], everybody.total[0])
+        _Steps(many, total) if any_seen else _Steps(all_arms.many[0], all_arms.total[0])
         for many, total, any_seen in zip(cells.many, cells.total, seen, strict=True)
     ]
     best = np.array([fit.curve() for fit in fits])

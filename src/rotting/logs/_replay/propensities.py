@@ -54,7 +54,6 @@ class Weighed:
     replayed: float
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data."""
         return {
             "ips": self.ips.as_data(),
             "self_normalised": self.normalised.as_data(),

@@ -93,12 +93,12 @@ def _checked_rows(log: Any) -> int:
     places = _places(log)
     if places > _MOST:
         raise ValueError(
-            f"exposure must add up to at most {_MOST} over the last ones of all stories, "
+            f"exposure must add up to at most {_MOST} over the last rows of all keys and arms, "
             f"got {places} (exposures go up to {int(log.exposure.max())})"
         )
     if log.rows == "last":
         raise ValueError(
-            "log must hold all rows of a story to be replayed, got rows='last': "
+            "log must hold all rows of a key and arm to be replayed, got rows='last': "
             "what was shown before the last row, and what it paid, is not known"
         )
     if log.propensity is not None:
@@ -119,9 +119,9 @@ def _places(log: Log) -> int:
 
 def short_tapes(log: Log) -> bool:
     """Whether most tapes of a key and arm are shorter than the key's number of decisions."""
-    stories = log.story_starts()
-    lengths = np.diff(stories)
-    visits = np.bincount(log.key, minlength=log.keys)[log.key[stories[:-1]]]
+    starts = log.story_starts()
+    lengths = np.diff(starts)
+    visits = np.bincount(log.key, minlength=log.keys)[log.key[starts[:-1]]]
     long = int(np.count_nonzero(lengths >= visits))
     return 2 * long <= log.keys * len(log.arms)
 

@@ -72,7 +72,6 @@ def availability(log: Log) -> str:
 
 
 def claim(source: Source, coverage: float, exact: bool) -> str:
-    """The claim about one policy."""
     if exact:
         return (
             "every decision was answered from the log, by the reward of that very showing: exact, "

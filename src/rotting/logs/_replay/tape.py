@@ -58,7 +58,6 @@ class Source:
 
     @cached_property
     def rewards(self) -> FloatArray:
-        """The known rewards."""
         return self.log.reward[self.known]
 
     @cached_property
@@ -83,7 +82,6 @@ class Source:
 
     @cached_property
     def levels(self) -> Levels:
-        """Each arm's decreasing curves."""
         return levels_of(self.cells)
 
     @cached_property
