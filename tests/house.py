@@ -20,6 +20,7 @@ GROUND = {
     "_checks",
     "_deprecated",
     "_display",
+    "_log_columns",
     "_plain",
     "_printable",
     "_progress",

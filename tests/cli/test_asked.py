@@ -126,7 +126,7 @@ def test_contradictions_and_what_is_missing(file: str, tmp_path: Path) -> None:
     bare = tmp_path / "bare.toml"
     bare.write_text('[scenario]\nname = "av"\nhorizon = 20\n')
     assert "policy must be given" in refused("simulate", "--file", str(bare))
-    assert "a file that has [tune]" in refused("tune", "--file", str(bare))
+    assert "a file with [tune]" in refused("tune", "--file", str(bare))
     assert "policies must be given" in refused("run", str(bare))
     assert printed("simulate", "ucb1", "--file", str(bare), *ENGINE)["runs"] == 100
 

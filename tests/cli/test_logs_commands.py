@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 import subprocess
@@ -16,7 +17,7 @@ from typer.testing import CliRunner
 from rotting import logs
 from rotting._catalogue.experiment_file import read_experiment
 from rotting._cli import app, console
-from rotting._cli.log_options import command_line
+from rotting._cli.log_options import command_line, named_log
 
 HEAD = "user,creative,shown_at,clicked\n"
 
@@ -256,8 +257,8 @@ FILES = {
         (["huge.csv"], "reward 1e+09 in row 100"),
         (["zones.csv"], "has mixed time zones"),
         (["types.csv"], "first in row 401: 'often'"),
-        (["cut.csv"], "cut.csv is cut in the middle"),
-        (["cut.csv.gz"], "cut.csv.gz is cut in the middle"),
+        (["cut.csv"], "cut.csv is truncated"),
+        (["cut.csv.gz"], "cut.csv.gz is truncated"),
         (["cut.parquet"], "cut.parquet cannot be read"),
         (["nowhere.csv"], "there is no file 'nowhere.csv'"),
         (["good.csv", "--reward", "clickd"], "unknown column 'clickd'; did you mean 'clicked'?"),
@@ -266,7 +267,10 @@ FILES = {
         (["good.csv", "--rows", "some"], "rows must be one of 'all', 'last', got 'some'"),
         (["good.csv", "--example"], "log must not be given together with --example"),
         ([], "log must be given, as clicks.csv, or --example"),
-        (["good.csv", "--history-complete", "--no-history-complete"], "history-complete must be"),
+        (
+            ["good.csv", "--history-complete", "--no-history-complete"],
+            "history-complete must be given once, got --history-complete and --no-history-complete",
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["diagnose", "fit", "replay"])
@@ -321,6 +325,29 @@ def test_settings_are_refused_before_a_log_is_read(
     assert message in done.stderr
     assert done.stderr.count("\n") == 1  # not even what was taken for what
     assert [each.name for each in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("command", ["diagnose", "fit", "replay"])
+def test_every_column_option_is_an_option_of_the_command(command: str) -> None:
+    shown = " ".join(rotting(command, "--help").stdout.replace("│", " ").split())
+    for each in dataclasses.fields(logs.Columns):
+        truth = isinstance(each.default, bool)
+        option = each.name.replace("_", "-")
+        assert f"--no-{option} " in shown if truth else f"--{option} " in shown
+        assert each.metadata["flag" if truth else "about"] in shown
+
+
+def test_column_options_as_words_and_as_python() -> None:
+    options = {"key": "the user", "window": "7d", "rows": "last", "exposure": "n"}
+    given = dict.fromkeys([each.name for each in dataclasses.fields(logs.Columns)]) | options
+    flags = {"no_history_complete": True, "history_complete": False}
+    log = named_log(Path("a.csv"), False, given | flags)
+    assert log.columns == logs.Columns(**options, history_complete=False)
+    words = "a.csv --key|the user|--exposure|n|--rows|last|--window|7d|--no-history-complete"
+    assert log.words() == words.replace("csv ", "csv|").split("|")
+    assert log.arguments() == (
+        "'a.csv', key='the user', exposure='n', rows='last', window='7d', history_complete=False"
+    )
 
 
 def test_the_command_can_be_given_again() -> None:

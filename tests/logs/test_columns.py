@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
+from rotting._log_columns import ColumnOptions
+from rotting.logs import Columns, diagnose, read
 from rotting.logs._read.columns import ROLES, assign, names_of
 
 OPEN_BANDIT = ["timestamp", "item_id", "position", "click", "propensity_score", "user_feature_0"]
@@ -136,3 +140,41 @@ def test_two_columns_of_exposures_are_none() -> None:
 def test_refusals(columns: list[str], given: dict[str, Any], refusal: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(refusal)}$"):
         assign(columns, given)
+
+
+NAMES = [each.name for each in fields(Columns)]
+TABLE = {"who": ["a", "a", "b"], "user": ["c", "d", "d"], "ad": ["x"] * 3, "click": [1, 0, 1]}
+
+
+def test_the_options_are_the_fields_everywhere() -> None:
+    assert NAMES[:6] == list(ROLES)
+    assert list(ColumnOptions.__annotations__) == NAMES
+    for function in (read, diagnose):
+        shown = inspect.signature(function).parameters
+        assert list(shown)[:11] == ["source", "columns", *NAMES]
+        defaults = {each.name: each.default for each in fields(Columns)}
+        assert {name: shown[name].default for name in NAMES} == defaults
+    assert Columns.__doc__ is not None
+    assert "Attributes:\n    key: Column of the key" in Columns.__doc__
+
+
+def test_columns_whole_and_keyword_arguments_say_the_same() -> None:
+    columns = Columns(key="who", history_complete=False)
+    whole = read(TABLE, columns)
+    named = read(TABLE, key="who", history_complete=False)
+    assert whole.notes == named.notes
+    assert whole.exposure.tolist() == named.exposure.tolist() == [1, 2, 1]
+    assert not whole.history_complete
+    other = read(TABLE, columns, key="user")
+    assert (other.columns["key"], other.history_complete) == ("user", False)
+
+
+def test_what_columns_refuse() -> None:
+    with pytest.raises(ValueError, match=r"^columns must be a rotting\.logs\.Columns, got 'who'$"):
+        read(TABLE, "who")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="kye"):
+        read(TABLE, kye="who")  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match=r"^rows must be one of 'all', 'last', got 'first'$"):
+        Columns(rows="first")
+    with pytest.raises(ValueError, match=r"^window must be a time such as 7d"):
+        Columns(window="soon")

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rotting._log_columns import window_in_days
 from rotting.logs import Log, read
-from rotting.logs._read.reader import window_in_days
 
 TABLE: dict[str, Any] = {
     "user": ["b", "a", "a", "b", "a"],
@@ -322,10 +322,10 @@ REFUSALS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
      "in row 2: write all in one"),
     ({"n": [1, 2, None, 1, None]}, {"exposure": "n"}, "the exposure (column 'n') is missing in 2 "
      "of 5 rows, first in row 3; leave those rows out: what was not shown has none"),
-    ({"n": [1, 2, 0, 1, 1]}, {"exposure": "n"}, "the exposure (column 'n') is no whole number from "
-     "1 in 1 of 5 rows, first in row 3: 0"),
-    ({"n": [1, 2, 1.5, -1, 1]}, {"exposure": "n"}, "the exposure (column 'n') is no whole number "
-     "from 1 in 2 of 5 rows, first in row 3: 1.5"),
+    ({"n": [1, 2, 0, 1, 1]}, {"exposure": "n"}, "the exposure (column 'n') is not a whole number "
+     "from 1 in 1 of 5 rows, first in row 3: 0"),
+    ({"n": [1, 2, 1.5, -1, 1]}, {"exposure": "n"}, "the exposure (column 'n') is not a whole "
+     "number from 1 in 2 of 5 rows, first in row 3: 1.5"),
     ({"pscore": [0.5, 0.5, 0.0, 1.0, 1.2]}, {}, "the propensity (column 'pscore') is not above 0 "
      "and at most 1 in 2 of 5 rows, first in row 3: 0.0"),
     ({}, {"rows": "last"}, "rows='last' needs exposure, the column with the last row's number"),

@@ -246,7 +246,7 @@ KEYED = random_log([[0.5], [0.5]], 30, 1, keys=4)
         ({"policies": policies.UCB1()}, "policies must be a list or a dict"),
         ({"policies": [policies.UCB1(), policies.UCB1()]}, "policies must have different labels"),
         ({"policies": {"x": "ucb1"}}, "got 'ucb1' for 'x'"),
-        ({"policies": [policies.Oracle()]}, "told the truth"),
+        ({"policies": [policies.Oracle()]}, "needs the true means"),
         ({"policies": {"the log's own play": policies.UCB1()}}, "names of their own"),
         ({"log": KEYED, "policies": [policies.DCTO(FAMILY, 0.3)]}, "can play an audience"),
     ],

@@ -143,11 +143,11 @@ BAD_FILES: dict[str, tuple[str, bytes, str]] = {
     "blank": ("a.csv", b"\n\n", "the first line of a.csv is empty: expected names of columns"),
     "header only": ("a.csv", b"key,arm,reward\n", "a.csv has no rows"),
     "another ending": ("a.xlsx", b"PK", "a log must be a file that ends in .csv"),
-    "no text": ("a.csv", b"a,b\0\1\2", "a.csv is no text: expected a CSV file in UTF-8"),
+    "no text": ("a.csv", b"a,b\0\1\2", "a.csv is not text: expected a CSV file in UTF-8"),
     "another encoding": (
         "a.csv",
         "key,arm,reward\n1,grün,1\n".encode("latin-1"),
-        "a.csv cannot be read: it is no text in UTF-8",
+        "a.csv cannot be read: it is not text in UTF-8",
     ),
     "twice the same column": (
         "a.csv",
@@ -157,17 +157,17 @@ BAD_FILES: dict[str, tuple[str, bytes, str]] = {
     "last line cut": (
         "a.csv",
         b"key,arm,reward\n1,a,1\n1,a",
-        "a.csv is cut in the middle: its last line has 2 of 3 fields: '1,a'",
+        "a.csv is truncated: its last line has 2 of 3 fields: '1,a'",
     ),
     "last quote open": (
         "a.csv",
         b'key,arm,reward\n1,a,1\n1,"a',
-        "a.csv is cut in the middle: its last line has 2 of 3 fields",
+        "a.csv is truncated: its last line has 2 of 3 fields",
     ),
     "quote open": (
         "a.csv",
         b'key,arm,reward\n1,"a,1\n1,a,1\n2,b,1\n',
-        "a.csv cannot be read: a quotation mark is not closed, or the file is cut in the middle",
+        "a.csv cannot be read: a quotation mark is not closed, or the file is truncated",
     ),
     "too many fields": (
         "a.csv",
@@ -182,15 +182,15 @@ BAD_FILES: dict[str, tuple[str, bytes, str]] = {
     "gzip cut": (
         "a.csv.gz",
         gzip.compress(b"key,arm,reward\n1,a,1\n" * 50)[:-12],
-        "a.csv.gz is cut in the middle",
+        "a.csv.gz is truncated",
     ),
-    "no quote": ("a.csv", b'key,arm,reward\n1,a,1\n1,5" tv', "a.csv is cut in the middle"),
-    "no gzip": ("a.csv.gz", b"key,arm,reward\n1,a,1\n", "a.csv.gz is no gzip file"),
+    "no quote": ("a.csv", b'key,arm,reward\n1,a,1\n1,5" tv', "a.csv is truncated"),
+    "no gzip": ("a.csv.gz", b"key,arm,reward\n1,a,1\n", "a.csv.gz is not a gzip file"),
     "gzip of nothing": ("a.csv.gz", gzip.compress(b""), "a.csv.gz is empty"),
     "no parquet": (
         "a.parquet",
         b"key,arm,reward\n1,a,1\n",
-        "a.parquet cannot be read: it is no Parquet file, or cut in the middle",
+        "a.parquet cannot be read: it is not a Parquet file, or is truncated",
     ),
     "json": ("a.csv", b'{"rows": [1, 2]}\n', "no column for the reward"),
 }
@@ -210,7 +210,9 @@ def test_a_parquet_file_that_is_cut_is_refused(tmp_path: Path, share: float) -> 
     path = write(FRAME, tmp_path / "a.parquet")
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(ValueError, match=r"^a.parquet cannot be read: it is no Parquet file, or"):
+    with pytest.raises(
+        ValueError, match=r"^a.parquet cannot be read: it is not a Parquet file, or"
+    ):
         read(path)
 
 
@@ -223,7 +225,7 @@ def test_a_csv_file_cut_anywhere_in_its_last_line_is_refused_or_read_in_full(
     for length in range(1, len(last)):
         path.write_text(text[: len(text) - len(last) + length])
         if length < len("23,bb,"):
-            with pytest.raises(ValueError, match=r"^a.csv is cut in the middle"):
+            with pytest.raises(ValueError, match=r"^a.csv is truncated"):
                 read(path)
         else:
             assert len(read(path).reward) == 2

@@ -1,1 +1,1 @@
-"""Policies, scenarios and models by name, and experiments in files."""
+"""Policies, scenarios and models by name, and experiment files."""

@@ -1,4 +1,4 @@
-"""An experiment described in a TOML file: scenario, policies, runs, seed, outputs."""
+"""An experiment in a TOML file: scenario, policies, runs, seed, outputs."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ runs = 100
 seed = 0
 noise = "independent"          # or "common"
 
-# The scenario: a named one (name = "av", perhaps with a horizon; rotting scenarios lists them),
-# arms one by one as here, or drawn anew for every run:
+# The scenario: a named one (name = "av", and a horizon if you like; rotting scenarios lists them),
+# or arms, one by one as here, or drawn at random for every run:
 #   random_arms = { model = "plateau", thetas = [0.1, 0.3], count = 5, constants = [0.0, 0.5] }
 # Models: polynomial(theta), plateau(theta, length), exponential(theta), settling(theta, floor),
-# constant(value), step(at, before, after), table(values). Each takes an amplitude, a factor of its
-# means; an arm adds its own constant. What is drawn or believed is a list or a range, of theta, of
-# the amplitude or of both: thetas, theta_between, amplitudes, amplitude_between. Click rates of 2
+# constant(value), step(at, before, after), table(values). Each takes an amplitude, a factor on its
+# means; an arm adds its own constant. Random arms and families have lists or ranges of theta, of
+# the amplitude, or of both: thetas, theta_between, amplitudes, amplitude_between. Click rates of 2
 # or 10 %:
 #   random_arms = { model = "exponential", theta = 0.01, amplitudes = [0.02, 0.1], count = 8 }
 # A family may also list its models one by one, with weights if some are likelier:
 #   family = { members = [{ model = "polynomial", theta = 0.3 }, { ... }], weights = [3, 1] }
 # Arms that come and go: the first and the last round in which an arm may be pulled.
 #   openings = [{ arm = 2, first = 1001 }, { arm = 0, last = 4000 }]
-# Arms that rot for each of many keys (users, say); of these lines only keys must be given:
+# Arms that rot for each of many keys, such as users; of these lines only keys is required:
 #   [scenario.audience]
 #   keys = 2000
 #   arrivals = "zipf:1.1"        # or "uniform", "turns", a list of key numbers
-#   factors = [0.5, 1.5]         # on all means of a key, drawn from this range
+#   factors = [0.5, 1.5]         # a factor on all means of a key, drawn from this range
 #   rest = { half_life = 20, unit = "decisions" }      # or { window = 1000, unit = "rounds" }
 [scenario]
 horizon = 5000
@@ -65,7 +65,7 @@ arms = [
 
 [[policies]]
 policy = "wswa"
-alpha = 0.2                    # sigma is the scenario's unless given
+alpha = 0.2                    # sigma, if not given, is that of the scenario
 
 [[policies]]
 policy = "ucb1"
@@ -79,7 +79,7 @@ family = { model = "plateau", length = 100, thetas = [0.1, 0.3] }
 [outputs]
 folder = "out/my-experiment"
 
-# What `rotting tune --file` tries on this scenario: lists of values; other parameters beside them
+# For `rotting tune --file`: lists of values to try; other parameters stand beside the grid
 [tune]
 policy = "wswa"
 grid = { alpha = [0.1, 0.2, 0.4] }
@@ -88,7 +88,7 @@ grid = { alpha = [0.1, 0.2, 0.4] }
 
 @dataclass(frozen=True)
 class ExperimentFile:
-    """What the file asks for."""
+    """The contents of an experiment file."""
 
     scenario: Scenario
     policies: dict[str, Policy]
@@ -96,12 +96,14 @@ class ExperimentFile:
     seed: int
     noise: str
     folder: str
-    filled_in: Sequence[str] = ()  # lines on what the scenario said of policies' parameters
-    tuning: tuple[Policy, dict[str, list[Any]]] | None = None  # what [tune] asks for
+    filled_in: Sequence[str] = ()  # notes on parameters that came from the scenario
+    tuning: tuple[Policy, dict[str, list[Any]]] | None = (
+        None  # of [tune]: the policy and lists of values
+    )
 
 
 def read_experiment(path: str | Path, *, need_policies: bool = True) -> ExperimentFile:
-    """Read and check an experiment file; a refusal names the key's path."""
+    """Read and check an experiment file; an error names the path of the key in it."""
     try:
         text = Path(path).read_bytes().decode()
     except FileNotFoundError:
@@ -114,7 +116,7 @@ def read_experiment(path: str | Path, *, need_policies: bool = True) -> Experime
 
 
 def parse_experiment(text: str, path: str, *, need_policies: bool = True) -> ExperimentFile:
-    """The same from a text; `path` says in a refusal where it is from."""
+    """Parse the text of an experiment file; errors name `path`."""
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -139,7 +141,7 @@ def parse_experiment(text: str, path: str, *, need_policies: bool = True) -> Exp
 
 
 class _Keys:
-    """A table of the file, with its path for messages."""
+    """A table of the file, with its path for error messages."""
 
     def __init__(self, data: Mapping[str, Any], path: str) -> None:
         self.data, self.path = data, path
@@ -175,7 +177,7 @@ class _Keys:
         return [_Keys(item, f"{self.place(key)}[{place}]") for place, item in enumerate(found)]
 
     def attempt(self, work: Any) -> Any:
-        """Call `work`; a refusal gets the path of this table in front."""
+        """Call `work`; prefix the message of an error with the path of this table."""
         try:
             return work()
         except (ValueError, TypeError, ArithmeticError, AttributeError) as error:
@@ -219,7 +221,7 @@ def _scenario(file: _Keys) -> Scenario:
 
 
 def _audience(keys: _Keys) -> Audience:
-    """For whom the arms rot: how many keys, how they come, differ, and recover."""
+    """The audience: number of keys, arrivals, factors, rest."""
     keys.only("keys", "arrivals", "factors", "rest")
     count = keys.value("keys", int)
     arrivals = keys.data.get("arrivals", "uniform")
@@ -234,7 +236,6 @@ def _audience(keys: _Keys) -> Audience:
 
 
 def _rest(keys: _Keys) -> HalfLife | Window:
-    """After how long exposures are forgotten."""
     keys.only("half_life", "window", "unit")
     if ("half_life" in keys.data) == ("window" in keys.data):
         raise ValueError(f"{keys.path} must have a half_life or a window (one of them)")
@@ -250,7 +251,7 @@ def _rest(keys: _Keys) -> HalfLife | Window:
 
 
 def _openings(keys: _Keys) -> list[Opening] | None:
-    """When arms may be pulled: the first and the last round, neither of which need be given."""
+    """The rounds in which arms may be pulled; first and last are optional."""
     if "openings" not in keys.data:
         return None
     found = []
@@ -262,8 +263,8 @@ def _openings(keys: _Keys) -> list[Opening] | None:
 
 
 def _settings(keys: _Keys, *others: str) -> dict[str, Any]:
-    """What is said of a model, and of what it runs over."""
-    if "model" not in keys.data:  # misspelt, perhaps: then that is what is wrong
+    """The settings of a model, with its ranges."""
+    if "model" not in keys.data:  # a misspelt key is the better error
         keys.only(
             "model", *(field for name in model_names() for field in parameters(name)), *others
         )
@@ -288,7 +289,7 @@ def _random_arms(keys: _Keys) -> RandomArms:
     belief = _settings(keys, *RANGES, "count", "constants")
     count = keys.value("count", int)
     constants = keys.value("constants", list, [0.0, 0.0])
-    # with a theta that is drawn, too, the amplitude is drawn beside it
+    # if theta is drawn as well, the amplitude is drawn independently
     beside = "amplitude_between" in belief and {"thetas", "theta_between"} & belief.keys()
     amplitudes = tuple(keys.value("amplitude_between", list)) if beside else None
     if beside:
@@ -312,7 +313,6 @@ def _family(keys: _Keys) -> models.Family | models.Interval:
 
 
 def _members(keys: _Keys) -> models.Family:
-    """A family whose models are listed one by one."""
     keys.only("members", "weights")
     listed = [_model(table, _settings(table)) for table in keys.tables("members")]
     weights = keys.value("weights", list) if "weights" in keys.data else None
@@ -333,9 +333,9 @@ def _noise(keys: _Keys) -> Noise:
 
 
 def _policies(keys: _Keys, scenario: Scenario) -> tuple[dict[str, Policy], list[str]]:
-    """The policies by name, and what the scenario filled in."""
+    """The policies by name, and notes on parameters from the scenario."""
     named: dict[str, Policy] = {}
-    asked: list[tuple[str, dict[str, Any]]] = []
+    given: list[tuple[str, dict[str, Any]]] = []
     for table in keys.tables("policies"):
         policy, settings = _policy(table, scenario, "name")
         name = table.value("name", str, "") if "name" in table.data else ""
@@ -343,14 +343,14 @@ def _policies(keys: _Keys, scenario: Scenario) -> tuple[dict[str, Policy], list[
         if label in named:
             raise ValueError(f"{table.path} must have another name: there is a {label!r} already")
         named[label] = policy
-        asked.append((table.data["policy"], settings))
-    return name_policies(named), filled_in(asked, scenario)
+        given.append((table.data["policy"], settings))
+    return name_policies(named), filled_in(given, scenario)
 
 
 def _policy(
     table: _Keys, scenario: Scenario, other: str, more: Mapping[str, Any] | None = None
 ) -> tuple[Policy, dict[str, Any]]:
-    """The policy of a table and its settings; `more` are settings from its one `other` key."""
+    """The policy of a table and its settings; `more` are settings made of its key `other`."""
     if "policy" not in table.data:
         fields = {f.name for kind in POLICIES.values() for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
         table.only("policy", other, *sorted(fields))
@@ -367,8 +367,8 @@ def _policy(
 
 
 def _tuning(table: _Keys, scenario: Scenario) -> tuple[Policy, dict[str, list[Any]]]:
-    """A policy, and the lists of values to try; the first of each makes the policy."""
-    if "grid" not in table.data:  # or it is in what the policy knows, misspelt
+    """A policy and the lists of values to try; the policy has the first of each."""
+    if "grid" not in table.data:  # a misspelt key is the better error
         _policy(table, scenario, "grid")
     grid = table.table("grid")
     values = {name: grid.value(name, list) for name in grid.data}

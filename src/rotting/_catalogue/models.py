@@ -1,4 +1,4 @@
-"""Models by name, as the command line and experiment files know them."""
+"""Models by name, for the command line and experiment files."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 from rotting import _checks, models
 
-# their parameters cannot be written as numbers
+# models with parameters that are not numbers
 _OF_OBJECTS = (models.Scaled, models.Amplitude, models.Function)
 
-AMPLITUDE = "amplitude"  # a factor of the means, which every model takes
-# what families run over, and arms are drawn from: lists, and pairs of ends
+AMPLITUDE = "amplitude"  # a factor on the means, a setting of every model
+# parameters of families, and of arms drawn at random: lists, and pairs of ends
 RANGES = ("thetas", "theta_between", "amplitudes", "amplitude_between")
 
 
 def model_names() -> list[str]:
-    """The registered models that numbers describe.
+    """The registered models whose parameters are numbers.
 
     >>> {"constant", "plateau", "table"} <= set(model_names()), "scaled" in model_names()
     (True, False)
@@ -26,7 +26,7 @@ def model_names() -> list[str]:
 
 
 def parameters(name: str) -> list[str]:
-    """The parameters of a model, the amplitude among them.
+    """The parameters of a model, with the amplitude.
 
     >>> parameters("plateau")
     ['theta', 'length', 'amplitude']
@@ -60,7 +60,7 @@ def make_family(
     thetas: Sequence[Any] | None,
     amplitudes: Sequence[Any] | None = None,
 ) -> models.Family:
-    """A family by the name of its model, one member for each theta, amplitude, or pair of them.
+    """A family by the name of its model, with a member for each theta, amplitude, or pair.
 
     >>> make_family("plateau", {"length": 100}, [0.1, 0.4]).thetas
     (0.1, 0.4)
@@ -75,7 +75,7 @@ def make_family(
 
 
 def make_belief(name: str, settings: Mapping[str, Any]) -> models.Family | models.Interval:
-    """What is known of arms, by the name of their model: what it runs over, and what is fixed.
+    """A belief about arms: a model by name with fixed parameters and one that varies.
 
     >>> make_belief("exponential", {"theta": 0.01, "amplitude_between": [0.02, 0.1]}).high
     0.1
@@ -99,7 +99,7 @@ def make_belief(name: str, settings: Mapping[str, Any]) -> models.Family | model
 
 
 def _check_ranges(over: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Refuse what does not go together."""
+    """Refuse ranges and parameters that contradict each other."""
     if not over:
         raise ValueError(f"one of {', '.join(RANGES)} must be given")
     for key, also in (

@@ -1,4 +1,4 @@
-"""Policies by name, as the command line and experiment files know them."""
+"""Policies by name, for the command line and experiment files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rotting.bandits import Bernoulli, DrawnArms, Gaussian, RandomArms, Scenario
 from rotting.parameters import may_be_unknown
 from rotting.policies._base import POLICIES, Policy
 
-_USUAL = {"alpha": 0.2, "gamma": 0.999, "tau": 4000, "cap": 3}  # to show what a value is like
-HELD = "thompson"  # the policy that another one holds if none is named
+_USUAL = {"alpha": 0.2, "gamma": 0.999, "tau": 4000, "cap": 3}  # examples of values, for messages
+HELD = "thompson"  # the default of the policy that another one holds
 
 
 def split(what: str, text: str) -> tuple[str, dict[str, Any]]:
-    """A name and its settings from words; `what` is what a refusal calls them.
+    """A name and its settings from words; a refusal calls them `what`.
 
-    A policy's name is the one it has here, however it is spelt.
+    The name of a policy is its key, however it is spelt.
 
     >>> split("policy", "D-CTO_UCB:sigma=0.5,delta=0.1")
     ('dcto_ucb', {'sigma': 0.5, 'delta': 0.1})
@@ -37,16 +37,16 @@ def split(what: str, text: str) -> tuple[str, dict[str, Any]]:
 
 
 def policy_name(name: str) -> str:
-    """A policy's name as it is here, spelt in any case or as in a paper.
+    """The key of a policy, from a name in any case or as in a paper.
 
-    >>> policy_name("wSWA"), policy_name("D-CTO_SIM-UCB"), policy_name("nobody")
-    ('wswa', 'dcto', 'nobody')
+    >>> policy_name("wSWA"), policy_name("D-CTO_SIM-UCB"), policy_name("other")
+    ('wswa', 'dcto', 'other')
     """
     return spelt(name, POLICIES)
 
 
 def parse_policy(text: str, scenario: Scenario) -> Policy:
-    """A policy from words such as "ucb1" or "wswa:alpha=0.2,restart=keep".
+    """A policy from words, as "ucb1" or "wswa:alpha=0.2,restart=keep".
 
     >>> parse_policy("wswa:alpha=0.2", parse_scenario("av")).label
     'wSWA(alpha=0.2, sigma=0.4472135954999579)'
@@ -60,7 +60,7 @@ def parse_policy(text: str, scenario: Scenario) -> Policy:
 
 
 def parse_policies(texts: Sequence[str], scenario: Scenario) -> dict[str, Policy]:
-    """Policies by name; the names show what was given, not what the scenario adds.
+    """Policies by name. Names show the given parameters, not those from the scenario.
 
     >>> list(parse_policies(["ucb1", "wswa:alpha=0.2"], parse_scenario("av")))
     ['UCB1', 'wSWA(alpha=0.2)']
@@ -77,11 +77,11 @@ def parse_policies(texts: Sequence[str], scenario: Scenario) -> dict[str, Policy
 
 
 def make_policy(key: str, settings: Mapping[str, Any], scenario: Scenario) -> Policy:
-    """A policy by key; sigma and the family, where it needs them, are the scenario's if not given.
+    """A policy by key; a sigma or family that it needs and that is not given is the scenario's.
 
-    `filled_in` says which were not given. A policy that it holds, `inner`, is a name, or a table of
-    settings with the name as `policy`, or such settings as `inner.c`; `rest` is a text as
-    "window:86400".
+    `filled_in` lists those. The policy that another one holds, `inner`, is given by its name, by a
+    table of settings with its name as `policy`, or by settings such as `inner.c`; `rest` is a text
+    such as "window:86400".
     """
     found = _found(key, settings, scenario)
     held = _held(key, settings)
@@ -95,7 +95,6 @@ def make_policy(key: str, settings: Mapping[str, Any], scenario: Scenario) -> Po
 
 
 def _kind(key: Any) -> Any:
-    """The class of a policy by its name."""
     try:
         name = _checks.known("policy", policy_name(key), POLICIES, see="`rotting policies`")
         return POLICIES[name]
@@ -107,7 +106,7 @@ _INNER = "inner."  # before the settings of a policy that another one holds
 
 
 def _held(key: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
-    """Name and settings of the policy that this one holds, if it holds one that is not made yet."""
+    """Name and settings of the policy that this one holds; None if there is none, or it is made."""
     kind: Any = _kind(key)
     inner = settings.get("inner", {})
     if "inner" not in {f.name for f in dataclasses.fields(kind)} or isinstance(inner, Policy):
@@ -123,26 +122,26 @@ def _held(key: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]] |
 
 
 class NoFamilyError(ValueError):
-    """A policy needs a family, and neither the user nor the scenario gives one."""
+    """A policy needs a family, and neither settings nor scenario have one."""
 
 
 class _Found(NamedTuple):
-    """What a scenario says of a parameter, and the words for it."""
+    """A parameter's value from the scenario, and the note on it."""
 
     value: Any
     words: str
 
 
 def filled_in(
-    asked: Sequence[str | tuple[str, Mapping[str, Any]]], scenario: Scenario
+    policies: Sequence[str | tuple[str, Mapping[str, Any]]], scenario: Scenario
 ) -> list[str]:
-    """A line for each parameter that the scenario fills in; policies in words, or with settings.
+    """A note on each parameter that the scenario fills in; policies are words, or (key, settings).
 
     >>> filled_in(["wswa:alpha=0.2", ("rawucb", {})], parse_scenario("clicks"))
     ['sigma = 0.5 filled in from Bernoulli rewards: wSWA, RAW-UCB']
     """
     lines: dict[str, list[str]] = {}
-    for each in asked:
+    for each in policies:
         held: Any = split("policy", each) if isinstance(each, str) else each
         while held is not None:
             key, settings = held
@@ -158,7 +157,7 @@ def filled_in(
 
 
 def _found(key: str, settings: Mapping[str, Any], scenario: Scenario) -> dict[str, _Found]:
-    """What the scenario says of the parameters that a policy needs and that are not given."""
+    """The parameters that a policy needs, that are not given, and that the scenario has."""
     kind: Any = _kind(key)
     fields = {field.name: field for field in dataclasses.fields(kind)}
     for name in settings:
@@ -189,10 +188,10 @@ def _found(key: str, settings: Mapping[str, Any], scenario: Scenario) -> dict[st
 
 
 def _sigma(scenario: Scenario, may_be_unknown: bool) -> _Found | None:
-    """The noise's sigma; unknown for Bernoulli rewards where a policy can do without.
+    """The noise's sigma; for Bernoulli rewards unknown, if the policy can estimate it.
 
-    Policies that cannot are told 1/2, the least for which all Bernoulli rewards are sub-Gaussian.
-    Where click rates are low that is far too much, so it is not told to others.
+    Other policies get 1/2, the least for which all Bernoulli rewards are sub-Gaussian. For low
+    click rates that is far too large, so policies that estimate sigma do not get it.
     """
     noise = scenario.noise
     if isinstance(noise, Gaussian) and not callable(noise.sigma):
@@ -205,7 +204,7 @@ def _sigma(scenario: Scenario, may_be_unknown: bool) -> _Found | None:
 
 
 def _family(scenario: Scenario) -> _Found | None:
-    """What is believed of the scenario's arms, or the family that they are drawn from."""
+    """The scenario's belief, or else the family that its arms are drawn from."""
     if scenario.belief is not None:
         return _Found(scenario.belief, "family filled in from the scenario")
     if isinstance(scenario.arms, RandomArms) and not isinstance(scenario.arms, DrawnArms):
@@ -214,7 +213,7 @@ def _family(scenario: Scenario) -> _Found | None:
 
 
 def describe_policies() -> list[dict[str, str]]:
-    """Every registered policy: its key, parameters and a line about it."""
+    """Key, parameters and summary of every registered policy."""
     return [
         {"policy": key, "parameters": ", ".join(_parameters(kind)), "about": first_line(kind)}
         for key, kind in sorted(POLICIES.items())

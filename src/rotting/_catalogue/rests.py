@@ -1,4 +1,4 @@
-"""How exposures are forgotten, in words: window:86400, half_life:5:rounds."""
+"""A rest in words: window:86400, half_life:5:rounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KINDS: dict[str, type[HalfLife] | type[Window]] = {"half_life": HalfLife, "windo
 
 
 def read_rest(text: str) -> Rest:
-    """A rest by its kind, its length and, if it is not the usual one, its unit.
+    """A rest from words: its kind, its length and, unless it is the default, its unit.
 
     >>> read_rest("window:86400")
     Window(length=86400, unit='rounds')

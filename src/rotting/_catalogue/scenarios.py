@@ -1,4 +1,4 @@
-"""Scenarios by name: those of all papers, of the league, and of contests."""
+"""Scenarios by name: those of papers, of the league and of audiences."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rotting.bandits import Scenario
 
 
 class Named(NamedTuple):
-    """A scenario, a line about it, and where it is from."""
+    """A scenario, a line about it, and its group or paper."""
 
     scenario: Scenario
     about: str
     source: str
 
 
-# groups of scenarios as lists of them are headed
+# headings of the groups in a list of scenarios
 HEADINGS = {
     "league": "League",
     "held_out": "Held out from the league",
@@ -34,12 +34,15 @@ HEADINGS = {
 
 
 def scenarios() -> dict[str, Named]:
-    """The named scenarios: first those of the papers, then the league's groups, then audiences.
+    """The named scenarios: those of papers, then the league's groups, then audiences.
 
     >>> {"av", "clicks", "other_clicks", "candy_cane"} <= set(scenarios())
     True
     """
-    from rotting.league import AUDIENCES, GROUPS  # late: a paper's reproduction needs none of it
+    from rotting.league import (
+        AUDIENCES,
+        GROUPS,
+    )  # imported late: a paper's reproduction does not need it
 
     found: dict[str, Named] = {}
     for paper in papers.names():
@@ -49,7 +52,7 @@ def scenarios() -> dict[str, Named]:
         for title, entry in entries.items():
             name = typeable(title)
             if name in found and found[name].scenario == entry.scenario:
-                continue  # the league plays the papers' own, too
+                continue  # the league plays scenarios of papers, too
             scenario = dataclasses.replace(
                 entry.scenario, name=entry.scenario.name or name, belief=entry.family
             )
@@ -67,7 +70,7 @@ def _add(found: dict[str, Named], name: str, named: Named) -> None:
 
 
 def typeable(title: str) -> str:
-    """A name as it is typed: without spaces.
+    """A name without spaces, as typed on the command line.
 
     >>> typeable("ten falls")
     'ten_falls'
@@ -76,7 +79,7 @@ def typeable(title: str) -> str:
 
 
 def parse_scenario(text: str) -> Scenario:
-    """A scenario from words such as "av" or "av:horizon=3000".
+    """A scenario from words, as "av" or "av:horizon=3000".
 
     >>> parse_scenario("av:horizon=3000").horizon
     3000
@@ -86,7 +89,7 @@ def parse_scenario(text: str) -> Scenario:
 
 
 def make_scenario(name: str, settings: Mapping[str, Any]) -> Scenario:
-    """A named scenario, perhaps with another horizon.
+    """A named scenario; the only setting is its horizon.
 
     >>> make_scenario("ANV", {"horizon": 100}).name
     'levine2017 ANV'
@@ -101,7 +104,7 @@ def make_scenario(name: str, settings: Mapping[str, Any]) -> Scenario:
 
 
 def heading(group: str) -> str:
-    """What is written above the scenarios of a group.
+    """The heading of a group or paper.
 
     >>> heading("levine2017"), heading("held_out")
     ('Paper: levine2017', 'Held out from the league')
@@ -110,7 +113,7 @@ def heading(group: str) -> str:
 
 
 def size_of(scenario: Scenario) -> str:
-    """How large a scenario is, in words.
+    """The size of a scenario in words.
 
     >>> size_of(parse_scenario("av")), size_of(parse_scenario("power_2k_10"))
     ('K = 10, T = 30000', 'K = 10, T = 200000, 2000 keys')

@@ -1,6 +1,6 @@
 """Names as a paper spells them: D-CTO_UCB is dcto_ucb, D-CTO_SIM-UCB is dcto, NP non_parametric.
 
-Case, hyphens, underscores, spaces and what LaTeX puts around a subscript do not count.
+Case, hyphens, underscores, spaces and LaTeX marks around a subscript are ignored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rotting import papers
 
 
 def spelt(name: str, names: Iterable[str]) -> str:
-    """The one of the names that is meant; the name itself if that is none, or not only one.
+    """The one of `names` that `name` spells; `name` itself if that is none or several.
 
     >>> spelt("D-CTO_{UCB}", ["cto", "dcto", "dcto_ucb"]), spelt("NP", ["av", "non_parametric"])
     ('dcto_ucb', 'non_parametric')
@@ -31,7 +31,7 @@ def spelt(name: str, names: Iterable[str]) -> str:
 
 
 def _folded(name: str) -> str:
-    r"""Its letters and digits, in lower case.
+    r"""The letters and digits of a name, in lower case.
 
     >>> _folded(r"D-CTO$_{\mathrm{SIM-UCB}}$")
     'dctosimucb'
@@ -42,7 +42,7 @@ def _folded(name: str) -> str:
 
 @functools.cache
 def _of_papers() -> dict[str, str]:
-    """What papers spell in another way, folded."""
+    """Names by their folded spelling in papers, where that differs."""
     return {
         _folded(theirs): ours
         for paper in papers.names()

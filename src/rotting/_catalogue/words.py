@@ -1,4 +1,4 @@
-"""What a name with settings reads like on the command line: wswa:alpha=0.2,restart=keep."""
+"""A name with settings in words, as on the command line: wswa:alpha=0.2,restart=keep."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def split(what: str, text: str) -> tuple[str, dict[str, Any]]:
-    """A name and its settings from words; `what` is what a refusal calls them.
+    """A name and its settings from words; a refusal calls them `what`.
 
     >>> split("policy", "wswa:alpha=0.2,restart=keep")
     ('wswa', {'alpha': 0.2, 'restart': 'keep'})
@@ -24,7 +24,7 @@ def split(what: str, text: str) -> tuple[str, dict[str, Any]]:
 
 
 def read_value(text: str) -> int | float | str:
-    """A whole number, a number, or a word.
+    """The value of a word: an int, a float or a text.
 
     >>> [read_value(word) for word in ("4000", "4e3", "keep")]
     [4000, 4000.0, 'keep']
@@ -38,5 +38,5 @@ def read_value(text: str) -> int | float | str:
 
 
 def first_line(thing: Any) -> str:
-    """The first sentence of a docstring."""
+    """The first paragraph of a docstring, in one line."""
     return " ".join((thing.__doc__ or "").strip().split("\n\n")[0].split())

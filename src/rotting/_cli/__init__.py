@@ -1,7 +1,9 @@
 """The command line, `rotting COMMAND`: one module a command.
 
-`base` has what all commands share, `asked` what they are to play, `show` how they play it and show
-the outcome, `console` what they print with, `narrow` their help, `completion` what shells complete.
+Beside the commands: `base` (the application and shared options), `inputs` (scenario, runs and
+policies from options or a file), `log_options` (options of commands on logs), `show` (play and show
+a comparison), `console` (output), `narrow` (help in narrow terminals), `completion` (of shells),
+`notices` (log lines and warnings).
 """
 
 from rotting._cli import (  # noqa: I001  importing a command registers it; --help keeps this order
@@ -49,5 +51,4 @@ __all__ = [
 
 
 def main() -> None:
-    """Run the command line."""
     app()

@@ -1,4 +1,4 @@
-"""`rotting audience`: policies on users for each of whom the arms wear out."""
+"""`rotting audience`: compares policies for audiences, where arms wear out for each key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rotting.bandits import Scenario
 from rotting.policies._base import Policy
 
 SCENARIO = "power_2k_10"
-_ENGINES = ("cpu", "reference")  # those that play audiences
+_ENGINES = ("cpu", "reference")  # the engines for audiences
 
 
 @command("audience")
@@ -28,7 +28,7 @@ def audience_command(
         list[str] | None,
         typer.Argument(
             help="Policies, as ucb1 capped:cap=3.",
-            show_default="pooled ones, caps, and the recommended",
+            show_default="pooled ones, caps, the recommended",
             autocompletion=completion.policies,
         ),
     ] = None,
@@ -50,11 +50,13 @@ def audience_command(
             autocompletion=completion.words(*_ENGINES),
         ),
     ] = "cpu",
-    out: Annotated[Path | None, typer.Option("--out", help="A folder for a page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for a page with the results.")
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play an audience, for each user of which the arms wear out: shares, caps, curves.
+    """Compare policies where arms wear out for each user separately: shares, caps, curves.
 
     Example: rotting audience --scenario step_2k_10 --runs 20 --out out/audience
     """
@@ -95,7 +97,6 @@ def audience_command(
 
 
 def _show(standing: Standing, learnt: Learnt, title: str) -> None:
-    """Shares, the best cap and curves, in a terminal."""
     from rotting._show import audience as report
 
     console.table(report.share_table(standing, title))
@@ -115,11 +116,11 @@ def _with_audience(name: str) -> Scenario:
 def _learnt(
     named: dict[str, Policy], reference: str, scenario: Scenario, seed: int, compiled: bool
 ) -> Learnt:
-    """The curves that the reference believes in, or the first who keeps some: the first run."""
+    """The curves after the first run, of the reference or of the first policy that has curves."""
     from rotting._experiments.final import curves_of, final_state
     from rotting._online.curves import keeps_curves
 
     order = [reference, *named]
-    believer = next((name for name in order if keeps_curves(named[name])), reference)
-    final = final_state(named[believer], scenario, seed=seed, compiled=compiled)
-    return Learnt(believer, curves_of(final))
+    shown = next((name for name in order if keeps_curves(named[name])), reference)
+    final = final_state(named[shown], scenario, seed=seed, compiled=compiled)
+    return Learnt(shown, curves_of(final))

@@ -1,4 +1,4 @@
-"""What all commands share: the application, its options, and how a mistake is reported."""
+"""The application, the options that commands share, and the report of a user's mistake."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ app = typer.Typer(
     help="Rotting bandits: choosing among options whose reward falls each time they are used.",
 )
 
-Runs = Annotated[int, typer.Option("--runs", "-r", help="How many runs of each policy.")]
+Runs = Annotated[int, typer.Option("--runs", "-r", help="Runs of each policy.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same results.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Engine = Annotated[
     str,
     typer.Option(
@@ -43,14 +43,16 @@ Engine = Annotated[
 Backend = Annotated[
     str,
     typer.Option(
-        help="threads of this machine, or a dask or ray cluster of many.",
+        help="threads on this machine, or a dask or ray cluster.",
         autocompletion=completion.words(*BACKENDS),
     ),
 ]
-Address = Annotated[str | None, typer.Option(help="The cluster's address, as tcp://host:8786.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files in a folder that holds some.")]
+Address = Annotated[str | None, typer.Option(help="Address of the cluster, as tcp://host:8786.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace files in a folder that is not empty.")
+]
 OutFolder = Annotated[
-    Path | None, typer.Option("--out", help="A folder for results and a picture.")
+    Path | None, typer.Option("--out", help="Folder for the results and a picture.")
 ]
 
 
@@ -67,7 +69,7 @@ def common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Say what takes long, as compiling a policy.")
+        bool, typer.Option("--verbose", help="Report slow steps, such as compiling a policy.")
     ] = False,
     modules: Annotated[
         list[str] | None,
@@ -78,7 +80,7 @@ def common(
         ),
     ] = None,
 ) -> None:
-    """What all commands share."""
+    """Set up what all commands share."""
     context.with_resource(notices.shown(verbose))
     _import(modules or [])
 
@@ -100,17 +102,27 @@ def _import(modules: list[str]) -> None:
 def command(
     name: str, group: typer.Typer = app
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Make a function a command; a user's mistake is one line and a non-zero exit."""
+    """Register a function as a command, guarded."""
 
     def register(function: Callable[P, None]) -> Callable[P, None]:
-        group.command(name, cls=narrow.Command)(guarded(function))
+        about = _unwrapped(function.__doc__ or "")
+        group.command(name, cls=narrow.Command, help=about)(guarded(function))
         return function
 
     return register
 
 
+def _unwrapped(text: str) -> str:
+    """A text with each paragraph in one line, for the terminal to wrap.
+
+    >>> _unwrapped("One of\\n    two lines.\\n\\n    Another.")
+    'One of two lines.\\n\\nAnother.'
+    """
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+
+
 def guarded(function: Callable[P, None]) -> Callable[P, None]:
-    """The same function, for which a user's mistake is one line and a non-zero exit."""
+    """The function, with a user's mistake reported in one line and by a non-zero exit code."""
 
     @functools.wraps(function)
     def safe(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -123,11 +135,11 @@ def guarded(function: Callable[P, None]) -> Callable[P, None]:
         except (ValueError, OSError) as error:
             _complain(str(error))
             raise typer.Exit(2) from None
-        except MemoryError as error:  # what was foreseen is refused before, see engines.sizes
+        except MemoryError as error:  # most cases are refused before any work: `_engines.memory`
             _complain(f"memory must suffice, but does not: {error}")
             raise typer.Exit(2) from None
         except KeyboardInterrupt as stop:
-            with contextlib.suppress(OSError):  # the terminal may be what has gone
+            with contextlib.suppress(OSError):  # the terminal may be closed
                 _complain("stopped")
             code = stop.exit_code if isinstance(stop, console.Stopped) else 130
             raise typer.Exit(code) from None
@@ -136,5 +148,4 @@ def guarded(function: Callable[P, None]) -> Callable[P, None]:
 
 
 def _complain(text: str) -> None:
-    """One line on standard error."""
     print(f"rotting: {printable(' '.join(text.split()))}", file=sys.stderr, flush=True)

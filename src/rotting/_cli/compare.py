@@ -1,4 +1,4 @@
-"""`rotting compare`: several policies on the same bandits."""
+"""`rotting compare`: compares policies on the same bandits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rotting import _checks
 from rotting._catalogue.names import policy_name
 from rotting._cli import completion, show
 from rotting._cli.base import Address, AsJson, Backend, Engine, Force, OutFolder, command
-from rotting._cli.inputs import File, NoiseKind, Runs, ScenarioName, Seed, asked
+from rotting._cli.inputs import File, NoiseKind, Runs, ScenarioName, Seed, read_inputs
 from rotting.policies._base import Policy
 
 
@@ -20,7 +20,7 @@ def compare_command(
     policies: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Policies, as ucb1 wswa:alpha=0.2; the file's, unless given.",
+            help="Policies, as ucb1 wswa:alpha=0.2; default: those of the file.",
             show_default=False,
             autocompletion=completion.policies,
         ),
@@ -32,7 +32,7 @@ def compare_command(
     noise: NoiseKind = None,
     against: Annotated[
         str | None,
-        typer.Option(help="One of the policies: the others are compared with it alone."),
+        typer.Option(help="One of the policies: compare the others only with it."),
     ] = None,
     engine: Engine = "cpu",
     backend: Backend = "threads",
@@ -41,11 +41,11 @@ def compare_command(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play several policies on the same bandits: means, wins, p-values.
+    """Compare policies on the same bandits: mean regret, wins, p-values.
 
     Example: rotting compare ucb1 wswa:alpha=0.2 cto --scenario av --runs 100 --out out/av
     """
-    wanted = asked(scenario, file, runs, seed, noise)
+    wanted = read_inputs(scenario, file, runs, seed, noise)
     named = wanted.policies(policies)
     show.play_and_show(
         named,
@@ -64,7 +64,7 @@ def compare_command(
 
 
 def _one_of(named: Mapping[str, Policy], words: list[str], wanted: str | None) -> str | None:
-    """The policy meant: by its name in the table, its word on the command line, or its kind."""
+    """The policy meant: its name in the table, its word on the command line, or its kind."""
     if wanted is None or wanted in named:
         return wanted
     typed = dict(zip(words, named, strict=True)) if words else {}

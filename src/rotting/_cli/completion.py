@@ -1,6 +1,6 @@
-"""What a shell may complete: names of policies and their parameters, scenarios and papers.
+"""Shell completion: policies and their parameters, scenarios, papers.
 
-Bash takes a colon for the end of a word, so parameters are completed by zsh and fish only.
+Parameters are completed in zsh and fish only: bash ends a word at a colon.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Complete = Callable[[str], list[str]]
 
 
 def policies(incomplete: str) -> list[str]:
-    """Policies that start so; after the colon of one, its parameters.
+    """Names of policies; after a name and a colon, its parameters.
 
     >>> policies("wsw"), policies("wswa:a"), policies("wswa:alpha=0.2,r")
     (['wswa'], ['wswa:alpha='], ['wswa:alpha=0.2,restart='])
@@ -32,7 +32,7 @@ def policies(incomplete: str) -> list[str]:
 
 
 def replayed(incomplete: str) -> list[str]:
-    """What can be replayed on a log: the recommended policy by that word, and all others.
+    """Policies for a replay: "recommended", and all names.
 
     >>> replayed("rec"), replayed("wsw")
     (['recommended'], ['wswa'])
@@ -41,7 +41,7 @@ def replayed(incomplete: str) -> list[str]:
 
 
 def scenarios(incomplete: str) -> list[str]:
-    """Named scenarios that start so.
+    """Names of scenarios.
 
     >>> scenarios("non")
     ['non_parametric']
@@ -50,7 +50,7 @@ def scenarios(incomplete: str) -> list[str]:
 
 
 def audiences(incomplete: str) -> list[str]:
-    """Named scenarios with an audience that start so.
+    """Names of scenarios with an audience.
 
     >>> audiences("power_2")
     ['power_2k_10', 'power_20k_10', 'power_2k_40']
@@ -60,7 +60,7 @@ def audiences(incomplete: str) -> list[str]:
 
 
 def papers_named(incomplete: str) -> list[str]:
-    """Papers that start so.
+    """Names of papers.
 
     >>> papers_named("lev")
     ['levine2017']
@@ -69,7 +69,7 @@ def papers_named(incomplete: str) -> list[str]:
 
 
 def words(*allowed: str) -> Complete:
-    """Completion of one of a few words.
+    """Completion of a few fixed words.
 
     >>> words("independent", "common")("in")
     ['independent']

@@ -1,4 +1,4 @@
-"""What commands print with: lines, tables, JSON, a progress bar that Ctrl-C stops."""
+"""Output of commands: lines, tables, JSON, a progress bar that Ctrl-C stops."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from rotting._table import Column, Table
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asked to stop; its number is the argument."""
+    """A signal stopped the work; its number is the argument."""
 
     @property
     def exit_code(self) -> int:
-        """What a shell expects of a command that a signal has ended."""
+        """128 plus the signal, as shells expect."""
         return 128 + int(self.args[0])
 
 
-# Set by such a signal. The exception itself can get lost: raised in a call from the compiler's C
-# code, Python only reports it and goes on.
+# Set by such a signal. The exception itself can be lost: Python only reports it, and continues, if
+# it is raised in a call from the compiler's C code.
 interrupted = threading.Event()
-_signals: list[int] = []  # those that have come
+_signals: list[int] = []  # received so far
 
 out = Console(highlight=False, emoji=False)
 
@@ -49,7 +49,7 @@ def noting_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may handle signals
         return
-    # what is ignored stays ignored: nohup lets the work go on when the terminal closes
+    # an ignored signal stays ignored: with nohup the work continues when the terminal closes
     handled = [
         number
         for number in STOPS
@@ -69,7 +69,7 @@ def say(text: str) -> None:
 
 
 def note(lines: Sequence[str]) -> None:
-    """Say what was decided for the user, beside the output proper: also where that is JSON."""
+    """Print lines on standard error, so that the output proper stays clean, JSON too."""
     for line in lines:
         print(printable(line), file=sys.stderr)
 
@@ -128,7 +128,7 @@ def comparison(found: Comparison, title: str = "") -> None:
 
 
 def _against(found: Comparison, reference: str) -> None:
-    """Print what the others are compared with one of the policies."""
+    """Print the comparison of the other policies with one of them."""
     table(
         Table(
             ["policy", "difference", "95 % interval", "wins", "p-value", "corrected (Holm)"],
@@ -167,7 +167,7 @@ def records(rows: Sequence[dict[str, str]], as_json: bool) -> None:
 
 @contextlib.contextmanager
 def progress(total: int, quiet: bool = False) -> Iterator[reporting.Report]:
-    """A bar on the terminal, unless `quiet`; what it yields also stops the work after a Ctrl-C."""
+    """A progress bar, unless `quiet`. Its reports also stop the work after a signal."""
     with reporting.bar(total, shown=not quiet) as report:
 
         def advance(what: str, steps: int) -> None:

@@ -19,10 +19,10 @@ from rotting.papers import levine2017
 def demo(
     runs: Runs = 100,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Where to put the picture.")] = Path("out/demo.png"),
+    out: Annotated[Path, typer.Option(help="File for the picture.")] = Path("out/demo.png"),
     as_json: AsJson = False,
 ) -> None:
-    """Play the paper's non-parametric scenario with all its policies: a table and a picture.
+    """Compare the paper's policies on its non-parametric scenario: a table and a picture.
 
     Example: rotting demo --runs 100 --out out/demo.png
     """

@@ -1,10 +1,10 @@
-"""`rotting diagnose`: does what is in a log wear out?"""
+"""`rotting diagnose`: tests whether rewards in a log fall with use."""
 
 from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,47 +19,40 @@ if TYPE_CHECKING:
 
 
 @command("diagnose")
+@log_options.with_columns
 def diagnose_command(
     log: log_options.File = None,
-    key: log_options.Key = None,
-    arm: log_options.Arm = None,
-    time: log_options.Time = None,
-    reward: log_options.Reward = None,
-    exposure: log_options.Exposure = None,
-    propensity: log_options.Propensity = None,
-    rows: log_options.Rows = "all",
-    window: log_options.Window = None,
-    incomplete: log_options.Incomplete = False,
-    complete: log_options.Complete = False,
+    *,
     smallest: Annotated[
-        float, typer.Option(help="The fall that matters: with less, it does not rot.")
+        float, typer.Option(help="The smallest fall that matters, as a share of first showings.")
     ] = 0.1,
-    alpha: Annotated[float, typer.Option(help="The level of all tests together.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Level of all tests together.")] = 0.05,
     seed: Seed = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="A folder for a page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for a page with the results.")
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
     example: log_options.Example = False,
+    **columns: Any,
 ) -> None:
-    """Say whether what is in a log wears out, what that costs, and what the log cannot tell.
+    """Test whether rewards in a log fall with use, what that costs, and what remains open.
 
     Example: rotting diagnose log.csv --key user --arm creative --reward clicked --out out/log
     """
     from rotting.logs._diagnosis.diagnosing import STEPS, check_settings, diagnose_log
     from rotting.logs._pages import page
 
-    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
-    asked = log_options.Asked(log, example, *columns)
-    asked.check()
+    named = log_options.named_log(log, example, columns)
     check_settings(smallest, alpha, seed)
     with contextlib.ExitStack() as stack:
         work = None if out is None else stack.enter_context(output_folder(out, force))
-        table = asked.read(quiet=as_json, odd=as_json)
+        table = named.read(quiet=as_json, odd=as_json)
         with console.progress(STEPS - 1, as_json) as advance:
             found = diagnose_log(table, smallest=smallest, alpha=alpha, seed=seed, progress=advance)
         if work is not None:
             given = {"smallest": smallest, "alpha": alpha, "seed": seed, "out": out}
-            line = log_options.command_line("diagnose", asked.words(), given)
+            line = log_options.command_line("diagnose", named.words(), given)
             page.write(work, found, line, _policy(table, found, seed, as_json))
     if as_json:
         console.print_json(found.as_data())
@@ -74,7 +67,7 @@ def diagnose_command(
 
 
 def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
-    """Lines that make a policy by the log's own curves, where they fall by use."""
+    """Lines that make a policy from the log's curves, if rewards fall with use; else none."""
     from rotting.logs._diagnosis import codes
     from rotting.logs._fits.fitting import fit
 
@@ -85,7 +78,7 @@ def _policy(table: Log, found: Diagnosis, seed: int, quiet: bool) -> list[str]:
 
 
 def _show(found: Diagnosis) -> None:
-    """The verdicts, wrapped to the terminal."""
+    """Print the verdicts, wrapped to the terminal."""
     from rotting.logs._diagnosis.shape import ARMS_NOTE
 
     log_options.heading(found.overall)

@@ -1,9 +1,9 @@
-"""`rotting fit`: a log's curves, as a file for `rotting run`."""
+"""`rotting fit`: fits curves to a log, and writes a file for `rotting run`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,47 +16,38 @@ if TYPE_CHECKING:
     from rotting.logs._fits.fitted import Fit
 
 
-_LINES = 8  # of Python, that are shown
+_LINES = 8  # of Python that are shown, at most
 
 
 @command("fit")
+@log_options.with_columns
 def fit_command(
     log: log_options.File = None,
-    key: log_options.Key = None,
-    arm: log_options.Arm = None,
-    time: log_options.Time = None,
-    reward: log_options.Reward = None,
-    exposure: log_options.Exposure = None,
-    propensity: log_options.Propensity = None,
-    rows: log_options.Rows = "all",
-    window: log_options.Window = None,
-    incomplete: log_options.Incomplete = False,
-    complete: log_options.Complete = False,
-    level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    *,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     seed: Seed = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", help="A .toml file for `rotting run`.")
+        Path | None, typer.Option("--out", help="A .toml file to write, for `rotting run`.")
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="A .png, .svg or .pdf file with the curves.")
+        Path | None, typer.Option(help="A .png, .svg or .pdf file for the curves.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     as_json: AsJson = False,
     example: log_options.Example = False,
+    **columns: Any,
 ) -> None:
-    """Fit curves to a log: what the n-th showing pays, arm by arm, to simulate and play with.
+    """Fit each arm's mean reward by exposure to a log, to simulate it and choose a policy.
 
     Example: rotting fit log.csv --key user --arm creative --reward clicked --out family.toml
     """
     from rotting.logs._fits.fitting import fit
 
-    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
-    asked = log_options.Asked(log, example, *columns)
-    asked.check()
+    named = log_options.named_log(log, example, columns)
     _checks.number("level", level, above=0, below=1)
     _checks.integer("seed", seed, least=0)
     _check_files(out, picture, force)
-    table = asked.read(quiet=as_json)
+    table = named.read(quiet=as_json)
     with log_options.stage("fitting", as_json) as progress:
         found = fit(table, seed=seed, level=level, progress=progress)
     if picture is not None:
@@ -66,7 +57,7 @@ def fit_command(
     if as_json:
         console.print_json({**found.as_data(), "recommended": found.recommended()[1]})
         return
-    _show(found, asked)
+    _show(found, named)
     if picture is not None:
         console.say(f"Curves: {picture}")
     if out is not None:
@@ -102,8 +93,8 @@ def _draw(found: Fit, picture: Path) -> None:
     save_figure(found.curves().plot().figure.canvas.figure, picture)
 
 
-def _show(found: Fit, asked: log_options.Asked) -> None:
-    """Families with their scores, arms with their curves, and what to play with."""
+def _show(found: Fit, named: log_options.NamedLog) -> None:
+    """Print families with their scores, arms with their curves, and the policy."""
     data = found.as_data()
     log_options.heading(data["best"])
     log_options.paragraph(data["why"])
@@ -142,17 +133,17 @@ def _show(found: Fit, asked: log_options.Asked) -> None:
         lines = lines[-1:]
     for line in lines:
         console.say(f"  {line}")
-    for line in _played(found, asked):
+    for line in _played(found, named):
         console.say(f"  {line}")
 
 
-def _played(found: Fit, asked: log_options.Asked) -> list[str]:
-    """Lines of Python from the policy to a player that has learnt the log."""
+def _played(found: Fit, named: log_options.NamedLog) -> list[str]:
+    """Lines of Python that make a player of the policy and let it learn the log."""
     kind = "audience" if found.log.has_keys else "online"
     whom = "'a key'" if found.log.has_keys else ""
-    if asked.example:
+    if named.example:
         return [f"player = policy.{kind}({list(found.arms)!r})", f"player.select({whom})"]
-    read = f"log = logs.read({asked.arguments()})"
+    read = f"log = logs.read({named.arguments()})"
     if len(read) + 2 > console.out.width:
         read = "log = logs.read(...)  # this file, with these columns"
     return [

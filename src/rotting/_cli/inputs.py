@@ -1,8 +1,7 @@
-"""What a command is asked to play: words on the command line, or an experiment file beside them.
+"""What a command plays, from its options and from an experiment file with `--file`.
 
-`rotting run` plays a file as it stands. The commands that play policies of their own (`simulate`,
-`compare`, `tune`) take the scenario, the runs, the seed and the noise from one with `--file`;
-what is said on the command line as well comes first. Two scenarios contradict each other.
+`rotting run` plays a file as it is. `simulate`, `compare` and `tune` take scenario, runs, seed,
+noise and named policies from a file; options override it, but a scenario may be given only once.
 """
 
 from __future__ import annotations
@@ -25,9 +24,7 @@ SCENARIO, RUNS, SEED, NOISE = "non_parametric", 100, 0, "independent"
 
 File = Annotated[
     Path | None,
-    typer.Option(
-        "--file", "-f", help="An experiment file with the scenario, runs, seed and noise."
-    ),
+    typer.Option("--file", "-f", help="An experiment file for scenario, runs, seed, noise."),
 ]
 ScenarioName = Annotated[
     str | None,
@@ -42,7 +39,7 @@ ScenarioName = Annotated[
 Runs = Annotated[
     int | None,
     typer.Option(
-        "--runs", "-r", help="How many runs of each policy.", show_default=f"{RUNS}, or the file's"
+        "--runs", "-r", help="Runs of each policy.", show_default=f"{RUNS}, or the file's"
     ),
 ]
 Seed = Annotated[
@@ -54,7 +51,7 @@ Seed = Annotated[
 NoiseKind = Annotated[
     str | None,
     typer.Option(
-        help="independent (as in the paper) or common to all policies.",
+        help="independent (as in the paper), or common to all policies.",
         show_default=f"{NOISE}, or the file's",
         autocompletion=completion.words(*NOISES),
     ),
@@ -62,8 +59,8 @@ NoiseKind = Annotated[
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A scenario and how it is played; the file, if there is one."""
+class Inputs:
+    """A scenario and how it is played, with the file if there is one."""
 
     scenario: Scenario
     runs: int
@@ -72,11 +69,11 @@ class Asked:
     file: ExperimentFile | None
 
     def policies(self, words: list[str] | None) -> dict[str, Policy]:
-        """Policies by their words or by the names that the file gives them; its own, if none."""
+        """Policies by words, or by their names in the file; without words all of the file."""
         named = {} if self.file is None else self.file.policies
         if not words:
             if not named:
-                raise ValueError("policy must be given, as wswa:alpha=0.2, or a file that has some")
+                raise ValueError("policy must be given, as wswa:alpha=0.2, or a file with policies")
             console.note(self.file.filled_in if self.file else [])
             return named
         found: dict[str, Policy] = {}
@@ -85,18 +82,18 @@ class Asked:
             if found.keys() & one.keys():
                 raise ValueError(f"policies must differ, got {word} twice")
             found |= one
-        said = [word for word in words if word not in named]
-        console.note(catalogue.filled_in(said, self.scenario))
+        own = [word for word in words if word not in named]
+        console.note(catalogue.filled_in(own, self.scenario))
         return found
 
     def _parsed(self, word: str) -> dict[str, Policy]:
         return catalogue.parse_policies([word], self.scenario)
 
 
-def asked(
+def read_inputs(
     scenario: str | None, file: Path | None, runs: int | None, seed: int | None, noise: str | None
-) -> Asked:
-    """What the command line asks for, and the file where it says nothing."""
+) -> Inputs:
+    """The inputs from the options, and from the file where an option is not given."""
     if file is None:
         read = None
         chosen = catalogue.parse_scenario(SCENARIO if scenario is None else scenario)
@@ -108,7 +105,7 @@ def asked(
             )
         read = read_experiment(file, need_policies=False)
         chosen, usual = read.scenario, (read.runs, read.seed, read.noise)
-    return Asked(
+    return Inputs(
         chosen,
         _checks.integer("runs", usual[0] if runs is None else runs, 1, _checks.EXACT),
         usual[1] if seed is None else seed,

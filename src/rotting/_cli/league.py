@@ -1,4 +1,4 @@
-"""`rotting league`: every policy on every scenario, on the command line."""
+"""`rotting league`: plays every policy on every scenario."""
 
 from __future__ import annotations
 
@@ -26,33 +26,34 @@ def league_command(
     runs: Annotated[
         int | None,
         typer.Option(
-            "--runs", "-r", help="Runs of each cell.", show_default="200; 20 of an audience"
+            "--runs", "-r", help="Runs of a policy on a scenario.", show_default="200; audiences 20"
         ),
     ] = None,
     seed: Seed = 0,
     group: Annotated[
         str,
         typer.Option(
-            help="league, held_out (unseen by design), adversarial, contests, openings; of "
-            "audiences: audience, audience_settings, audience_drawn.",
+            help="Group of scenarios: league, held_out, adversarial, contests, openings, or for "
+            "audiences audience, audience_settings, audience_drawn.",
         ),
     ] = "league",
     scenario: Annotated[
-        list[str] | None, typer.Option("--scenario", "-s", help="Only these of its scenarios.")
+        list[str] | None,
+        typer.Option("--scenario", "-s", help="Only these scenarios of it; may be repeated."),
     ] = None,
     own: Annotated[
         list[str] | None,
         typer.Option(
             "--with",
-            help="A policy that plays beside the others, as wswa:alpha=0.4.",
+            help="A further policy, as wswa:alpha=0.4; may be repeated.",
             autocompletion=completion.policies,
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="The folder to write.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the results.")] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play all policies over a fixed set of scenarios: which one should you use?
+    """Play all policies on a fixed set of scenarios, to see which one to use.
 
     Example: rotting league --runs 200 --out out/league
     """
@@ -77,9 +78,10 @@ def league_command(
 
 
 def _extra(own: list[str], entries: Mapping[str, Entry]) -> dict[str, Any]:
-    """Policies by words, each filled in from every scenario; none where it needs a family more.
+    """Makers of policies by name: parameters that are not given come from each scenario.
 
-    Names show what was given. What is wrong with a policy is said before anything is played.
+    A policy is not played where it needs a family that the scenario lacks. Errors are raised before
+    any work.
     """
 
     def scenario_of(entry: Entry) -> Scenario:
@@ -104,7 +106,7 @@ def _extra(own: list[str], entries: Mapping[str, Entry]) -> dict[str, Any]:
 
 
 def _named(text: str, scenarios: list[Scenario]) -> str:
-    """What a policy is called, by the first scenario that it can play."""
+    """The name of a policy, from the first scenario that it can play."""
     for place, scenario in enumerate(scenarios, start=1):
         try:
             return next(iter(catalogue.parse_policies([text], scenario)))

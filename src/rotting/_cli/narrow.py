@@ -1,4 +1,4 @@
-"""Help in narrow terminals: lines that are wrapped, and nothing cut."""
+"""Help in narrow terminals, with lines wrapped and nothing cut."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typer.core import TyperCommand, TyperGroup
 
 from rotting._cli import console
 
-LEAST = 72  # with less, the columns of typer's own layout cut options and words
+LEAST = 72  # columns of a terminal; in less, typer's own layout cuts options and words
 
 
 class Command(TyperCommand):
-    """A command whose help can be read at any width."""
+    """A command with help for any width."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help, in columns where they have room."""
         if console.out.width >= LEAST:
             super().format_help(ctx, formatter)
         else:
@@ -25,26 +24,25 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """All commands; their help can be read at any width."""
+    """A group of commands with help for any width."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help, in columns where they have room."""
         if console.out.width >= LEAST:
             super().format_help(ctx, formatter)
         else:
             formatter.write(_help(self, ctx))
 
 
-def _help(asked: Any, ctx: Any) -> str:
-    """Usage, what it does, then every option and command with its help below it."""
-    usage = " ".join([ctx.command_path, *asked.collect_usage_pieces(ctx)])
+def _help(command: Any, ctx: Any) -> str:
+    """Usage and description, then every option and command with its help below it."""
+    usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
     sections = [_wrapped(f"Usage: {usage}", "", "  ")]
-    for part in (asked.help or "").split("\n\n"):
+    for part in (command.help or "").split("\n\n"):
         sections.append(_wrapped(part, ""))
-    records = [param.get_help_record(ctx) for param in asked.get_params(ctx)]
+    records = [param.get_help_record(ctx) for param in command.get_params(ctx)]
     sections.append(_definitions(record for record in records if record))
-    if isinstance(asked, TyperGroup):
-        commands = [(name, asked.get_command(ctx, name)) for name in asked.list_commands(ctx)]
+    if isinstance(command, TyperGroup):
+        commands = [(name, command.get_command(ctx, name)) for name in command.list_commands(ctx)]
         short = [(name, (found.help or "").split("\n\n")[0]) for name, found in commands if found]
         sections.append(_definitions(short))
     return "\n\n".join(filter(None, sections)) + "\n"

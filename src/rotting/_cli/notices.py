@@ -1,4 +1,4 @@
-"""What the library notes while it works, shown on standard error, a line each."""
+"""The library's log lines and warnings on standard error, one line each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class _Lines(logging.Handler):
-    """Prints to whatever standard error is at the time: a progress bar takes its place."""
+    """Prints to the current `sys.stderr`, which a progress bar replaces."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print(f"rotting: {record.getMessage()}", file=sys.stderr)
@@ -19,7 +19,7 @@ class _Lines(logging.Handler):
 
 @contextlib.contextmanager
 def shown(verbose: bool) -> Iterator[None]:
-    """Show notes if `verbose` or if somebody watches a terminal; warnings always, in a line."""
+    """Show log lines if `verbose` or on a terminal, and every warning as one line."""
 
     def one_line(message: Any, *others: Any) -> str:
         return f"rotting: {message}\n"

@@ -1,4 +1,4 @@
-"""`rotting policies`: the policies there are."""
+"""`rotting policies`: a list of all policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rotting replay`: what other policies would have earned on a log."""
+"""`rotting replay`: estimates from a log what other policies would have earned."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 RECOMMENDED = "recommended"
 _USUAL = (RECOMMENDED, "thompson", "uniform")
-_ALPHA = 0.2  # of the sliding windows where it is not said: the paper's, where arms are unknown
+_ALPHA = 0.2  # of sliding windows without one: the paper's for unknown arms
 _WINDOWS = ("swa", "wswa")
 
 
 @command("replay")
+@log_options.with_columns
 def replay_command(
     log: log_options.File = None,
     policies: Annotated[
@@ -40,28 +41,27 @@ def replay_command(
             autocompletion=completion.replayed,
         ),
     ] = None,
-    key: log_options.Key = None,
-    arm: log_options.Arm = None,
-    time: log_options.Time = None,
-    reward: log_options.Reward = None,
-    exposure: log_options.Exposure = None,
-    propensity: log_options.Propensity = None,
-    rows: log_options.Rows = "all",
-    window: log_options.Window = None,
-    incomplete: log_options.Incomplete = False,
-    complete: log_options.Complete = False,
+    *,
     by_time: Annotated[
-        bool, typer.Option("--by-time", help="Go by time: where the calendar moves rewards.")
+        bool,
+        typer.Option(
+            "--by-time", help="Replay by time, for logs whose rewards move with the calendar."
+        ),
     ] = False,
-    runs: Annotated[int, typer.Option("--runs", "-r", help="How often the log is replayed.")] = 50,
-    resamples: Annotated[int, typer.Option(help="For the intervals; 0 for none.")] = 200,
+    runs: Annotated[int, typer.Option("--runs", "-r", help="Replays of the log.")] = 50,
+    resamples: Annotated[
+        int, typer.Option(help="Resamples for the intervals; 0: no intervals.")
+    ] = 200,
     seed: Seed = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="A folder for a page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for a page with the results.")
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
     example: log_options.Example = False,
+    **columns: Any,
 ) -> None:
-    """Replay a log: what other policies would have earned, and how far that can be believed.
+    """Estimate from a log what other policies would have earned, with bounds.
 
     Example: rotting replay log.csv recommended wswa ucb1 --key user --out out/replay
     """
@@ -70,18 +70,16 @@ def replay_command(
     from rotting.logs._replay.replay import replay
 
     words = _words(log, policies or [], example)
-    columns = (key, arm, time, reward, exposure, propensity, rows, window, incomplete, complete)
-    asked = log_options.Asked(None if example else log, example, *columns)
-    asked.check()
+    source = log_options.named_log(None if example else log, example, columns)
     _check(words, runs, resamples, seed)
     with contextlib.ExitStack() as stack:
         work = None if out is None else stack.enter_context(output_folder(out, force))
-        table = asked.read(quiet=as_json)
-        said = _diagnosed(table, seed, by_time, as_json)
+        table = source.read(quiet=as_json)
+        diagnosis = _diagnosed(table, seed, by_time, as_json)
         fitted = _fitted(table, seed, as_json)
         named = _policies(words, fitted)
-        told = said.overall != codes.UNKNOWN
-        modelled = told and not by_time and not fitted.doubt
+        known = diagnosis.overall != codes.UNKNOWN
+        modelled = known and not by_time and not fitted.doubt
         if fitted.doubt:
             console.note([fitted.doubt])
         with log_options.stage("replaying", as_json) as progress:
@@ -93,21 +91,21 @@ def replay_command(
                 resamples=resamples,
                 calendar=by_time,
                 by_time=by_time,
-                pooled=None if told else False,
+                pooled=None if known else False,
                 simulator=replay_page.simulator_of(fitted) if modelled else None,
                 progress=progress,
             )
-        found = found if told else found.bounds_only()
+        found = found if known else found.bounds_only()
         if work is not None:
             given = {"runs": runs, "resamples": resamples, "seed": seed, "out": out}
-            own = [*asked.words(), *words, *(["--by-time"] if by_time else [])]
+            own = [*source.words(), *words, *(["--by-time"] if by_time else [])]
             line = log_options.command_line("replay", own, given)
-            replay_page.write(work, found, said, table.source, line)
+            replay_page.write(work, found, diagnosis, table.source, line)
     if as_json:
-        console.print_json(found.as_data() | {"diagnosis": said.overall})
+        console.print_json(found.as_data() | {"diagnosis": diagnosis.overall})
         return
     console.table(found.table())
-    for note in [*found.notes(), *replay_page.doubts(found, said)]:
+    for note in [*found.notes(), *replay_page.doubts(found, diagnosis)]:
         log_options.paragraph(note)
     if out is not None:
         console.say("")
@@ -128,11 +126,11 @@ def _words(log: Path | None, policies: Sequence[str], example: bool) -> list[str
 
 
 def _check(words: Sequence[str], runs: int, resamples: int, seed: int) -> None:
-    """Refuse what cannot be replayed, before the log is read."""
+    """Refuse policies and numbers that cannot be replayed, before the log is read."""
     for word in words:
         name, _ = catalogue.split("policy", word)
         _checks.known("policy", name, [RECOMMENDED, *POLICIES])
-    unknown = models.Constant(0.5)  # what the log will say is not known yet
+    unknown = models.Constant(0.5)  # the fit's sigma and family come later
     pretended = Scenario([Arm(unknown)], Bernoulli(), 1, belief=models.Family.of([unknown]))
     catalogue.parse_policies([_complete(word) for word in words if word != RECOMMENDED], pretended)
     _checks.integer("runs", runs, 1, _checks.EXACT)
@@ -141,21 +139,21 @@ def _check(words: Sequence[str], runs: int, resamples: int, seed: int) -> None:
 
 
 def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
-    """What the log says of use and calendar, on which a replay rests."""
+    """The diagnosis of the log; refused if a replay of this kind would be wrong."""
     from rotting.logs._diagnosis import codes
     from rotting.logs._diagnosis.diagnosing import STEPS, diagnose_log
 
     with console.progress(STEPS - 1, quiet) as advance:
-        said = diagnose_log(
+        diagnosis = diagnose_log(
             table, smallest=0.1, alpha=0.05, seed=seed, progress=advance, pictures=False
         )
-    console.note([f"Diagnosis: {said.overall}. {said.headline}"])
-    moves = said["calendar"].code == "yes"
-    if moves and said.overall == codes.UNKNOWN:
+    console.note([f"Diagnosis: {diagnosis.overall}. {diagnosis.headline}"])
+    moves = diagnosis["calendar"].code == "yes"
+    if moves and diagnosis.overall == codes.UNKNOWN:
         raise ValueError(
             "log must tell use from calendar to be replayed: the calendar moves its rewards, and "
             "a fall by use is not excluded, so neither a replay by exposure nor one by time is "
-            f"right; {said.advice or 'rotting diagnose says what would settle it'}"
+            f"right; {diagnosis.advice or 'rotting diagnose says what would settle it'}"
         )
     if moves and not by_time:
         raise ValueError(
@@ -163,18 +161,18 @@ def _diagnosed(table: Log, seed: int, by_time: bool, quiet: bool) -> Diagnosis:
             "by its date, and a replay by exposure would be wrong; --by-time goes by time, and is "
             "right if the log chose at random"
         )
-    if by_time and said.overall == codes.UNKNOWN:
+    if by_time and diagnosis.overall == codes.UNKNOWN:
         raise ValueError(
             "by-time must not be said for this log: it is right only where nothing wears out by "
             "use, which the diagnosis cannot tell; without it bounds are shown"
         )
     if by_time:
         console.note(["By time: only rows count in which a policy chooses what was shown."])
-    elif said.overall == codes.RECOVERS:
+    elif diagnosis.overall == codes.RECOVERS:
         console.note(["Rest brings rewards back here: a replay by exposure is pessimistic."])
-    elif said.overall == codes.UNKNOWN:
+    elif diagnosis.overall == codes.UNKNOWN:
         console.note(["So bounds are shown, and no estimates; nothing is compared."])
-    return said
+    return diagnosis
 
 
 def _fitted(table: Log, seed: int, quiet: bool) -> Fit:
@@ -185,7 +183,7 @@ def _fitted(table: Log, seed: int, quiet: bool) -> Fit:
 
 
 def _policies(words: Sequence[str], fitted: Fit) -> dict[str, Policy]:
-    """By name; what they need to know (sigma, a family) is what was fitted."""
+    """The policies by name; sigma and the family, where they need them, come from the fit."""
     scenario = replace(fitted.scenario(), belief=fitted.family())
     found: dict[str, Policy] = {}
     for word in words:
@@ -200,12 +198,12 @@ def _policies(words: Sequence[str], fitted: Fit) -> dict[str, Policy]:
     whole = [_complete(word) for word in words if word != RECOMMENDED]
     console.note(catalogue.filled_in(whole, scenario))
     if any(_complete(word) != word for word in words):
-        console.note([f"alpha = {_ALPHA} filled in, since none is said: sliding windows"])
+        console.note([f"alpha = {_ALPHA} filled in, since none is given: sliding windows"])
     return found
 
 
 def _complete(word: str) -> str:
-    """The policy with a window's alpha, if it needs one and has none."""
+    """The policy with alpha added, if it is a sliding window without one."""
     if word == RECOMMENDED:
         return word
     name, settings = catalogue.split("policy", word)

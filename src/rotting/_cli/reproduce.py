@@ -1,4 +1,4 @@
-"""`rotting reproduce`: a paper's simulations, run again."""
+"""`rotting reproduce`: reproduces a paper's simulations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def reproduce_command(
     paper: Annotated[
         str,
         typer.Argument(
-            help=f"Which paper: {' or '.join(papers.names())}.",
+            help=f"The paper: {' or '.join(papers.names())}.",
             autocompletion=completion.papers_named,
         ),
     ] = "levine2017",
@@ -28,8 +28,8 @@ def reproduce_command(
         typer.Option(
             "--runs",
             "-r",
-            help="Trajectories of the evaluation.",
-            show_default="as many as in the paper",
+            help="Runs of the evaluation.",
+            show_default="as in the paper",
         ),
     ] = None,
     seed: Seed = 0,
@@ -37,20 +37,20 @@ def reproduce_command(
         float | None,
         typer.Option(
             "--swucb-b",
-            help="levine2017: the constant B of SWUCB, which the paper does not state.",
-            show_default="2, the usual one",
+            help="For levine2017: the constant B of SWUCB, not stated in the paper.",
+            show_default="2, the usual value",
         ),
     ] = None,
     engine: Engine = "cpu",
     backend: Backend = "threads",
     address: Address = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The folder to write; out/PAPER if not given.")
+        Path | None, typer.Option("--out", help="Folder for the report; default: out/PAPER.")
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Reproduce a paper's simulations: report, figure, table, raw results.
+    """Reproduce the simulations of a paper: report, figure, table, raw results.
 
     Example: rotting reproduce levine2017 --runs 100 --out out/levine2017
     """

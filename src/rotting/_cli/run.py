@@ -1,4 +1,4 @@
-"""`rotting run`: an experiment described in a file."""
+"""`rotting run`: the experiment of a file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rotting._cli.base import AsJson, Force, command
 @command("run")
 def run_command(
     file: Annotated[
-        Path | None, typer.Argument(help="An experiment file (TOML).", show_default=False)
+        Path | None, typer.Argument(help="An experiment file in TOML.", show_default=False)
     ] = None,
     example: Annotated[bool, typer.Option("--example", help="Print an example file.")] = False,
     force: Force = False,
     as_json: AsJson = False,
-    seed: Annotated[int | None, typer.Option(help="Instead of the file's seed.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Overrides the seed of the file.")] = None,
 ) -> None:
-    """Run an experiment described in a file: scenario, policies, runs, seed, outputs.
+    """Run the experiment of a file: its scenario, policies, runs, seed and outputs.
 
     Example: rotting run --example > experiment.toml; rotting run experiment.toml
     """
@@ -31,15 +31,15 @@ def run_command(
         return
     if file is None:
         raise ValueError("file must be given; rotting run --example prints one to start from")
-    asked = read_experiment(file)
-    console.note(asked.filled_in)
+    experiment = read_experiment(file)
+    console.note(experiment.filled_in)
     show.play_and_show(
-        asked.policies,
-        asked.scenario,
+        experiment.policies,
+        experiment.scenario,
         as_json,
-        Path(asked.folder),
+        Path(experiment.folder),
         force,
-        runs=asked.runs,
-        seed=asked.seed if seed is None else seed,
-        noise=asked.noise,
+        runs=experiment.runs,
+        seed=experiment.seed if seed is None else seed,
+        noise=experiment.noise,
     )

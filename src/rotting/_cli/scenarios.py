@@ -1,4 +1,4 @@
-"""`rotting scenarios`: the named scenarios there are."""
+"""`rotting scenarios`: a list of the named scenarios."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rotting._table import Column, Table
 
 @command("scenarios")
 def scenarios_command(as_json: AsJson = False) -> None:
-    """List the named scenarios.
+    """List the named scenarios with their sizes.
 
     Example: rotting scenarios
     """

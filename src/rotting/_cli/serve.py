@@ -1,4 +1,4 @@
-"""`rotting serve`: the decision service, and what its keeper does with the database."""
+"""`rotting serve`: the decision service, and maintenance of its database."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 group = typer.Typer(cls=narrow.Group, invoke_without_command=True)
 
-Data = Annotated[str | None, typer.Option(help="The database file; service.db if not said.")]
+Data = Annotated[str | None, typer.Option(help="The database file; default: service.db.")]
 Needed = Annotated[Path, typer.Option("--data", help="The database file.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the target if it exists.")]
 
 
 def need_libraries() -> None:
-    """Say what to install, if it is not."""
+    """Refuse, with the command to install them, if libraries are missing."""
     needed = ("starlette", "uvicorn", "httptools", "msgspec", "prometheus_client")
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
@@ -38,39 +38,43 @@ def serve(
     context: typer.Context,
     data: Data = None,
     host: Annotated[
-        str | None, typer.Option(help="Where to listen; 127.0.0.1 unless there are API keys.")
+        str | None, typer.Option(help="Address to listen on; without API keys only 127.0.0.1.")
     ] = None,
-    port: Annotated[int | None, typer.Option(help="Which port; 8100 if not said, 0: any.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; default: 8100; 0: any free one.")] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="With an example experiment and simulated visitors.")
+        bool,
+        typer.Option("--demo", help="Start with an example experiment and simulated visitors."),
     ] = False,
     config: Annotated[
-        Path | None, typer.Option(help="A TOML file with settings, named as the flags.")
+        Path | None, typer.Option(help="A TOML file with settings, named like the options.")
     ] = None,
-    log: Annotated[str | None, typer.Option(help="text, or json for lines of JSON.")] = None,
+    log: Annotated[
+        str | None, typer.Option(help="Format of the log: text, or json with one object a line.")
+    ] = None,
     rate_limit: Annotated[
-        float | None, typer.Option(help="Requests a second for each key; 0: no limit.")
+        float | None, typer.Option(help="Requests a second of each API key; 0: no limit.")
     ] = None,
-    body_limit: Annotated[int | None, typer.Option(help="Bytes of a request, at most.")] = None,
+    body_limit: Annotated[
+        int | None, typer.Option(help="Largest size of a request in bytes.")
+    ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Say whether it would start, and with what; then end.")
+        bool,
+        typer.Option("--check", help="Check the settings and the database, print them, and exit."),
     ] = False,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Play all events again, compare, and end.")
+        bool, typer.Option("--verify", help="Replay and compare all events, and exit.")
     ] = False,
     accept_loss: Annotated[
         bool,
         typer.Option(
-            "--accept-loss", help="Start though acknowledged events are missing, this once."
+            "--accept-loss", help="Start this once although acknowledged events are missing."
         ),
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="A line in the log for each request.")
-    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
 ) -> None:
     """Serve decisions over HTTP: exactly once, with a dashboard that shows what wears out.
 
-    Settings come from flags, then variables ROTTING_SERVE_..., then --config, in this order.
+    Settings come from options, then variables ROTTING_SERVE_..., then --config, in this order.
 
     Example: rotting serve --data service.db, and then http://127.0.0.1:8100
     """
@@ -142,7 +146,7 @@ def _verify(path: Path, as_json: bool = False) -> None:
 
 @command("verify", group)
 def verify_command(data: Needed, as_json: AsJson = False) -> None:
-    """Play all events of a database again and compare everything, bit for bit.
+    """Replay all events of a database, and compare the results bit for bit.
 
     Example: rotting serve verify --data service.db
     """
@@ -153,10 +157,10 @@ def verify_command(data: Needed, as_json: AsJson = False) -> None:
 @command("backup", group)
 def backup_command(
     data: Needed,
-    to: Annotated[Path, typer.Option(help="The file to write.")],
+    to: Annotated[Path, typer.Option(help="File for the backup.")],
     force: Force = False,
 ) -> None:
-    """Copy a database as it is at one moment, while the server runs.
+    """Copy a consistent state of a database, while the server runs.
 
     Example: rotting serve backup --data service.db --to monday.db
     """
@@ -170,18 +174,18 @@ def backup_command(
 @command("restore", group)
 def restore_command(
     data: Needed,
-    backup: Annotated[Path, typer.Option("--from", help="The backup to take.")],
+    backup: Annotated[Path, typer.Option("--from", help="The backup.")],
     erased: Annotated[
         list[Path] | None,
-        typer.Option(help="The list of who was erased since; may be given again."),
+        typer.Option(help="A list of keys erased since; may be repeated."),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Put a backup in the place of a database, which no server may be using, and verify it.
+    """Replace a database by a backup and verify it. No server may use the database.
 
-    Keys that were erased since the backup was made are erased again, if it is known who they are:
-    from the database that is replaced, from lists (service.db.erased) in its folder and in that of
-    the backup, and from those that --erased names.
+    Keys that were erased since the backup are erased again. They are found in the database that is
+    replaced, in lists (service.db.erased) in its folder and in that of the backup, and in the lists
+    of --erased.
 
     Example: rotting serve restore --from monday.db --data new.db --erased service.db.erased
     """
@@ -206,10 +210,12 @@ def restore_command(
 @command("archive", group)
 def archive_command(
     data: Needed,
-    to: Annotated[Path, typer.Option(help="The archive: a file beside the database.")],
-    older: Annotated[float, typer.Option(help="Move what is closed for so many days.")] = 30.0,
+    to: Annotated[Path, typer.Option(help="File of the archive, beside the database.")],
+    older: Annotated[
+        float, typer.Option(help="Least number of days since a decision was closed.")
+    ] = 30.0,
 ) -> None:
-    """Move old closed decisions to a file of their own, while the server runs or not.
+    """Move old closed decisions to an archive file, whether the server runs or not.
 
     Example: rotting serve archive --data service.db --to 2026.db --older 90
     """
@@ -222,19 +228,19 @@ def archive_command(
     console.out.print(f"{to}: {moved} events moved there", markup=False)
     if not moved:
         console.out.print(
-            "only closed decisions move that the last two snapshots hold, or the only one: a "
-            "snapshot is taken every 5,000 events or more, and by a stop after new events"
+            "only closed decisions move that both of the last two snapshots hold, or the only one. "
+            "A snapshot is taken every 5,000 events or more, and at a stop after new events"
         )
 
 
 @command("export", group)
 def export_command(
     data: Needed,
-    experiment: Annotated[str, typer.Option(help="Its name.")],
+    experiment: Annotated[str, typer.Option(help="Name of the experiment.")],
     out: Annotated[Path, typer.Option("--out", help="A .csv or .parquet file.")],
     force: Force = False,
 ) -> None:
-    """Write all decisions of an experiment as a table, archived ones included.
+    """Write all decisions of an experiment, with archived ones, as a table.
 
     Example: rotting serve export --data service.db --experiment banner --out banner.csv
     """

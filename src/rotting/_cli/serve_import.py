@@ -1,4 +1,4 @@
-"""`rotting serve import`: a log of what was shown before, told to a running service."""
+"""`rotting serve import`: sends a log of earlier showings to a running service."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from rotting._cli.serve import group
 
 @command("import", group)
 def import_command(
-    log: Annotated[Path, typer.Argument(help="A CSV file, a row for each showing, in order.")],
-    experiment: Annotated[str, typer.Option(help="The experiment that learns it.")],
-    arm: Annotated[str, typer.Option(help="The column with the arm's label.")],
-    reward: Annotated[str, typer.Option(help="The column with the reward.")],
-    key: Annotated[str | None, typer.Option(help="The column with the key, as user_id.")] = None,
+    log: Annotated[Path, typer.Argument(help="A CSV file with one row a showing, in order.")],
+    experiment: Annotated[str, typer.Option(help="The experiment that learns from it.")],
+    arm: Annotated[str, typer.Option(help="Column of the arm.")],
+    reward: Annotated[str, typer.Option(help="Column of the reward.")],
+    key: Annotated[str | None, typer.Option(help="Column of the key, as user_id.")] = None,
     time: Annotated[
-        str | None, typer.Option(help="A column to sort by; the file's order otherwise.")
+        str | None, typer.Option(help="Column to sort by; default: the order of the file.")
     ] = None,
-    url: Annotated[str, typer.Option(help="Where the service is.")] = "http://127.0.0.1:8100",
+    url: Annotated[str, typer.Option(help="URL of the service.")] = "http://127.0.0.1:8100",
 ) -> None:
-    """Tell the service what was shown before it came, with the rewards, as history.
+    """Send earlier showings and their rewards to the service, as history.
 
-    Keys keep their names, so that the service knows what each has seen. The same file again changes
-    nothing. An API key is taken from the variable ROTTING_KEY.
+    Keys keep their names, so that their exposures count. Importing the same file again changes
+    nothing. The variable ROTTING_KEY may hold an API key.
 
     Example: rotting serve import clicks.csv --experiment banner --arm ad --reward clicked
     """

@@ -1,4 +1,4 @@
-"""`rotting serve keys`: API keys, made, listed and revoked."""
+"""`rotting serve keys`: makes, lists and revokes API keys."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def _open(path: Path, create: bool = False) -> Store:
 @command("add", keys)
 def add_command(
     data: Needed,
-    name: Annotated[str, typer.Option(help="Whose it is; the audit list names it.")],
+    name: Annotated[str, typer.Option(help="Name of the key, as shown in the audit list.")],
     role: Annotated[
-        list[str], typer.Option(help="decide, reward, read or admin; may be given again.")
+        list[str], typer.Option(help="decide, reward, read or admin; may be repeated.")
     ],
     experiment: Annotated[
-        list[str] | None, typer.Option(help="The only experiments that it sees.")
+        list[str] | None, typer.Option(help="The only experiments of the key; may be repeated.")
     ] = None,
 ) -> None:
-    """Make a key. It is shown once; the database has only a hash of it.
+    """Make a key. It is shown once; the database stores a hash.
 
     Example: rotting serve keys add --data service.db --name shop --role decide --role reward
     """
@@ -64,7 +64,7 @@ def add_command(
 
 @command("list", keys)
 def list_command(data: Needed, as_json: AsJson = False) -> None:
-    """List all keys: their ids, names, roles, and whether they are revoked."""
+    """List all keys with their ids, names, roles, and whether they are revoked."""
     store = _open(data)
     try:
         rows = store.all_tokens()
@@ -88,9 +88,9 @@ def _day(at: float) -> str:
 
 @command("revoke", keys)
 def revoke_command(
-    data: Needed, key_id: Annotated[str, typer.Option("--id", help="The key's id.")]
+    data: Needed, key_id: Annotated[str, typer.Option("--id", help="Id of the key.")]
 ) -> None:
-    """Let a key work no longer; a running server notices within a second or two."""
+    """Revoke a key. A running server refuses it within a second or two."""
     store = _open(data)
     from rotting._serve.access import revoke_token
 

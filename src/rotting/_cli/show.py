@@ -1,4 +1,4 @@
-"""Policies played on a scenario, with a bar, and shown: what several commands do."""
+"""Plays policies on a scenario with a progress bar, and shows the comparison."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rotting.policies._base import Policy
 def play(
     policies: Mapping[str, Policy], scenario: Scenario, quiet: bool, *, runs: int, **options: Any
 ) -> Comparison:
-    """Compare policies, with a bar unless `quiet`. The options are those of `simulate`."""
+    """Compare policies, with a bar unless `quiet`. Options are those of `simulate`."""
     memory.check(policies.values(), scenario, runs, summed_up=True)
     with console.progress(runs * len(policies), quiet) as advance:
         return compare(policies, scenario, runs=runs, report=advance, **options)
@@ -33,7 +33,7 @@ def play_and_show(
     force: bool,
     **options: Any,
 ) -> None:
-    """Compare policies, print the outcome, and write a folder if one is wanted."""
+    """Compare policies, print the result, and write a folder if `out` names one."""
     if out is None:
         found = play(policies, scenario, as_json, **options)
     else:
@@ -49,7 +49,7 @@ def play_and_show(
 
 
 def title(scenario: Scenario, runs: int, seed: int) -> str:
-    """A line that says what was played."""
+    """A title line: scenario, size, runs, seed, measure."""
     name = scenario.name or "scenario"
     size = f"K = {scenario.arm_count}, T = {scenario.horizon}"
     if scenario.crowd is not None:
@@ -59,7 +59,7 @@ def title(scenario: Scenario, runs: int, seed: int) -> str:
 
 
 def counted(runs: int) -> str:
-    """So many runs, in words.
+    """A number of runs in words.
 
     >>> counted(1), counted(100)
     ('1 run', '100 runs')

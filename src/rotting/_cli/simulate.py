@@ -1,4 +1,4 @@
-"""`rotting simulate`: one policy on a scenario."""
+"""`rotting simulate`: simulates one policy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from rotting._cli import completion, console, show
 from rotting._cli.base import Address, AsJson, Backend, Engine, command
-from rotting._cli.inputs import Asked, File, NoiseKind, Runs, ScenarioName, Seed, asked
+from rotting._cli.inputs import File, Inputs, NoiseKind, Runs, ScenarioName, Seed, read_inputs
 from rotting.policies._base import Policy
 
 
@@ -18,7 +18,7 @@ def simulate_command(
     policy: Annotated[
         str | None,
         typer.Argument(
-            help="A policy, as wswa:alpha=0.2, or the name of one in the file.",
+            help="A policy, as wswa:alpha=0.2, or a policy's name in the file.",
             show_default=False,
             autocompletion=completion.policies,
         ),
@@ -32,16 +32,16 @@ def simulate_command(
     backend: Backend = "threads",
     address: Address = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Save the result to this .npz file.")
+        Path | None, typer.Option("--out", help="Save the result in this .npz file.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play one policy on a scenario and show its regret.
+    """Simulate one policy on a scenario and show its regret.
 
     Example: rotting simulate wswa:alpha=0.2 --scenario non_parametric --runs 100
     """
-    wanted = asked(scenario, file, runs, seed, noise)
+    wanted = read_inputs(scenario, file, runs, seed, noise)
     named = _one_policy(wanted, policy)
     if out is not None:
         _check_result_file(out, force)
@@ -69,7 +69,7 @@ def simulate_command(
         console.say(f"Saved: {out}")
 
 
-def _one_policy(wanted: Asked, policy: str | None) -> dict[str, Policy]:
+def _one_policy(wanted: Inputs, policy: str | None) -> dict[str, Policy]:
     named = wanted.policies([policy] if policy else None)
     if len(named) > 1:
         raise ValueError(f"policy must be one of the file's, as {', '.join(map(repr, named))}")

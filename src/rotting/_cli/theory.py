@@ -1,4 +1,4 @@
-"""`rotting theory`: what is guaranteed, on the command line."""
+"""`rotting theory`: regret bounds for given arms, noise and horizon."""
 
 from __future__ import annotations
 
@@ -26,37 +26,38 @@ def theory_command(
         typer.Option(
             "--scenario",
             "-s",
-            help="Take arms, noise and horizon from it, as anv.",
+            help="Scenario with the arms, noise and horizon, as anv.",
             autocompletion=completion.scenarios,
         ),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(help="plateau:length=100 or exponential:amplitude=0.05, with --thetas."),
+        typer.Option(help="Model of the arms, as plateau:length=100, with --thetas."),
     ] = None,
-    thetas: Annotated[str | None, typer.Option(help="Theta, as 0.1,0.15,0.2.")] = None,
+    thetas: Annotated[str | None, typer.Option(help="Values of theta, as 0.1,0.15,0.2.")] = None,
     amplitudes: Annotated[
-        str | None, typer.Option(help="Factors of the model's means, as 0.02,0.05,0.1.")
+        str | None, typer.Option(help="Factors on the model's means, as 0.02,0.05,0.1.")
     ] = None,
     constants: Annotated[
-        float, typer.Option(help="Arms keep unknown constants up to this; 0: they vanish.")
+        float, typer.Option(help="Arms fall to unknown constants of at most this; 0: to zero.")
     ] = 0.0,
     max_mean: Annotated[
-        float | None, typer.Option(help="The largest first mean, where no model is known.")
+        float | None, typer.Option(help="The largest first mean, if no model is given.")
     ] = None,
     arms: Annotated[int | None, typer.Option(help="The number of arms, K.")] = None,
     sigma: Annotated[float | None, typer.Option(help="Standard deviation of the noise.")] = None,
     horizon: Annotated[int | None, typer.Option(help="The horizon, T.")] = None,
-    delta: Annotated[float, typer.Option(help="How often D-CTO_UCB may fail.")] = 0.1,
-    alpha: Annotated[float | None, typer.Option(help="SWA's alpha; its best unless given.")] = None,
+    delta: Annotated[float, typer.Option(help="Probability with which D-CTO_UCB may fail.")] = 0.1,
+    alpha: Annotated[float | None, typer.Option(help="SWA's alpha; default: the best.")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Draw bounds and simulated regret, as out.png.")
+        Path | None,
+        typer.Option("--out", help="Picture of bounds and simulated regret, as out.png."),
     ] = None,
     runs: Runs = 20,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """What is guaranteed for your arms, noise and horizon, and which guarantee says anything.
+    """Show the regret bounds for your arms, noise and horizon, and which are informative.
 
     Example: rotting theory --scenario anv --out out/anv-bounds.png
     """
@@ -74,14 +75,14 @@ def theory_command(
     if model is not None or thetas is not None or amplitudes is not None:
         family = _family(model, thetas, amplitudes)
     given = {"arms": arms, "sigma": sigma, "horizon": horizon, "max_mean": max_mean}
-    asked = {"delta": delta, "alpha": alpha, **_asked(played, family, constants, given)}
-    advice = advise(**asked)
+    wanted = {"delta": delta, "alpha": alpha, **_arguments(played, family, constants, given)}
+    advice = advise(**wanted)
     measured: dict[str, Result] = {}
     if out is not None:
         played = _played(played, family, constants, advice)
         out.parent.mkdir(parents=True, exist_ok=True)
         if played is not None:
-            measured = _measure(played, advice, asked, runs, seed, as_json)
+            measured = _measure(played, advice, wanted, runs, seed, as_json)
         draw_bounds(advice, measured, out, alpha)
     if as_json:
         console.print_json(advice.data())
@@ -91,32 +92,32 @@ def theory_command(
         console.say(f"Picture: {out}")
 
 
-def _asked(
+def _arguments(
     scenario: Scenario | None,
     family: models.Family | None,
     constants: float,
     given: dict[str, Any],
 ) -> dict[str, Any]:
-    """What `advise` is called with: the scenario's values, and over them those that were given."""
-    asked: dict[str, Any] = {"constants": False}
+    """The arguments of `advise`: the scenario's values, overridden by those given."""
+    wanted: dict[str, Any] = {"constants": False}
     if scenario is not None:
-        asked |= _of_scenario(scenario)
-    asked |= {name: value for name, value in given.items() if value is not None}
+        wanted |= _of_scenario(scenario)
+    wanted |= {name: value for name, value in given.items() if value is not None}
     if family is not None:
-        asked["family"] = family
+        wanted["family"] = family
         if scenario is None:
-            asked["constants"] = constants > 0
-            asked.setdefault("max_mean", float(family.table(1).max()) + constants)
+            wanted["constants"] = constants > 0
+            wanted.setdefault("max_mean", float(family.table(1).max()) + constants)
     for name in ("arms", "sigma", "horizon"):
-        if name not in asked:
+        if name not in wanted:
             raise ValueError(f"{name} must be given, or a --scenario that has it")
-    return asked
+    return wanted
 
 
 def _played(
     scenario: Scenario | None, family: models.Family | None, constants: float, advice: Any
 ) -> Scenario | None:
-    """The scenario to simulate beside the bounds, if there is one."""
+    """The scenario to simulate beside the bounds, or None."""
     if scenario is not None:
         return _with_changes(scenario, advice)
     if family is None:
@@ -127,7 +128,7 @@ def _played(
 
 
 def _show(advice: Any, measured: dict[str, Result], runs: int) -> None:
-    """Guarantees, assumptions and what to use, in a terminal."""
+    """Print guarantees, assumptions and the policy to use."""
     from rotting.theory._advice import HEADER
 
     title = f"K = {advice.arms}, sigma = {advice.sigma:.4g}, T = {advice.horizon:,}, "
@@ -174,7 +175,7 @@ def _of_scenario(scenario: Scenario) -> dict[str, Any]:
 
 
 def _with_changes(scenario: Scenario, advice: Any) -> Scenario | None:
-    """The scenario with the noise, horizon and arms that were asked about, if it can have them."""
+    """The scenario with the given noise, horizon and number of arms; None if it cannot change."""
     changed = dataclasses.replace(scenario, noise=Gaussian(advice.sigma), horizon=advice.horizon)
     if changed.arm_count == advice.arms:
         return changed
@@ -197,19 +198,19 @@ def _numbers(text: str | None) -> list[Any] | None:
 
 
 def _measure(
-    scenario: Scenario, advice: Any, asked: dict[str, Any], runs: int, seed: int, quiet: bool
+    scenario: Scenario, advice: Any, wanted: dict[str, Any], runs: int, seed: int, quiet: bool
 ) -> dict[str, Result]:
-    """Simulated regret of the policies whose bounds are drawn."""
+    """The simulated regret of the policies whose bounds are drawn."""
     from rotting.theory import best_alpha
 
-    alpha = asked["alpha"] or best_alpha(advice.max_mean)
+    alpha = wanted["alpha"] or best_alpha(advice.max_mean)
     known: dict[str, policies.Policy] = {
         "SWA": policies.SWA(alpha, advice.sigma),
         "wSWA": policies.WSWA(alpha, advice.sigma),
     }
-    if "family" in asked:
-        if asked["constants"]:
-            known[policies.DCTO.title] = policies.DCTO(asked["family"], advice.sigma)
+    if "family" in wanted:
+        if wanted["constants"]:
+            known[policies.DCTO.title] = policies.DCTO(wanted["family"], advice.sigma)
         else:
-            known["CTO"] = policies.CTO(asked["family"])
+            known["CTO"] = policies.CTO(wanted["family"])
     return show.play(known, scenario, quiet, runs=runs, seed=seed).results

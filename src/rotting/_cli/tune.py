@@ -11,7 +11,7 @@ from rotting import _checks
 from rotting._catalogue import names as catalogue
 from rotting._cli import completion, console, show
 from rotting._cli.base import AsJson, command
-from rotting._cli.inputs import Asked, File, NoiseKind, Runs, ScenarioName, Seed, asked
+from rotting._cli.inputs import File, Inputs, NoiseKind, Runs, ScenarioName, Seed, read_inputs
 from rotting._experiments.tuning import tune
 from rotting._progress import in_steps
 from rotting._table import Column, Table
@@ -23,7 +23,7 @@ def tune_command(
     policy: Annotated[
         str | None,
         typer.Argument(
-            help="A policy, as wswa or swucb:B=1; if not given, the file's table tune says it.",
+            help="A policy, as wswa or swucb:B=1; default: from the file's table tune.",
             show_default=False,
             autocompletion=completion.policies,
         ),
@@ -39,11 +39,11 @@ def tune_command(
     noise: NoiseKind = None,
     as_json: AsJson = False,
 ) -> None:
-    """Try parameters on a grid and show which has the least mean regret.
+    """Try a grid of parameters, and show which gives the least mean regret.
 
     Example: rotting tune wswa alpha=0.2,0.4,0.6,0.8,1 --scenario av
     """
-    wanted = asked(scenario, file, runs, seed, noise)
+    wanted = read_inputs(scenario, file, runs, seed, noise)
     made, values = _wanted_grid(wanted, policy, grid)
     runs = _checks.integer("runs", wanted.runs, least=1)
     settings = math.prod(len(choices) for choices in values.values())
@@ -83,12 +83,12 @@ def tune_command(
 
 
 def _wanted_grid(
-    wanted: Asked, policy: str | None, grid: list[str] | None
+    wanted: Inputs, policy: str | None, grid: list[str] | None
 ) -> tuple[Policy, dict[str, list[Any]]]:
-    """The policy and the values to try, by the command line or by the file's [tune]."""
+    """The policy and the values to try, from the command line or from [tune] of the file."""
     if policy is None:
         if wanted.file is None or wanted.file.tuning is None:
-            raise ValueError("policy must be given, as wswa, or a file that has [tune]")
+            raise ValueError("policy must be given, as wswa, or a file with [tune]")
         return wanted.file.tuning
     if not grid:
         raise ValueError(f"grid must be given after {policy}, as alpha=0.2,0.4")

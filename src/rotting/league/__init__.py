@@ -1,4 +1,4 @@
-"""The league: every policy on every scenario, with nothing tuned per scenario."""
+"""The league: every policy on every scenario, with no parameter tuned for a scenario."""
 
 from rotting.league._adversarial import ADVERSARIAL
 from rotting.league._audience_scenarios import AUDIENCES

@@ -1,7 +1,7 @@
-"""Scenarios made to hurt: where a policy of the league is known to do badly, or was.
+"""Adversarial scenarios: a policy of the league does badly on them, or did.
 
-They are reported apart, without a limit: a policy designed on the league has not seen them, and
-whoever finds a worse one adds it here.
+They are reported separately, without a limit. A policy designed on the league has not seen them;
+if you find a worse scenario, add it here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SLOW = Plateau(length=100).over([0.01, 0.3])
 
 
 def _steps(falls: list[tuple[int, float, float]], sigma: float, horizon: int) -> Scenario:
-    """Arms that fall once: after so many pulls, from a mean to another."""
+    """Arms that fall once; each fall is (pulls before it, mean before, mean after)."""
     return Scenario([Arm(Step(*fall)) for fall in falls], Gaussian(sigma), horizon)
 
 

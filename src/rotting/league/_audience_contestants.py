@@ -1,4 +1,4 @@
-"""Who plays audiences: the recommended policy, and what people use in its place."""
+"""The policies of the audience league: the recommended one, and common alternatives."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rotting.bandits import Gaussian, Scenario
 from rotting.league._entry import Entry
 from rotting.policies import Capped, Policy, Thompson
 
-CAPS = (1, 2, 3, 5, 8, 13)  # frequency caps that people use
+CAPS = (1, 2, 3, 5, 8, 13)  # common frequency caps
 Maker = Callable[[Scenario], Policy]
 
 
 def _sigma(scenario: Scenario) -> float | None:
-    """What users know of the noise: the sigma of Gaussian rewards."""
+    """The sigma of Gaussian rewards; None for others."""
     noise = scenario.noise
     return noise.sigma if isinstance(noise, Gaussian) and not callable(noise.sigma) else None
 
@@ -28,7 +28,7 @@ def _capped(cap: int) -> Maker:
     return lambda scenario: Capped(_thompson(scenario), cap)
 
 
-# played by all who compare; the names are those of policies by words
+# in every comparison; the names are those of `_catalogue.names.parse_policies`
 POOLED: dict[str, Maker] = {
     "UCB1": lambda s: policies.UCB1(),
     "SteadyUCB": lambda s: policies.SteadyUCB(_sigma(s)),
@@ -36,21 +36,20 @@ POOLED: dict[str, Maker] = {
 }
 CAPPED: dict[str, Maker] = {f"Capped(cap={cap})": _capped(cap) for cap in CAPS}
 CLICKS: dict[str, Maker] = {"Mixture": lambda s: policies.Mixture()}  # for rewards in [0, 1]
-# of the league alone
+# only in the league
 FURTHER: dict[str, Maker] = {
     "PerKey": lambda s: policies.PerKey(_thompson(s)),
-    "CellUCB": lambda s: policies.CellUCB(_sigma(s) or 0.5),  # 1/2 is enough for clicks
+    "CellUCB": lambda s: policies.CellUCB(_sigma(s) or 0.5),  # 1/2 holds for clicks
 }
 
 
 def recommended_for(scenario: Scenario) -> Policy:
-    """The policy that is recommended for the scenario's audience."""
     rewards = "gaussian" if isinstance(scenario.noise, Gaussian) else "bernoulli"
     return policies.recommended(audience=True, rewards=rewards)
 
 
 def usual(scenario: Scenario) -> dict[str, Policy]:
-    """Who plays unless others are named: uniform, pooled bandits, caps, and ours, by name."""
+    """The default policies by name: uniform, pooled bandits, caps, the recommended one."""
     ours = recommended_for(scenario)
     makers = {**POOLED, **CAPPED, **_for_clicks(scenario)}
     found = {name: make(scenario) for name, make in makers.items()}
@@ -58,10 +57,10 @@ def usual(scenario: Scenario) -> dict[str, Policy]:
 
 
 def contestants(entry: Entry) -> dict[str, Policy]:
-    """Who plays a scenario of the audience league, by name; the recommended policy first.
+    """The policies for a scenario of the audience league by name, the recommended one first.
 
-    Where arms recover those that can let their own counts fade play once more, with counts that
-    fade as they do; where the curves are of a known family there is one that is told so.
+    Where arms recover, policies with a `rest` play once more with the scenario's rest. Where the
+    entry has a family, `Posterior` plays with it.
     """
     scenario, ours = entry.scenario, recommended_for(entry.scenario)
     makers = {**_for_clicks(scenario), **POOLED, **CAPPED, **FURTHER}
@@ -78,7 +77,7 @@ def contestants(entry: Entry) -> dict[str, Policy]:
 
 
 def capped_names(named: Mapping[str, Policy]) -> list[str]:
-    """The policies among which a cap is chosen in hindsight: every cap, and none; [] if no caps."""
+    """The policies among which the best cap is chosen: every cap, and none; [] without caps."""
     if not any(isinstance(policy, Capped) for policy in named.values()):
         return []
     return [name for name, policy in named.items() if isinstance(policy, (Capped, Thompson))]

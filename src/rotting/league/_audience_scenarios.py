@@ -1,6 +1,7 @@
-"""The audience league: other curves, sizes, arrivals, users and noise than the twelve settings.
+"""The scenarios of the audience league: other curves, sizes, arrivals, users and noise.
 
-And scenarios drawn at random, by a seed that was drawn when the policies' constants were frozen.
+They differ from the twelve settings that policies were designed on. Others are drawn at random, by
+a seed that was drawn after the policies' constants were frozen.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from rotting.league._curves import SHAPES, Curves
 from rotting.league._entry import Entry
 
 ROTTING = ("power", "exponential", "step")
-# Drawn after the constants were frozen; corrections followed that were not chosen by these
-# scenarios. None: no such group.
+# Drawn after the constants were frozen. Later corrections were not chosen by these scenarios. None:
+# no such group.
 DRAWN_SEED: int | None = 20261116
 _LIVE, _CREATIVES = 10, 30
 
@@ -39,7 +40,7 @@ def _entry(
     openings: Mapping[int, Any] | None = None,
     **audience: Any,
 ) -> Entry:
-    """A scenario like the settings but for what is said; Gaussian where there is a sigma."""
+    """A scenario like the settings but for these arguments; Gaussian if there is a sigma."""
     scenario = Scenario(
         RandomArms.drawn(Curves(tuple(shapes), *tops), arms),
         Bernoulli() if sigma is None else Gaussian(sigma),
@@ -51,7 +52,7 @@ def _entry(
 
 
 def _comings_and_goings() -> dict[int, Any]:
-    """Ten arms are live at a time; the oldest makes room for a new one, again and again."""
+    """Openings with ten arms live at a time; a new one replaces the oldest, again and again."""
     period = HORIZON // (_CREATIVES - _LIVE + 1)
     begins = [max(0, k - _LIVE + 1) * period for k in range(_CREATIVES)]
     return {
@@ -126,7 +127,7 @@ def _drawn(draw: ArmDraw) -> Entry:
     arms = draw.choice([3, 5, 10, 20, 40])
     users = int(10.0 ** draw.uniform(2.0, 5.0))
     arrivals = draw.choice(["uniform", "uniform", "zipf:0.8", "zipf:1.1", "turns"])
-    top = 10.0 ** draw.uniform(-2.5, -0.3)  # of the best arm that there can be
+    top = 10.0 ** draw.uniform(-2.5, -0.3)  # of the best possible arm
     tops = (top * draw.uniform(0.1, 0.6), top)
     spread = draw.choice([None, None, (0.5, 1.5), (0.2, 1.8)])
     noisy = draw.choice([False, False, True])
@@ -140,7 +141,7 @@ def _drawn(draw: ArmDraw) -> Entry:
     return _entry(about, shapes, arms, tops, users, sigma, **more)
 
 
-# all audience scenarios that have a name; played by policies of their own (`audience_contestants`)
+# all named scenarios with an audience; `_audience_contestants` has the policies for them
 AUDIENCES: dict[str, Mapping[str, Entry]] = {
     "audience_settings": SETTINGS,
     "audience": AUDIENCE,

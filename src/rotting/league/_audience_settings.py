@@ -1,7 +1,7 @@
-"""The twelve settings that audience policies are judged by: four curves, three sizes.
+"""The twelve settings for audience policies: four curves, three sizes.
 
-200,000 showings that are clicked or not, to users who come in no order; top rates of 2 to 10 %;
-curves drawn anew for every run.
+200,000 showings with clicks as rewards; users arrive uniformly at random; top rates are 2 to 10 %;
+curves are drawn for every run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ABOUT = {
 
 
 def power_family(low: float = 0.02, high: float = 0.1, steps: int = 9) -> Family:
-    """What somebody believes who knows the shape n^-theta and the range of the tops.
+    """The prior of a user who knows the shape n^-theta and the range of the top rates.
 
     >>> len(power_family())
     90

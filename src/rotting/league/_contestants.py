@@ -1,4 +1,4 @@
-"""Who plays: every registered policy, with parameters that are the same for all scenarios."""
+"""The policies of the league, with the same parameters on all scenarios."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from rotting.league._entry import Entry
 from rotting.policies import Policy
 
 Maker = Callable[[Entry], Policy]
-Extra = Mapping[str, Any]  # a user's own by name: a player, or a function that makes it of an Entry
+Extra = Mapping[
+    str, Any
+]  # a user's policies by name: a player, or a function that makes one of an Entry
 
 
 def sigma_of(entry: Entry) -> float:
-    """What users know of the noise: its sigma, or 1/2, enough for any rewards in [0, 1]."""
+    """The sigma that policies get: the noise's, or 1/2, which holds for all rewards in [0, 1]."""
     noise = entry.scenario.noise
     if isinstance(noise, Gaussian) and not callable(noise.sigma):
         return noise.sigma
@@ -24,12 +26,12 @@ def sigma_of(entry: Entry) -> float:
 
 
 def _sigma_if_gaussian(entry: Entry) -> float | None:
-    """The sigma of Gaussian noise; None for Bernoulli rewards, for policies that estimate it."""
+    """The sigma for policies that can estimate it: None unless noise is Gaussian."""
     return sigma_of(entry) if isinstance(entry.scenario.noise, Gaussian) else None
 
 
-def _told(entry: Entry) -> float:
-    """The sigma of Bernoulli rewards at the arms' first means, on average: more than users know."""
+def _true_sigma(entry: Entry) -> float:
+    """The sigma of Bernoulli rewards at the arms' mean first rate, which users do not know."""
     world = entry.scenario.world()
     rate = float(world.means[:, 0].mean())
     return math.sqrt(rate * (1.0 - rate))
@@ -60,8 +62,8 @@ NON_PARAMETRIC: dict[str, Maker] = {
 }
 
 
-# for click rates, where sigma = 1/2 is far more than there is
-BERNOULLI: dict[str, Maker] = {"RAWUCB told": lambda e: policies.RAWUCB(_told(e))}
+# for click rates, whose sigma is far below 1/2
+BERNOULLI: dict[str, Maker] = {"RAWUCB told": lambda e: policies.RAWUCB(_true_sigma(e))}
 
 
 def _parametric(make: Callable[..., Policy]) -> Maker:
@@ -87,20 +89,21 @@ PARAMETRIC: dict[str, Maker] = {
 
 
 def makers(entry: Entry) -> dict[str, Maker]:
-    """Who can play a scenario."""
+    """The functions that make the policies for a scenario, by name."""
     found = dict(NON_PARAMETRIC)
     if isinstance(entry.scenario.noise, Bernoulli) and entry.scenario.shared_tables:
-        found |= BERNOULLI  # there are first rates to tell
+        found |= BERNOULLI  # first rates are the same in all runs
     if entry.family is not None:
         found |= PARAMETRIC
     return found
 
 
 def joined(known: Mapping[str, Policy], extra: Extra, entry: Entry) -> dict[str, Any]:
-    """Who plays a scenario, and a user's own beside them, who must have other names.
+    """The policies for a scenario and a user's own, which must have other names.
 
-    A user's own is a policy, an object with `select` and `update`, or a function of the entry that
-    makes what `simulate` plays (a function of a seed, too); None if it cannot play there.
+    A user's own is a policy, an object with `select` and `update`, or a function of the entry. That
+    returns what `simulate` plays (a function of a seed, for instance), or None if it cannot play
+    there.
     """
     found: dict[str, Any] = dict(known)
     for name, given in extra.items():
@@ -117,7 +120,7 @@ def joined(known: Mapping[str, Policy], extra: Extra, entry: Entry) -> dict[str,
 
 
 def check_extra(extra: Extra, playing: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse a user's own that can play nowhere."""
+    """Refuse a user's own policy that can play no scenario."""
     for name in extra:
         if not any(name in row for row in playing.values()):
             raise ValueError(f"extra must play at least one scenario, but {name!r} can play none")

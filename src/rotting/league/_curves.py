@@ -1,4 +1,4 @@
-"""How an arm may wear out for one user: shapes of mu(n), drawn at random from a top rate down.
+"""Random curves mu(n) of an arm for one user, from a top rate down.
 
 A shape is a function of an arm's random numbers and its top, the mean of the first showing.
 """
@@ -16,7 +16,7 @@ from rotting.bandits import Arm, ArmDraw
 from rotting.models import Constant, Exponential, Function, Polynomial, Step, Table
 
 Shape = Callable[[ArmDraw, float], Arm]
-_FAR = 64  # showings after which a tabulated curve keeps its last value
+_FAR = 64  # showings after which a tabulated curve stays constant
 
 
 def power(draw: ArmDraw, top: float) -> Arm:
@@ -36,7 +36,7 @@ def step(draw: ArmDraw, top: float) -> Arm:
 
 
 def flat(draw: ArmDraw, top: float) -> Arm:
-    """Nothing rots."""
+    """Constant."""
     return Arm(Constant(top))
 
 
@@ -48,7 +48,7 @@ def plateau(draw: ArmDraw, top: float) -> Arm:
 
 
 def logarithm(draw: ArmDraw, top: float) -> Arm:
-    """Top / (1 + theta ln n), theta from 0.1 to 1: ever slower, and never at an end."""
+    """Top / (1 + theta ln n), theta from 0.1 to 1: a fall that never ends."""
     return Arm(Function(_logarithm, draw.uniform(0.1, 1.0)).times(top))
 
 
@@ -63,13 +63,13 @@ def two_steps(draw: ArmDraw, top: float) -> Arm:
 
 
 def convex(draw: ArmDraw, top: float) -> Arm:
-    """A hyperbola: most is lost by the first showings; 0 to 0.4 of the top stay."""
+    """A hyperbola with a steep start, down to 0 to 0.4 of the top."""
     speed, floor = draw.uniform(0.1, 1.5), draw.uniform(0.0, 0.4)
     return _table(top, floor + (1.0 - floor) / (1.0 + speed * (_numbers() - 1.0)))
 
 
 def concave(draw: ArmDraw, top: float) -> Arm:
-    """A parabola: it falls ever faster, to 0.05 of the top after 6 to 40 showings."""
+    """A parabola that falls faster and faster, to 0.05 of the top after 6 to 40 showings."""
     length = draw.uniform(6.0, 40.0)
     return _table(top, np.maximum(0.05, 1.0 - ((_numbers() - 1.0) / length) ** 2))
 
@@ -85,7 +85,7 @@ SHAPES: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Curves:
-    """Draws an arm: a top, uniform between two ends, and one of the shapes from there on."""
+    """Draws an arm: a top, uniform between two ends, and one of the shapes."""
 
     shapes: tuple[str, ...]
     low: float = 0.02
@@ -96,7 +96,6 @@ class Curves:
             _checks.known("shape", name, SHAPES)
 
     def __call__(self, draw: ArmDraw) -> Arm:
-        """The arm with these random numbers."""
         top = draw.uniform(self.low, self.high)
         shape = self.shapes[0] if len(self.shapes) == 1 else draw.choice(self.shapes)
         return SHAPES[shape](draw, top)

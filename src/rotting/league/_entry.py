@@ -1,4 +1,4 @@
-"""What the league plays: a scenario, and what a user would know of it."""
+"""An entry of the league: a scenario, and the prior knowledge that policies have of it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from rotting.models import Family
 
 @dataclass(frozen=True)
 class Entry:
-    """A scenario and what policies are told about it.
+    """A scenario of the league, and the prior knowledge that policies have of it.
 
-    `family` is what parametric policies believe, `constants` whether they believe that arms keep
-    constants.
+    Attributes:
+        about: A line about the scenario.
+        scenario: The scenario.
+        family: The family that parametric policies assume, which may be wrong; None: they do not
+            play.
+        constants: Whether they assume that arms fall to constants.
+
+    >>> from rotting import league
+    >>> entry = league.SCENARIOS["wrong_theta"]
+    >>> entry.about
+    'the true thetas, 0.45 and 0.6, are not in the family'
     """
 
     about: str

@@ -1,7 +1,7 @@
-"""Scenarios whose arms come and go: what a policy meets that serves for months.
+"""Scenarios whose arms come and go, as in a service that runs for months.
 
-The regret is measured against greedy play, which takes the best next mean among the arms that are
-open; pi_max is not optimal where arms close.
+Regret is measured against greedy play, which takes the best next mean among the open arms: pi_max
+is not optimal where arms close.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ CREATIVES, LIVE, PERIOD = 40, 10, 1000
 
 
 def live_creatives() -> Scenario:
-    """Forty creatives, ten live at a time: every thousand rounds the oldest makes room for a new.
+    """Forty creatives, ten live at a time: every thousand rounds a new one replaces the oldest.
 
     >>> live_creatives().first_arms, live_creatives().horizon
     (10, 31000)
@@ -30,7 +30,7 @@ def live_creatives() -> Scenario:
 
 
 def late_arrival() -> Scenario:
-    """Good arms arrive late, while those that were played until then are retired.
+    """Good arms arrive late, while others are retired.
 
     >>> late_arrival().first_arms, late_arrival().arm_count
     (4, 6)

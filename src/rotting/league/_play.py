@@ -31,7 +31,7 @@ from rotting.theory._choice import CHOICES
 Cell = dict[str, Any]
 REGRET, SHARE = "regret", "share"
 RUNS = {REGRET: 200, SHARE: 20}  # shares scatter little, and runs are long
-REFERENCE = "RAWUCB"  # the best published all-rounder, which others are measured against
+REFERENCE = "RAWUCB"  # the best published all-rounder: others are compared with it
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,13 @@ class League:
         extra: Names of policies of a user's own among the others.
         measure: "regret" or "share".
         best_caps: By share: the best frequency cap of each scenario, chosen in hindsight.
+
+    >>> from rotting import league, policies
+    >>> cell = {"mean": 10.0, "standard_error": 1.0, "p95": 15.0, "max": 20.0, "nanoseconds": 50.0}
+    >>> other = {**cell, "mean": 20.0}
+    >>> found = league.League({"av": {"RAWUCB": cell, "UCB1": other}}, {}, 200, 0, 1.0)
+    >>> found.standing(), found.worst("UCB1"), found.above("UCB1", 1.2)
+    (['RAWUCB', 'UCB1'], ('av', 2.0), ['av'])
     """
 
     cells: dict[str, dict[str, Cell]]
@@ -87,7 +94,14 @@ class League:
         }
 
     def relative(self, policy: str) -> dict[str, float]:
-        """Mean regret relative to the best of each scenario."""
+        """The mean regret divided by that of the best policy, by scenario.
+
+        Args:
+            policy: Its name in the league.
+
+        Returns:
+            Ratios of at least 1, for the scenarios that it plays.
+        """
         return {
             scenario: row[policy]["mean"] / max(min(c["mean"] for c in row.values()), 1e-9)
             for scenario, row in self.cells.items()
@@ -95,7 +109,14 @@ class League:
         }
 
     def ratio(self, policy: str, what: str = "mean") -> dict[str, float]:
-        """A figure relative to the reference's, scenario by scenario.
+        """A figure divided by that of the reference, by scenario.
+
+        Args:
+            policy: Its name in the league.
+            what: "mean", "p95", "max" or "nanoseconds".
+
+        Returns:
+            Ratios for the scenarios that it plays.
 
         Raises:
             ValueError: The league measures shares.
@@ -115,13 +136,13 @@ class League:
         return self.ratio(policy)[scenario] * math.hypot(*parts)
 
     def worst(self, policy: str, what: str = "mean") -> tuple[str, float]:
-        """The scenario with the policy's highest ratio to the reference, and that ratio."""
+        """The scenario with the policy's highest `ratio`, and that ratio."""
         ratios = self.ratio(policy, what)
         name = max(ratios, key=ratios.__getitem__)
         return name, ratios[name]
 
     def above(self, policy: str, limit: float) -> list[str]:
-        """The scenarios whose ratio of means is above a limit by two standard errors or more."""
+        """The scenarios in which the ratio of means exceeds a limit by two standard errors."""
         return [
             scenario
             for scenario, ratio in self.ratio(policy).items()
@@ -129,7 +150,7 @@ class League:
         ]
 
     def ranks(self) -> dict[str, float]:
-        """The mean rank of each policy over the scenarios that it plays."""
+        """The mean rank of each policy by mean regret, over its scenarios; 1 is best."""
         places: dict[str, list[int]] = {}
         for row in self.cells.values():
             order = sorted(row, key=lambda name: row[name]["mean"])
@@ -138,12 +159,22 @@ class League:
         return {name: float(np.mean(found)) for name, found in places.items()}
 
     def standing(self) -> list[str]:
-        """The policies, best first, by their mean ratio to the reference."""
+        """The policies by the geometric mean of their ratios to the reference, best first."""
         return sorted(self.ranks(), key=lambda name: geometric_mean(self.ratio(name).values()))
 
 
 def geometric_mean(values: Any) -> float:
-    """The geometric mean; negative or zero regrets, which pure luck can give, count as 0.001."""
+    """The geometric mean of ratios of regrets.
+
+    Args:
+        values: Numbers. Those below 0.001 count as 0.001: by luck a regret can be negative.
+
+    Returns:
+        The mean; NaN without values.
+
+    >>> round(geometric_mean([2.0, 8.0]), 9)
+    4.0
+    """
     logs = [math.log(max(value, 1e-3)) for value in values]
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
@@ -227,7 +258,7 @@ def measure_of(group: str) -> str:
 
 
 def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entry]:
-    """The scenarios of a group by name, or the named ones of them."""
+    """The scenarios of a group by name; all of them, or those that are named."""
     every = {**GROUPS, **AUDIENCES}
     chosen = every[_checks.known("group", group, every)]
     for name in scenarios or []:
@@ -239,7 +270,7 @@ def entries_of(group: str, scenarios: list[str] | None = None) -> dict[str, Entr
 
 
 def matches(entries: Mapping[str, Entry], extra: Extra | None = None) -> int:
-    """How many cells `play` fills: pairs of a policy and a scenario."""
+    """The number of cells of `play`: pairs of a policy and a scenario."""
     return sum(len(joined(contestants(e), extra or {}, e)) for e in entries.values())
 
 

@@ -86,7 +86,7 @@ def figure(league: League, most: int = 8) -> Any:
 
 
 def _about_greedy(league: League) -> list[str]:
-    """What regret means on scenarios whose arms come and go, if there are any."""
+    """A note on regret in scenarios whose arms come and go, if there are any."""
     names = [name for name, entry in league.entries.items() if entry.scenario.closes]
     if not names:
         return []

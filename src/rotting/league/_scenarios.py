@@ -1,7 +1,7 @@
 """The league's scenarios, and others that were held out while policies were designed.
 
-Each is a scenario with what a user would know of it: the noise's sigma where it is Gaussian, and
-perhaps a family of models, which may be wrong.
+Policies know what a user would: the sigma of Gaussian noise and, in some scenarios, a family of
+models, which may be wrong.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ CONTESTS: dict[str, Entry] = {
     ),
 }
 
-# all that have a name on the command line and in experiment files
+# all that have names on the command line and in experiment files
 GROUPS: dict[str, Mapping[str, Entry]] = {
     "league": SCENARIOS,
     "held_out": HELD_OUT,

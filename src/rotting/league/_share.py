@@ -24,7 +24,7 @@ Data = Mapping[str, Any]
 
 
 class Beaten(NamedTuple):
-    """A policy that takes more than the recommended one, by more than chance explains."""
+    """A policy that is significantly better than the recommended one."""
 
     scenario: str
     by: str
@@ -34,7 +34,7 @@ class Beaten(NamedTuple):
 
 
 def beaten(data: Data) -> list[Beaten]:
-    """Where the recommended policy is beaten, and by whom; of all caps only by the best."""
+    """The policies that beat the recommended one; of all caps only the best counts."""
     return [
         Beaten(scenario, name, cell["difference"], cell["low"], cell["high"])
         for scenario, found in data["scenarios"].items()
@@ -50,7 +50,7 @@ def is_cap(name: str) -> bool:
 
 
 def columns(data: Data, without: Sequence[str] = ()) -> list[str]:
-    """The policies of a league, in the order in which they played; caps are one."""
+    """The columns: policies in the order of play, with all caps as one column."""
     found: dict[str, None] = {}
     for each in data["scenarios"].values():
         for name in each["policies"]:
@@ -59,7 +59,7 @@ def columns(data: Data, without: Sequence[str] = ()) -> list[str]:
 
 
 def cell_of(scenario: Data, column: str) -> tuple[str, Data] | None:
-    """The policy of a scenario that a column shows, and its figures; None if it did not play."""
+    """The policy that a column shows in a scenario, and its figures; None if it did not play."""
     policies = scenario["policies"]
     name = scenario["best_cap"] if column == BEST_CAP else column
     return (name, policies[name]) if name in policies else None
@@ -88,7 +88,7 @@ def _cell(scenario: Data, column: str, name: str, cell: Data) -> str:
 
 
 def _cap_of(name: str) -> str:
-    """Which cap it is, from a policy's name.
+    """The cap in a policy's name.
 
     >>> _cap_of("Capped(cap=8), resting"), _cap_of("Thompson")
     ('8, resting', 'none')
@@ -114,7 +114,7 @@ def summary_table(data: Data) -> Table:
 
 
 def beaten_table(data: Data) -> Table:
-    """Where the recommended policy is beaten, and by whom."""
+    """A row for each policy that beats the recommended one on a scenario."""
     rows = [
         [each.scenario, each.by, f"{each.difference:+.4f}", f"{each.low:+.4f} to {each.high:+.4f}"]
         for each in beaten(data)

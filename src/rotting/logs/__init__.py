@@ -1,5 +1,6 @@
 """From logs to decisions."""
 
+from rotting._log_columns import Columns
 from rotting.logs._diagnosis.diagnosing import diagnose
 from rotting.logs._diagnosis.diagnosis import Diagnosis, Part
 from rotting.logs._fits.fitted import Fit
@@ -11,6 +12,7 @@ from rotting.logs._replay.result import Replay
 from rotting.logs._synthetic import synthetic
 
 __all__ = [
+    "Columns",
     "Diagnosis",
     "Fit",
     "Log",

@@ -6,14 +6,11 @@ from typing import Any
 
 
 class NotInstalledError(ImportError, ValueError):
-    """An optional dependency is missing; the command line refuses by it as by a wrong value."""
+    """An optional dependency is missing. The command line reports it like a wrong value."""
 
 
 def polars() -> Any:
-    """The module polars, imported where it is used.
-
-    Reading a hundred million rows takes a library made for it: `pip install 'rotting[logs]'`.
-    """
+    """The module polars, imported at first use: an optional dependency that reads large tables."""
     try:
         import polars
     except ImportError:

@@ -1,4 +1,4 @@
-"""A log as arrays: who was shown what, when, for the how-manieth time, and what it paid."""
+"""A log as arrays: who was shown what and when, which showing it was, and its reward."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ SmallArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Problem:
-    """Something about a log that its reader should know; nothing was mended.
+    """Something odd about a log. It is reported, not mended.
 
-    code      a short name, as "missing-rewards"
-    sentence  what is wrong, and what was done about it
-    count     how many rows, keys or arms it concerns
-    examples  a few of them, as texts
+    Attributes:
+        code: A short name, such as "missing-rewards".
+        sentence: What is odd, and how the reader treats it.
+        count: The number of rows, keys or arms concerned.
+        examples: A few of them, as texts.
+
+    >>> from rotting import logs
+    >>> log = logs.read({"user": ["a", "a", "b"], "y": [1, None, 0]})
+    >>> [(each.code, each.count) for each in log.problems]
+    [('missing-rewards', 1), ('one-arm', 1), ('few-keys', 2)]
     """
 
     code: str
@@ -30,7 +36,7 @@ class Problem:
     examples: Sequence[str] = ()
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data."""
+        """The problem as plain data, for JSON."""
         return {
             "code": self.code,
             "sentence": self.sentence,
@@ -41,19 +47,35 @@ class Problem:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
-    """Rows in the order of key, arm, time; equal times in the order of the table.
+    """A log as arrays, one element a row.
 
-    key         key numbers from 0; all 0 where there are no keys and the arm itself is used up
-    arm         places in `arms`
-    time        days since the first row; the place in the table where there is no time
-    reward      NaN where it is not known: missing, or younger than the attribution window
-    exposure    the how-manieth showing of the arm to the key this was, from 1
-    propensity  the chance with which the arm was chosen, where the table says so
-    columns     which column was taken for what, as {"key": "user_id", ...}
-    rows        "all", or "last" where a table holds only the last row of each story
-    window      the attribution window in days; 0 without one
-    notes       what was taken for what, in sentences
-    key_names   what keys are called in the table, in the order of their numbers; None if unknown
+    `rotting.logs.read` makes one of a file or a frame. Rows are sorted by key, then arm, then time;
+    rows of equal time keep the order of the table.
+
+    Attributes:
+        key: Key numbers from 0. All are 0 where there are no keys: rewards then fall with all
+            showings of an arm.
+        arm: Places in `arms`.
+        time: Days since the first row; the place in the table where there is no time.
+        reward: Rewards; NaN where unknown, that is missing or younger than the attribution window.
+        exposure: Which showing of the arm to the key it was: 1 for the first.
+        arms: The names of the arms.
+        propensity: The probability with which the arm was chosen; None if the table has none.
+        columns: The column of each role, as {"key": "user_id", ...}.
+        source: The file, or the kind of frame.
+        rows: "all", or "last" where the table has only the last row of each key and arm.
+        history_complete: Whether the first showing of every key is in the log.
+        window: The attribution window in days; 0 without one.
+        problems: What is odd in the table.
+        notes: Which column was taken for what, in sentences.
+        key_names: The keys' names in the order of their numbers; None if unknown.
+
+    >>> from rotting import logs
+    >>> log = logs.read({"user": ["b", "a", "a"], "ad": ["x", "x", "y"], "click": [0, 1, 0]})
+    >>> log
+    <Log of columns: 3 rows, 2 arms, 2 keys>
+    >>> log.key.tolist(), [log.arms[place] for place in log.arm], log.exposure.tolist()
+    ([0, 0, 1], ['x', 'y', 'x'], [1, 1, 1])
     """
 
     key: SmallArray
@@ -73,17 +95,26 @@ class Log:
     key_names: Any = None
 
     def __repr__(self) -> str:
-        """In a line: how much there is of what."""
         who = f", {self.keys:,} keys" if self.has_keys else ""
         rows, arms = f"{self.key.size:,} rows", f"{len(self.arms):,} arms"
         return f"<Log of {self.source or 'columns'}: {rows}, {arms}{who}>"
 
     def history(self) -> dict[str, Any]:
-        """The rows in the order of time, as arguments of a player's `learn`.
+        """The rows in the order of time, as the arguments that a player's `learn` takes.
 
-        Rewards that are not known are NaN: such a row was a showing. So are all of rows that are
-        younger than the window, or only those who pay at once would be learnt from. Pulls are given
-        where the table knew them; showings that are not in it were made, too.
+        `player.learn(log)` uses them. Unknown rewards are NaN; the showing still counts. Rows
+        inside the attribution window are NaN too: keeping only those that have already paid would
+        bias learning.
+
+        Returns:
+            `arms`, `rewards`, `keys`, `pulls` and `propensities`. `keys` and `propensities` are
+            None if the log has none. `pulls` are the exposures of the table, which also count
+            showings that are not in it; None where exposures were counted.
+
+        >>> from rotting import logs
+        >>> found = logs.read({"ad": ["x", "y"], "click": [1, 0], "time": [2, 1]}).history()
+        >>> found["arms"], found["rewards"].tolist(), found["keys"]
+        (['y', 'x'], [0.0, 1.0], None)
         """
         order = np.argsort(self.time, kind="stable")
         names = self.key_names
@@ -101,7 +132,7 @@ class Log:
 
     @property
     def has_keys(self) -> bool:
-        """Whether rows have keys; without them an arm is used up for everybody."""
+        """Whether rows have keys. Without keys all showings of an arm count together."""
         return "key" in self.columns
 
     @property
@@ -117,15 +148,15 @@ class Log:
 
     @property
     def keys(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return int(self.key.max()) + 1 if self.key.size else 0
 
     @property
     def settled(self) -> npt.NDArray[np.bool_]:
-        """Which rows are no younger than the attribution window.
+        """A mask of the rows that are older than the attribution window.
 
-        A younger row has a reward only if one came already: where rates are estimated, leave all
-        of them out, as in `log.only(log.settled)`, or late showings look better than they are.
+        A younger row has a reward only if that came early. To estimate rates leave all younger rows
+        out, as in `log.only(log.settled)`; otherwise late showings look better than they are.
         """
         if not self.window or not self.time.size:
             return np.ones(self.time.size, dtype=bool)
@@ -133,16 +164,29 @@ class Log:
         return old
 
     def story_starts(self) -> IntArray:
-        """The first row of each story: all rows of one key and arm; and, last, the number of rows.
+        """The first row of each sequence, and at the end the number of rows.
 
-        Where there is no key, a story is all rows of an arm.
+        A sequence is all rows of one key and arm; without keys, all rows of an arm.
+
+        >>> from rotting import logs
+        >>> logs.read({"user": ["a", "a", "b"], "y": [1, 0, 0]}).story_starts().tolist()
+        [0, 2, 3]
         """
         changed = (np.diff(self.key) != 0) | (np.diff(self.arm) != 0)
         starts = np.flatnonzero(np.concatenate((np.ones(min(1, self.key.size), bool), changed)))
         return np.append(starts.astype(np.int64), self.key.size)
 
     def only(self, rows: npt.NDArray[Any]) -> Log:
-        """The log with these rows alone, a mask or places in ascending order."""
+        """The log with only some of its rows; exposures keep their numbers.
+
+        Args:
+            rows: A mask, or places in ascending order.
+
+        >>> from rotting import logs
+        >>> log = logs.read({"user": ["a", "a", "b"], "y": [1, 0, 0]})
+        >>> log.only(log.exposure == 1).reward.tolist()
+        [1.0, 0.0]
+        """
         from dataclasses import replace
 
         propensity = None if self.propensity is None else self.propensity[rows]

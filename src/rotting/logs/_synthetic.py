@@ -1,4 +1,4 @@
-"""Logs whose truth is known, to see what a diagnosis makes of them."""
+"""Synthetic logs whose truth is known, to test a diagnosis, a fit or a replay on."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ LEAVING = ("nobody", "rate", "failure", "success", "both", "first-success")
 STARTS = ("staggered", "lockstep")
 REWARDS = ("binary", "gaussian")
 
-_BETA = (2.0, 6.0)  # where the keys' own rates come from
-_ARRIVING, _CLOSED = 60.0, 75.0  # days in which stories begin, and the day on which the log ends
-_CALENDAR_FALL = 0.5  # what the calendar takes from the first to the last day
-_HALF_LIFE = 2.0  # days after which a showing is half forgotten, where rest brings it back
-_SPREAD = 1.3  # of the logarithm of the days between two showings; their median is one day
+_BETA = (2.0, 6.0)  # the distribution of the keys' own rates
+_ARRIVING, _CLOSED = 60.0, 75.0  # days in which sequences begin; the day on which the log ends
+_CALENDAR_FALL = 0.5  # how far rewards fall with the calendar, from the first to the last day
+_HALF_LIFE = 2.0  # days after which a showing counts half, where rewards recover with rest
+_SPREAD = 1.3  # of the log of the days between two showings, whose median is one day
 _SIGMA = 1.0  # of Gaussian rewards, whose level is 1
 
 
@@ -39,20 +39,37 @@ def synthetic(
     rewards: str = "binary",
     seed: int = 0,
 ) -> pl.DataFrame:
-    """A made-up log: columns key, arm, time, reward and propensity.
+    """Simulate a log: columns key, arm, time, reward and propensity.
 
-    truth     "constant"; "rested": the n-th showing of an arm to a key pays n^-theta of the first;
-              "restless": rewards fall by half from the first day to the last, whatever is shown;
-              "both"; "recovering": n counts showings of which half are forgotten after two days
-    leaving   who is not shown the arm again: "nobody" leaves, keys leave by their own "rate" (the
-              willing leave), after a "failure", after a "success", by "both" rate and failure; or a
-              story ends with its "first-success"
-    starts    "staggered": stories begin on any of 60 days, days between showings vary, and the log
-              ends on day 75; "lockstep": all begin on one day, with a showing a day
-    rewards   "binary", or "gaussian": real numbers around the same curves, four times as high
+    Each key has its own rate, drawn from a Beta(2, 6) distribution, and is shown some of the arms,
+    drawn at random. The arms' levels go from 1 down to 0.7; a mean is rate times level times what
+    `truth` leaves of it.
 
-    Keys have rates of their own, from a Beta(2, 6) distribution. Each key is shown `arms_per_key`
-    of the arms, drawn at random, whose levels go from 1 down to 0.7.
+    Args:
+        truth: Why rewards fall. "constant": they do not. "rested": the n-th showing of an arm to a
+            key pays n^-theta of the first. "restless": they fall by half from the first day to the
+            last, whatever is shown. "both": the two together. "recovering": as "rested", but a
+            showing counts half after two days.
+        leaving: Which keys are not shown the arm again. "nobody": none leaves. "rate": keys leave
+            by their own rate, those with a high one sooner. "failure" and "success": mostly after
+            such a reward. "both": by rate and failure. "first-success": always after the
+            first success, seldom before.
+        keys: The number of keys.
+        exposures: The most showings of an arm to a key.
+        arms: The number of arms.
+        arms_per_key: The number of arms that a key is shown.
+        theta: The exponent of the fall.
+        starts: "staggered": the first showing is on any of 60 days, days between showings vary, and
+            the log ends on day 75. "lockstep": all begin on one day, with one showing a day.
+        rewards: "binary", or "gaussian": real numbers around the same curves, four times as high.
+        seed: The same seed gives the same log.
+
+    Returns:
+        A polars DataFrame in the order of time.
+
+    Raises:
+        ValueError: An argument has a value that is not allowed.
+        ImportError: polars is not installed.
 
     >>> log = synthetic("constant", keys=10, seed=1)
     >>> log.columns, len(log)
@@ -96,18 +113,20 @@ def _choices(generator: np.random.Generator, keys: int, arms: int, each: int) ->
     return order[:, :each].ravel()
 
 
-def _times(generator: np.random.Generator, stories: int, exposures: int, starts: str) -> FloatArray:
-    """Days of showings, a row a story."""
+def _times(
+    generator: np.random.Generator, sequences: int, exposures: int, starts: str
+) -> FloatArray:
+    """Days of showings: a row a sequence, a column an exposure."""
     if starts == "lockstep":
-        return np.tile(np.arange(float(exposures)), (stories, 1))
-    gaps = np.exp(generator.normal(0.0, _SPREAD, (stories, exposures)))
-    gaps[:, 0] = generator.uniform(0.0, _ARRIVING, stories)
+        return np.tile(np.arange(float(exposures)), (sequences, 1))
+    gaps = np.exp(generator.normal(0.0, _SPREAD, (sequences, exposures)))
+    gaps[:, 0] = generator.uniform(0.0, _ARRIVING, sequences)
     found: FloatArray = np.cumsum(gaps, axis=1)
     return found
 
 
 def _falls(truth: str, theta: float, times: FloatArray, span: float) -> Any:
-    """What is left of each story's rate at the last of these times."""
+    """The factor on each sequence's rate at the last of these times."""
     n, now = times.shape[1], times[:, -1]
     left: Any = np.ones(len(times))
     if truth in ("rested", "both"):
@@ -127,9 +146,9 @@ def _rewards(generator: np.random.Generator, mean: FloatArray, rewards: str) -> 
 
 
 def _leaving(leaving: str, rate: FloatArray, reward: FloatArray, rewards: str) -> Any:
-    """Each story's chance to end after this showing."""
+    """The probability that each sequence ends after this showing."""
     success = reward == 1.0 if rewards == "binary" else reward > 1.0
-    willing = np.log(rate / (1.0 - rate)) + 1.2  # about zero in the middle
+    willing = np.log(rate / (1.0 - rate)) + 1.2  # about 0 for a key of middling rate
     if leaving == "rate":
         return 1.0 / (1.0 + np.exp(2.0 - 1.2 * willing))
     if leaving == "failure":

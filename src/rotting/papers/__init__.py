@@ -1,7 +1,7 @@
-"""Papers, found by name: a package each, with its scenarios, policies, tables and figures.
+"""Papers by name: a package each, with its scenarios, policies, tables and figures.
 
-A package in this folder that exposes a `PAPER` (see `rotting.papers._paper.Paper`) is a paper: its
-scenarios get names and `rotting reproduce` runs it, without an edit anywhere else.
+Every package in this folder is a paper and has a `PAPER` (see `rotting.papers.Paper`). That gives
+its scenarios names and makes `rotting reproduce` play it; nothing else needs an edit.
 """
 
 from __future__ import annotations
@@ -18,16 +18,28 @@ __all__ = ["Paper", "find", "names"]
 
 
 def names() -> list[str]:
-    """The papers there are, in order of the alphabet.
+    """The names of the papers, in alphabetical order.
 
-    >>> "levine2017" in names()
-    True
+    Returns:
+        The names that `find` and `rotting reproduce` take.
+
+    >>> names()
+    ['levine2017', 'seznec2019']
     """
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
 
 
 def find(name: str) -> Paper[Any]:
     """A paper by name.
+
+    Args:
+        name: One of `names()`.
+
+    Returns:
+        The paper, with its scenarios and its reproduction.
+
+    Raises:
+        ValueError: There is no such paper.
 
     >>> find("levine2017").title
     'Levine, Crammer & Mannor, "Rotting Bandits", NIPS 2017'
@@ -42,10 +54,10 @@ def _package(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{name}")
 
 
-if not TYPE_CHECKING:  # a type checker would take any attribute for a paper
+if not TYPE_CHECKING:  # a type checker would then accept any attribute as a paper
 
     def __getattr__(name: str) -> ModuleType:
-        """`papers.levine2017` without a further import: lazily, at its first use."""
+        """Import `papers.levine2017` at its first use."""
         if not name.startswith("_") and name in names():
             return _package(name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The shape that all papers have."""
+"""The common form of papers: `Paper`, and tables for the terminal."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rotting.bandits import Scenario
 
 
 class Reproduction(Protocol):
-    """What every reproduction has; the rest is for its paper to say."""
+    """What every reproduction has; each paper adds its results."""
 
     @property
     def seconds(self) -> float:
-        """How long it took to play."""
+        """Wall-clock time of the simulations."""
 
     @property
     def gpu_seconds(self) -> float:
-        """How much of that was spent in GPU kernels."""
+        """Time of it in GPU kernels."""
 
 
 class Shown(NamedTuple):
@@ -35,19 +35,27 @@ R = TypeVar("R", bound=Reproduction)
 
 @dataclass(frozen=True)
 class Paper(Generic[R]):
-    """A paper whose simulations can be run again. Its package exposes one, as `PAPER`.
+    """A paper whose simulations can be reproduced; its package has one, as `PAPER`.
 
-    title      authors, title, year
-    scenarios  those that get a name on the command line and in experiment files
-    runs       how many runs the paper's own simulations have
-    steps      (runs): how many steps `reproduce` reports, for a bar
-    reproduce  (runs, seed, report, **options): everything, played; the options are those of
-               `simulate`, `report` is called with (what, steps) as steps are done
-    write      (found, folder, command): all files of a reproduction, report.html among them
-    as_data    (found, command): its figures as plain data
-    show       (found): what the terminal shows of it
-    settings   what else `reproduce` takes, by name, with a line about each
-    spellings  how the paper writes what has another name here: policies and scenarios
+    Attributes:
+        title: Authors, title, year.
+        scenarios: Functions that make its scenarios, by their names on the command line and in
+            experiment files.
+        runs: The number of runs in the paper.
+        steps: (runs): the number of steps that `reproduce` reports, for a progress bar.
+        reproduce: (runs, seed, report, **options): plays everything and returns the results. The
+            options are those of `simulate`; `report` is called with (what, steps done).
+        write: (found, folder, command): writes all files of a reproduction, with report.html.
+        as_data: (found, command): its figures as plain data.
+        show: (found): its tables and lines for the terminal.
+        settings: Further arguments of `reproduce` by name, with a line about each.
+        spellings: The names of policies and scenarios here, by their names in the paper, where they
+            differ.
+
+    >>> from rotting import papers
+    >>> paper = papers.find("levine2017")
+    >>> paper.runs, sorted(paper.scenarios), paper.spellings["NP"]
+    (100, ['anv', 'av', 'non_parametric'], 'non_parametric')
     """
 
     title: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from rotting import _checks
+from rotting._log_columns import ColumnOptions, Columns, takes_columns
 from rotting.logs._diagnosis import verdicts
 from rotting.logs._diagnosis.asking import ask
 from rotting.logs._diagnosis.diagnosis import Diagnosis
@@ -20,48 +21,47 @@ STEPS = 4  # of progress
 Report = Callable[[str, int], None]
 
 
+@takes_columns
 def diagnose(
     source: Any,
+    columns: Columns | None = None,
     *,
-    key: Any = None,
-    arm: Any = None,
-    time: Any = None,
-    reward: Any = None,
-    exposure: Any = None,
-    propensity: Any = None,
-    rows: str = "all",
-    window: Any = None,
-    history_complete: bool = True,
     smallest: float = 0.1,
     alpha: float = 0.05,
     seed: int = 0,
     progress: Report | None = None,
+    **named: Unpack[ColumnOptions],
 ) -> Diagnosis:
-    """Say whether what is in a log wears out with use, and how sure that is.
+    """Test whether rewards fall with use, or by selection or the calendar, and what that costs.
 
-    source    a CSV or Parquet file, a frame of polars, pandas or Arrow, or a `Log`
-    smallest  the fall, as a part of first showings, below which "does not rot" may be said
-    alpha     the level of all tests together (Holm)
-    seed      of what is drawn: bands, and which keys where there are very many
+    Args:
+        source: A CSV or Parquet file, a frame of polars, pandas or Arrow, a mapping of columns, or
+            a `Log`.
+        columns: Which column holds what; see `Columns`.
+        smallest: The smallest fall that matters, as a share of first showings: "does-not-rot" is
+            the verdict only if a larger one is excluded.
+        alpha: The level of all tests together (Holm).
+        seed: Of the bands, and of the sample of keys where a log has very many.
+        progress: Called with (what is done, steps); there are `STEPS` steps.
+        named: The fields of `Columns` as keyword arguments, as `read` takes them.
 
-    The other arguments are those of `read`.
+    Returns:
+        A `Diagnosis`. It prints itself, and shows itself with pictures in a notebook.
+
+    Raises:
+        ValueError: A setting is out of its range, or the source cannot be a log (see `read`).
+
+    >>> from rotting import logs
+    >>> log = logs.synthetic("constant", keys=40, exposures=2, seed=1)
+    >>> found = logs.diagnose(log, key="key", alpha=0.01)
+    >>> found["contents"].evidence["keys"], found["exposure"].title
+    (40, 'Does the reward fall with exposure?')
     """
     smallest, alpha, seed = check_settings(smallest, alpha, seed)
-    tell = progress or (lambda what, steps: None)
-    log = read(
-        source,
-        key=key,
-        arm=arm,
-        time=time,
-        reward=reward,
-        exposure=exposure,
-        propensity=propensity,
-        rows=rows,
-        window=window,
-        history_complete=history_complete,
-    )
-    tell("read", 1)
-    return diagnose_log(log, smallest=smallest, alpha=alpha, seed=seed, progress=tell)
+    report = progress or (lambda what, steps: None)
+    log = read(source, columns, **named)
+    report("read", 1)
+    return diagnose_log(log, smallest=smallest, alpha=alpha, seed=seed, progress=report)
 
 
 def check_settings(smallest: float, alpha: float, seed: int) -> tuple[float, float, int]:

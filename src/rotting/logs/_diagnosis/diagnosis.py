@@ -32,11 +32,19 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class Part:
-    """One question, its verdict in a sentence, and what the verdict rests on.
+    """One question of a diagnosis, with its verdict and the evidence for it.
 
-    code        the verdict as a word: "yes", "no", "cannot-tell", ...
-    interval    the estimate's 95 % limits, where there are some
-    evidence    further figures, as plain data
+    Attributes:
+        name: "contents", "exposure", "selection", "calendar", "recovery", "shape", "cost" or
+            "unknown".
+        code: The verdict as a word: "yes", "no", "cannot-tell", ...
+        verdict: The verdict in a sentence.
+        method: The test or the model.
+        assumption: What the verdict assumes.
+        p_value: Of the test; None without one.
+        estimate: The estimated size, such as the fall as a share of first showings; or None.
+        interval: The ends of the estimate's 95 % interval; or None.
+        evidence: Further figures, as plain data.
     """
 
     name: str
@@ -51,11 +59,11 @@ class Part:
 
     @property
     def title(self) -> str:
-        """The question."""
+        """The question in words."""
         return _TITLES[self.name]
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data."""
+        """The part as plain data, for JSON; without its name."""
         return {
             "code": self.code,
             "verdict": self.verdict,
@@ -70,14 +78,26 @@ class Part:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a log says about wearing out; prints itself, and shows itself in a notebook.
+    """The result of `diagnose`: whether and why rewards fall, and what that costs.
 
-    overall   one of the words in `CODES`
-    headline  the same in a sentence or two
-    parts     the questions in their order, by name
-    problems  what is wrong with the log; nothing was mended
-    notes     what was taken for what
-    advice    the experiment that would settle what the log cannot tell; empty if nothing is open
+    It prints itself, shows itself with pictures in a notebook, and gives a part by its name, as
+    `found["exposure"]`.
+
+    Attributes:
+        overall: "rots", "does-not-rot", "calendar", "rots-and-calendar", "recovers" or
+            "cannot-tell".
+        headline: The verdict in a sentence or two.
+        parts: The questions in their order, by name, each a `Part`.
+        problems: What is odd in the log, each a `Problem`.
+        notes: Which column was taken for what.
+        settings: The arguments of the call, and the source.
+        advice: The experiment that would settle what the log cannot tell; "" if nothing is open.
+
+    >>> from rotting import logs
+    >>> log = logs.synthetic("constant", keys=40, exposures=2, seed=1)
+    >>> found = logs.diagnose(log)
+    >>> list(found.parts)[:3], found["exposure"].title
+    (['contents', 'exposure', 'selection'], 'Does the reward fall with exposure?')
     """
 
     overall: str
@@ -92,7 +112,7 @@ class Diagnosis:
         return self.parts[name]
 
     def arms(self) -> tuple[list[str], list[list[str]]]:
-        """A heading, and a row for each arm with enough rows: level, fall, and verdict."""
+        """Headings, and a row of texts for each arm with enough rows: level, fall, verdict."""
         rows = self.parts["shape"].evidence.get("arms", [])
         if not rows:
             return [], []
@@ -109,7 +129,7 @@ class Diagnosis:
         ]
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data: what `rotting diagnose --json` prints."""
+        """The diagnosis as plain data: what `rotting diagnose --json` prints."""
         return {
             "overall": self.overall,
             "headline": self.headline,

@@ -47,15 +47,22 @@ def ends(values: FloatArray, level: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Fitted curves: an amplitude for each arm times a shape.
+    """Curves fitted to a log by `fit`: an amplitude for each arm times a shape.
 
-    candidates  what was compared, the best foretelling first
-    best        the simplest of those within a standard error of it: what everything here is made of
-    described   its curves first, then those of the other kinds, pooled
-    factors     how keys differ
-    longest     the highest exposure in the log
-    notes       what its reader should know
-    doubt       why the curves cannot be believed; empty if they can
+    It prints itself, and shows itself with a picture in a notebook. Arms are given by name or by
+    number.
+
+    Attributes:
+        log: The log.
+        candidates: The shapes that were compared, the best held-out score first.
+        best: The simplest within a standard error of the best; all results here are of it.
+        described: Its curves first, then those of the other shapes, pooled over arms.
+        factors: The distribution of keys' factors.
+        level: Of the intervals.
+        seed: Of the call.
+        longest: The highest exposure in the log.
+        notes: What to keep in mind.
+        doubt: Why the curves cannot be trusted; "" if they can.
     """
 
     log: Log
@@ -76,22 +83,22 @@ class Fit:
 
     @property
     def fitted(self) -> Curves:
-        """Amplitudes and shapes."""
+        """The amplitudes and shapes of the best candidate."""
         return self.described[0].curves
 
     @property
     def draws(self) -> Draws:
-        """What they might have been."""
+        """The same for each resample of keys."""
         return self.described[0].draws
 
     @property
     def rewards(self) -> str:
-        """As policies call them."""
+        """The kind of rewards: "bernoulli" or "gaussian", as `policies.recommended` takes it."""
         return "bernoulli" if self.factors.sigma is None else "gaussian"
 
     @property
     def sigma(self) -> float:
-        """What rewards scatter by; of zeros and ones the most that the curves allow."""
+        """The standard deviation of rewards; for zeros and ones the largest under the curves."""
         if self.factors.sigma is not None:
             return self.factors.sigma
         rates = np.minimum(self.fitted.amplitudes, 0.5)
@@ -103,9 +110,17 @@ class Fit:
         return self.factors.spread
 
     def parameters(self, arm: int | str | None = None) -> dict[str, tuple[float, float, float]]:
-        """The numbers of an arm's curve by name, each with the ends of its interval.
+        """The parameters of an arm's curve, each as (estimate, low, high).
 
-        Without an arm, those of the shape: one for all, or the first arm's.
+        Args:
+            arm: A name or a number; None for the parameters of the shape alone (the first arm's,
+                where arms have shapes of their own).
+
+        Returns:
+            By name: "amplitude" if an arm is given, then the shape's, such as "theta".
+
+        Raises:
+            ValueError: There is no such arm.
         """
         place = 0 if arm is None else self.place(arm)
         first = self.described[0]
@@ -119,19 +134,33 @@ class Fit:
         return found
 
     def place(self, arm: int | str) -> int:
-        """The place of an arm, by name or number."""
+        """The number of an arm, from its name or number; ValueError if there is none."""
         if isinstance(arm, str):
             return self.arms.index(_checks.known("arm", arm, self.arms))
         return _checks.integer("arm", arm, 0, len(self.arms) - 1)
 
     def simulator(self, longest: int | None = None) -> FloatArray:
-        """The curves, [arm, exposure less one], up to the log's highest exposure or another one."""
+        """The curves as an array of means [arm, exposure - 1].
+
+        Args:
+            longest: The last exposure; None: the highest of the log.
+
+        Returns:
+            Means; for zeros and ones between 0 and 1. `replay` takes them as its `simulator`.
+        """
         most = self.longest if longest is None else _checks.integer("longest", longest, 1, _MOST)
         found = self.fitted.means(np.arange(1, most + 1))
         return np.clip(found, 0.0, 1.0) if self.rewards == "bernoulli" else found
 
     def curves(self, longest: int | None = None) -> Shown:
-        """The curves with bands at the fit's level, as a player shows what it has learnt."""
+        """The curves with bands at the fit's level.
+
+        Args:
+            longest: The last exposure; None: the highest of the log.
+
+        Returns:
+            A `Curves`, which plots itself, like the curves that a player has learnt.
+        """
         estimate = self.simulator(longest)
         n = np.arange(1, estimate.shape[1] + 1)
         low, high = np.empty_like(estimate), np.empty_like(estimate)
@@ -147,49 +176,74 @@ class Fit:
         )
 
     def models(self) -> tuple[Model, ...]:
-        """Each arm's curve as a model; of zeros and ones, with rates up to 1."""
+        """Each arm's curve as a model of `rotting.models`; rates of zeros and ones end at 1."""
         from rotting.logs._fits.world import arm_models
 
         return arm_models(self)
 
     def family(self, arm: int | str | None = None) -> Family:
-        """What is known of an arm before it is played, with weights: for `Posterior` and others.
+        """A prior for an arm as a weighted family of models, for `Posterior` and other policies.
 
-        Without an arm: of any arm, known or new, as far as the log's arms are examples of it.
+        Args:
+            arm: A name or a number; None for a prior that also holds for new arms, of which the
+                log's arms are a sample.
+
+        Returns:
+            A `Family` with weights.
         """
         from rotting.logs._fits.belief import family_of
 
         return family_of(self, None if arm is None else self.place(arm))
 
     def recommended(self) -> tuple[Policy, list[str]]:
-        """The policy to play with, and the lines of Python that make it; the first says why."""
+        """The recommended policy for this log.
+
+        Returns:
+            The policy, and the lines of Python that make it; the first is a comment that says why.
+        """
         from rotting.logs._fits.belief import recommend
 
         return recommend(self)
 
     def scenario(self, horizon: int | None = None) -> Scenario:
-        """A scenario like the log: its arms, and its keys in the order in which they came.
+        """A scenario like the log: its arms, and its keys in the order of their arrivals.
 
-        The horizon is the number of the log's rows unless given; further rounds begin anew.
+        Args:
+            horizon: Rounds; None: the number of the log's rows. With more, arrivals start again
+                from the beginning of the log.
+
+        Returns:
+            A `Scenario` for `simulate` and `compare`.
         """
         from rotting.logs._fits.world import scenario_of
 
         return scenario_of(self, horizon)
 
     def simulate(self, seed: int = 0) -> pl.DataFrame:
-        """The log with rewards drawn from the fit: its rows, keys, arms and times stay."""
+        """Simulate the log: the same rows, keys, arms and times, with rewards drawn from the fit.
+
+        Args:
+            seed: The same seed gives the same rewards.
+
+        Returns:
+            A polars DataFrame that `read` reads.
+        """
         from rotting.logs._fits.world import simulated
 
         return simulated(self, seed)
 
     def as_toml(self) -> str:
-        """An experiment file for `rotting run`: the scenario, the recommended policy and rivals."""
+        """The text of an experiment file for `rotting run`: scenario and policies to compare."""
         from rotting.logs._fits.written import toml_of
 
         return toml_of(self)
 
     def write_toml(self, path: str | Path) -> None:
-        """Write the experiment file, whole or not at all."""
+        """Write the experiment file of `as_toml`; an error leaves an earlier file unchanged.
+
+        Args:
+            path: Where; a file that exists is replaced.
+        """
         target = Path(path)
         text = self.as_toml()
         part = target.with_name(target.name + ".part")
@@ -200,7 +254,7 @@ class Fit:
             part.unlink(missing_ok=True)
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data."""
+        """The fit as plain data: what `rotting fit --json` prints, without the policy."""
         from rotting.logs._fits.described import data_of
 
         return data_of(self)

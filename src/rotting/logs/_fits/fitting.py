@@ -56,21 +56,41 @@ def fit(
     key_factors: tuple[Any, Any] | None = None,
     progress: Progress | None = None,
 ) -> Fit:
-    """Curves of the rewards over exposures: an amplitude for each arm times a shape.
+    """Fit curves of the mean reward over exposures: an amplitude for each arm times a shape.
 
-    Shapes: constant, power, exponential with a floor, plateau, step, and a table that never rises;
-    one for all arms, or each arm's own with help of the others. They are compared on held-out keys;
-    the simplest within a standard error of the best is taken. Intervals, at `level`, are by
-    `resamples` of keys. Where there are no keys, blocks of rows take their place.
+    The shapes are constant, power, exponential with a floor, plateau, step, and a decreasing table;
+    one for all arms, or one for each arm, shrunk towards the common one. They are compared on
+    held-out keys, and the simplest within a standard error of the best is chosen. Intervals come
+    from resamples of keys. Without keys, blocks of rows take their place.
 
-    families     the shapes to try; all of `shapes.KINDS` unless given
-    keys_differ  learn each key's factor on all its means, so that curves are those of all keys, not
-                 of those who were still there; by a model of who leaves where some do
-    weights      one a row of the log; with them, and with offsets, keys' factors are not learnt:
-                 curves are as seen in the log, among those who were still there, by these weights
-    offsets      one a row: what its mean is multiplied with, as far as is known from elsewhere
-    key_factors  values of keys' factors, and for each key of the log how likely it has each, where
-                 a model of who leaves has found that out: taken instead of what is learnt here
+    Args:
+        log: What `read` returns.
+        seed: The same seed gives the same fit.
+        level: Of the intervals.
+        folds: Of the cross-validation.
+        resamples: Resamples of keys for the intervals.
+        families: The shapes to try, such as ["constant", "power"]; None: all.
+        keys_differ: Whether to learn each key's factor on all its means, with a model of which keys
+            leave. Curves are then those of all keys, and not of the keys that stayed.
+        weights: One a row of the log. With weights or offsets, keys' factors are not learnt: curves
+            are weighted means as seen in the log, among the keys that stayed.
+        offsets: One a row: a known factor on its mean.
+        key_factors: Values of keys' factors, and for each key of the log the probability of each
+            value, from a model of which keys leave; used instead of what is learnt here.
+        progress: Called with (steps done, steps).
+
+    Returns:
+        A `Fit`: curves with intervals, and from them models, a family, a scenario, a policy.
+
+    Raises:
+        ValueError: The log cannot be fitted (it has one exposure only, or its rewards are constant
+            or not positive on average), or an argument is out of its range.
+
+    >>> from rotting import logs
+    >>> log = logs.read(logs.synthetic("rested", keys=60, exposures=4, arms=1, seed=1))
+    >>> found = logs.fit(log, families=["constant", "power"], resamples=10)
+    >>> found.arms, found.simulator().shape
+    (('arm 0',), (1, 4))
     """
     seed = _checks.integer("seed", seed, least=0)
     level = _checks.number("level", level, above=0, below=1)

@@ -1,4 +1,4 @@
-"""What pictures of a log are made with: axes in words, groups of showings, names of lines."""
+"""Axes for pictures of a log: labels, groups of showings, numbers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ WIDTH, HEIGHT = 4.6, 3.1  # inches: letters are then large enough on a phone
 
 
 class Picture(NamedTuple):
-    """A picture as SVG, what it shows for those who do not see it, and how to read it.
+    """A picture as SVG, with a text for screen readers and a caption.
 
-    title  a name above it, which may be anybody's: an arm's
+    Attributes:
+        title: A name above it, from the log: not to be trusted as HTML.
     """
 
     svg: str
@@ -27,13 +28,13 @@ class Picture(NamedTuple):
 
 
 def evidence(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The figures of a part, none where it has none."""
+    """The data of a part; empty if it has none."""
     found: Mapping[str, Any] = data.get(name, {}).get("evidence", {})
     return found
 
 
 def new_axes(width: float = WIDTH, height: float = HEIGHT) -> Axes:
-    """Axes of a figure of their own, in inches."""
+    """Axes of a new figure; sizes are in inches."""
     return new_figure(width, height)[1][0]
 
 
@@ -43,7 +44,7 @@ def picture(axes: Axes, about: str, caption: str, title: str = "") -> list[Pictu
 
 
 def reward_axis(axes: Axes, data: Mapping[str, Any]) -> None:
-    """The vertical axis: of clicks in per cent, of other rewards as they are."""
+    """The vertical axis: clicks in per cent, other rewards as they are."""
     axes.set_ylabel("mean reward")
     if evidence(data, "contents").get("rewards") == "zeros and ones":
         per_cent(axes.yaxis)
@@ -55,7 +56,7 @@ def reward_axis(axes: Axes, data: Mapping[str, Any]) -> None:
 
 
 def per_cent(axis: Any) -> None:
-    """Parts as per cent."""
+    """Shares as per cent."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis.set_major_locator(MaxNLocator(5))
@@ -70,14 +71,13 @@ def whole_numbers(axis: Any) -> None:
 
 
 def has_keys(data: Mapping[str, Any]) -> bool:
-    """Whether the log had keys."""
     return evidence(data, "contents").get("keys") is not None
 
 
 def showing_groups(axes: Axes, numbers: Sequence[int], letters: int) -> None:
     """The horizontal axis: groups of showings at equal distances, the last one open.
 
-    `letters` is how many have room: where there are more, groups have their first showing only.
+    Only `letters` letters have room: with more, a group is named by its first showing.
     """
     names = [str(n) if after == n + 1 else f"{n}-{after - 1}" for n, after in pairwise(numbers)]
     names.append(f"{numbers[-1]}+")

@@ -1,4 +1,4 @@
-"""What to do next: sentences, and lines of Python that run, for each verdict on the whole."""
+"""What to do after a diagnosis: sentences, and lines of Python that run, for each verdict."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from rotting.logs._diagnosis.diagnosis import Diagnosis
 
 _WIDE = 76  # characters of a line
-_MEMORIES = 10  # of a policy that discounts: as many in the log
+_MEMORIES = 10  # effective lengths of a discounting policy's memory in the log
 
 
 class NextSteps(NamedTuple):
-    """What to do, and the policy for it as lines of Python."""
+    """Sentences on what to do, and lines of Python that make the policy."""
 
     sentences: list[str]
     lines: list[str]
 
 
 def next_steps(diagnosis: Diagnosis, recommended: Sequence[str] = ()) -> NextSteps:
-    """What to do after a diagnosis; `recommended` are a fit's lines that make `policy`."""
+    """The next steps; `recommended` are lines of a fit that make `policy`."""
     facts = diagnosis["contents"].evidence
     keys, clicks = facts["keys"] is not None, facts["rewards"] == "zeros and ones"
     code = diagnosis.overall
@@ -43,9 +43,9 @@ def _for(code: str, diagnosis: Diagnosis, keys: bool, clicks: bool) -> tuple[lis
         return said, _simple(facts, clicks)
     if code == codes.CALENDAR:
         said = [
-            "Caps would not help: what moves the reward is the date, not how often somebody has "
-            "seen an arm. Refresh what you show by date, and let the policy forget old rewards.",
-            f"This one forgets so fast that about {_MEMORIES} memories fit into the log.",
+            "Caps would not help: rewards move with the date, not with the number of showings. "
+            "Refresh what you show by date, and use a policy that discounts old rewards.",
+            f"The memory of this one is about 1/{_MEMORIES} of the log.",
         ]
         return said, _forgetful(facts, clicks)
     if code == codes.RECOVERS:
@@ -54,7 +54,7 @@ def _for(code: str, diagnosis: Diagnosis, keys: bool, clicks: bool) -> tuple[lis
     if code == codes.UNKNOWN:
         said = [diagnosis.advice] if diagnosis.advice else []
         said.append(
-            "Until that is known, this policy does no harm: it learns from what comes whether arms "
+            "Until that is known, this policy is safe: it learns from new rewards whether arms "
             "wear out, and plays like an ordinary bandit if they do not."
         )
     elif keys:
@@ -75,7 +75,7 @@ def _for(code: str, diagnosis: Diagnosis, keys: bool, clicks: bool) -> tuple[lis
 
 
 def _recommended(keys: bool, clicks: bool) -> list[str]:
-    """As `policies.recommended` chooses."""
+    """The policy that `policies.recommended` gives."""
     if keys:
         made = "policies.Fatigue()" if clicks else 'policies.Fatigue("gaussian")'
     else:
@@ -95,19 +95,19 @@ def _forgetful(facts: Mapping[str, Any], clicks: bool) -> list[str]:
 
 
 def _resting(diagnosis: Diagnosis, keys: bool, clicks: bool) -> tuple[list[str], list[str]]:
-    """Half-lives in rounds: as many as the log has showings in that time."""
+    """Half-lives in rounds: the number of the log's showings in that time."""
     facts = diagnosis["contents"].evidence
     days = diagnosis["recovery"].evidence.get("half_life_days")
     if not keys or not days or not facts["days"]:
-        said = ["Give arms a rest: what was shown is forgotten after a while, and pays again."]
+        said = ["Give arms a rest: rewards recover with rest."]
         return said, _recommended(keys, clicks)
     rounds = max(1, round(days * facts["rows"] / facts["days"]))
     said = [
-        "Give each key a rest from an arm rather than dropping it: what was shown is forgotten "
-        "after a while, and pays again. With this policy half of a showing is forgotten after "
-        f"{rounds:,} decisions over all keys, which is {days:.2g} days at this log's pace.",
-        "If you must use caps, let them begin anew: policies.Capped(policies.Thompson(), cap=3, "
-        f"rest=Window({rounds})), three showings in so many decisions.",
+        "Give each key a rest from an arm rather than dropping it: rewards recover with rest. With "
+        f"this policy a showing counts half after {rounds:,} decisions over all keys, which is "
+        f"{days:.2g} days at this log's pace.",
+        "If you must use caps, let them expire: policies.Capped(policies.Thompson(), cap=3, "
+        f"rest=Window({rounds})), three showings in that number of decisions.",
     ]
     inside = "" if clicks else '"gaussian", '
     return said, [
@@ -118,7 +118,7 @@ def _resting(diagnosis: Diagnosis, keys: bool, clicks: bool) -> tuple[list[str],
 
 
 def _played(diagnosis: Diagnosis, keys: bool, clicks: bool) -> list[str]:
-    """A player of the policy, and how it is used."""
+    """Lines that make a player of the policy and use it."""
     facts = diagnosis["contents"].evidence
     own = list(facts["arm_names"])
     others = "" if len(own) == facts["arms"] else f"  # and {facts['arms'] - len(own):,} more"

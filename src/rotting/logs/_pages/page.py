@@ -1,4 +1,4 @@
-"""A diagnosis as a page: the verdict first, each question with its picture, and what to do next."""
+"""A diagnosis as a page: the verdict, each question with its picture, and what to do next."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def write(
 ) -> None:
     """Write diagnosis.json and diagnosis.html into a folder.
 
-    `recommended` are lines of Python that make a policy, those of a fit where there is one.
+    `recommended` are lines of Python that make a policy: a fit's, if there is one.
     """
     (folder / "diagnosis.json").write_text(json_text(diagnosis.as_data()) + "\n", encoding="utf-8")
     text = whole(diagnosis, command, recommended)
@@ -152,7 +152,7 @@ def _figure(each: Picture) -> str:
 
 
 def _small_print(part: Part) -> str:
-    """Method, assumption, p-value and interval; nothing where nothing was asked."""
+    """Method, assumption, p-value and interval; nothing for a question that was not tested."""
     if part.method == "not asked":
         return ""
     rows = []
@@ -184,20 +184,20 @@ def _next(diagnosis: Diagnosis, recommended: Sequence[str]) -> list[str]:
 
 
 def _caveats(diagnosis: Diagnosis) -> list[str]:
-    """What is odd about the log, and what was taken for what."""
+    """The log's problems, and the column of each role."""
     lines = ["<h2>What to keep in mind</h2>"]
     if diagnosis.problems:
-        lines.append("<p>The log has oddities. Nothing was mended:</p><ul>")
+        lines.append("<p>The log has problems. Nothing was changed:</p><ul>")
         lines += [f"<li>{_problem(each)}</li>" for each in diagnosis.problems]
         lines.append("</ul>")
     else:
-        lines.append("<p>Nothing odd was found in the log.</p>")
-    lines.append("<p>The columns were taken as follows:</p><ul>")
+        lines.append("<p>No problems were found in the log.</p>")
+    lines.append("<p>The columns were read as follows:</p><ul>")
     lines += [f"<li>{escape(printable(note))}</li>" for note in diagnosis.notes]
     lines.append("</ul>")
     alpha, smallest = diagnosis.settings["alpha"], diagnosis.settings["smallest"]
     lines.append(
-        f"<p>All tests together err with a chance of {100.0 * alpha:g} % (Holm's correction). "
+        f"<p>The level of all tests together is {100.0 * alpha:g} % (Holm's correction). "
         f"&ldquo;Does not wear out&rdquo; is said only if a fall of {100.0 * smallest:g} % is "
         "excluded. A verdict rests on the assumption below it; an experiment rests on less.</p>"
     )

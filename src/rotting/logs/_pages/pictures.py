@@ -1,4 +1,4 @@
-"""Pictures of a diagnosis, one for each question; drawn from its figures, nothing is computed."""
+"""Pictures of a diagnosis, one for each question, drawn from its data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SMALL = (3.2, 2.4)
 _SEEN, _FOUND, _LOST = GREY, BLUE, RED
 _FEW = 20  # rows of a showing, or of a period, below which its mean is not drawn
-_LETTERS, _SMALL_LETTERS = 34, 20  # of the names of groups of showings, that have room
+_LETTERS, _SMALL_LETTERS = 34, 20  # of the names of groups of showings, for which there is room
 
 
 def pictures(diagnosis: Diagnosis) -> dict[str, list[Picture]]:
@@ -40,7 +40,7 @@ def pictures(diagnosis: Diagnosis) -> dict[str, list[Picture]]:
 
 
 def first_pictures(diagnosis: Diagnosis, parts: Iterable[str], most: int) -> list[Picture]:
-    """The first pictures of these parts, at most so many; no others are drawn."""
+    """The first `most` pictures of these parts; others are not drawn."""
     data = diagnosis.as_data()
     return list(islice((each for name in parts for each in islice(_DRAWN[name](data), 1)), most))
 
@@ -87,7 +87,7 @@ def _exposure(data: Mapping[str, Any]) -> list[Picture]:
     axes.plot(places, raw, "o", color=_SEEN, markersize=5)
     showing_groups(axes, curve["numbers"], _LETTERS)
     reward_axis(axes, data)
-    who = ", those who left being accounted for" if has_keys(data) else ", arms being told apart"
+    who = ", corrected for keys that left" if has_keys(data) else ", with a level for each arm"
     return picture(
         axes,
         "Mean reward by showing: dots as it stands in the log, a line with leaving accounted for",

@@ -1,4 +1,4 @@
-"""A replay as a page: what each policy would have earned, with intervals, bounds and coverage."""
+"""A replay as a page: each policy's estimate, with interval, bounds and coverage."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from rotting.logs._diagnosis.diagnosis import Diagnosis
     from rotting.logs._fits.fitted import Fit
 
-_DRAWS = 40  # of the fitted curves, for their uncertainty
-_NUMBERS = 4_000_000  # of all draws together, at most
-_ARMS = 12  # whose shares are listed: those shown most
+_DRAWS = 40  # draws of the fitted curves, for their uncertainty
+_NUMBERS = 4_000_000  # of all draws together
+_ARMS = 12  # that are listed with their shares: those shown most
 _KINDS = {
     "exact": "By exposure: the n-th time a policy shows an arm (to a key, if there are keys) it "
     "gets the reward of that very showing in the log.",
@@ -42,9 +42,9 @@ pre code { padding: 0; background: none; }
 
 
 def simulator_of(fit: Fit) -> FloatArray:
-    """Means [draw, arm, exposure - 1] of what was not logged: the fit, then what it might be.
+    """Means [draw, arm, exposure - 1] for what was not logged: the fit, then draws of it.
 
-    As long as any key may need them, where that is not too long.
+    Long enough for the key with the most rows, if all draws have room.
     """
     log = fit.log
     most = int(np.bincount(log.key).max()) if log.has_keys else log.key.size
@@ -60,7 +60,7 @@ def simulator_of(fit: Fit) -> FloatArray:
 
 
 def doubts(replay: Replay, said: Diagnosis) -> list[str]:
-    """Where the diagnosis contradicts what a replay takes for granted."""
+    """Warnings where the diagnosis contradicts an assumption of the replay."""
     if replay.kind == "pooled" and said["selection"].code == "yes":
         return [
             "The diagnosis finds that those who stay are not those who left, so keys are not quite "
@@ -71,7 +71,7 @@ def doubts(replay: Replay, said: Diagnosis) -> list[str]:
 
 
 def write(folder: Path, replay: Replay, said: Diagnosis, source: str, command: str) -> None:
-    """Write replay.json and replay.html into a folder; `said` is what was found in the log."""
+    """Write replay.json and replay.html into a folder; `said` is the log's diagnosis."""
     data = {**replay.as_data(), "diagnosis": said.overall}
     (folder / "replay.json").write_text(json_text(data) + "\n", encoding="utf-8")
     text = whole(replay, said, source, command)
@@ -127,7 +127,7 @@ def whole(replay: Replay, said: Diagnosis, source: str, command: str) -> str:
 
 
 def _shares(replay: Replay) -> list[str]:
-    """How often each policy shows each arm."""
+    """A table of how often each policy shows each arm."""
     totals: dict[str, float] = {}
     for each in replay:
         for arm, share in each.shares.items():

@@ -1,4 +1,4 @@
-"""What each policy would have earned, drawn: a dot with its interval, and the log's own play."""
+"""The picture of a replay: a dot with its interval for each policy, and the log's own play."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from rotting.logs._replay.result import Replay
 
 ABOUT = "Mean reward by policy"
-_ROW, _LEAST = 0.42, 1.9  # inches of height a policy, and of the whole
+_ROW, _LEAST = 0.42, 1.9  # inches: height of a policy, least height of all
 _WIDEST = 29  # letters of a name
 
 
 def height_of(rows: int) -> float:
-    """How high a picture of so many policies is, in inches."""
+    """The height of a picture of `rows` policies, in inches."""
     return max(_LEAST, _ROW * rows + 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The verdicts of a diagnosis in a few words each, for a table at the top of a page."""
+"""The verdicts in a few words, for the table at the top of a page."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rotting.logs._diagnosis.diagnosis import Diagnosis
 
-_SHORT = {  # a part's code in a word or two, where that is not the code itself
+_SHORT = {  # by a part's code, where the code itself is not the answer
     "cannot-tell": "cannot tell",
-    "nobody-leaves": "no: hardly anybody leaves",
-    "no-keys": "cannot be asked: there are no keys",
+    "nobody-leaves": "no: hardly any key leaves",
+    "no-keys": "cannot tell: there are no keys",
     "no-times": "cannot tell: no times",
     "not-shown": "not shown",
     "nothing-to-recover": "there is no fall to recover from",
@@ -29,7 +29,6 @@ _CALENDAR = {  # (it falls with exposure, the calendar moves it)
 
 
 def short(diagnosis: Diagnosis, name: str) -> str:
-    """A part's verdict in a few words."""
     part = diagnosis[name]
     if name == "cost":
         share = 100.0 * part.evidence.get("share", 0.0)

@@ -1,1 +1,1 @@
-"""Tables of showings: reading, ordering, numbering, and what is odd in them."""
+"""Reading tables of showings: sources, columns, order, exposure numbers, problems."""

@@ -1,4 +1,4 @@
-"""What the cells of a column mean as numbers, and refusals that show where they mean nothing."""
+"""The cells of a column as labels or numbers; a refusal names the first wrong cell."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ class Column:
 
     @property
     def title(self) -> str:
-        """As it is called in sentences."""
         return f"the {self.role} (column {self.name!r})"
 
     def refuse(self, wrong: Any, what: str, remedy: str = "") -> None:
-        """Refuse the rows that the mask marks, if there are any: how many, and the first."""
+        """Refuse the column if the mask marks rows; the message has their number and the first."""
         count = int(wrong.sum() or 0)
         if count:
             place = int(wrong.arg_max())
@@ -41,7 +40,7 @@ class Column:
 
 
 def labels(column: Column) -> Any:
-    """Keys or arms as they are; a refusal where they cannot be labels. None is missing."""
+    """Keys or arms, none of them missing; refused where they are neither texts nor numbers."""
     pl = polars()
     cells = column.cells
     kind = cells.dtype
@@ -53,7 +52,7 @@ def labels(column: Column) -> Any:
 
 
 def unlabelled(cells: Any) -> Any:
-    """Which cells of a column of keys or arms are empty."""
+    """A mask of the empty cells of a column of keys or arms."""
     pl = polars()
     wrong = cells.is_null()
     if cells.dtype in (pl.String, pl.Categorical, pl.Enum):
@@ -64,7 +63,7 @@ def unlabelled(cells: Any) -> Any:
 
 
 def _as_whole(cells: Any) -> Any:
-    """Texts that are whole numbers as whole numbers, unless two of them would become one."""
+    """Texts of whole numbers as numbers, unless two texts would become one number (1 and 01)."""
     pl = polars()
     if cells.dtype == pl.String:
         found = cells.cast(pl.Int64, strict=False)
@@ -77,14 +76,14 @@ def _as_whole(cells: Any) -> Any:
 
 
 def numbers(column: Column) -> Any:
-    """Cells as floats, null where they are missing; a refusal where one is no number."""
+    """Cells as floats, null where missing; refused where one is not a number."""
     found, strange = _numbers(column)
-    column.refuse(strange, "is no number", _comma(column, strange))
+    column.refuse(strange, "is not a number", _comma(column, strange))
     return found
 
 
 def _comma(column: Column, strange: Any) -> str:
-    """What to do about decimal commas, if all cells that are no numbers have one."""
+    """Advice on decimal commas, if every cell that is not a number has one."""
     if not strange.any():
         return ""
     cells = column.cells.filter(strange).str.strip_chars()
@@ -97,7 +96,7 @@ def _comma(column: Column, strange: Any) -> str:
 
 
 def rewards(column: Column) -> tuple[Any, str]:
-    """Rewards as floats, and a sentence where words were taken for numbers."""
+    """Rewards as floats, and a note where words were taken for numbers."""
     pl = polars()
     found, strange = _numbers(column)
     if not strange.any():
@@ -117,7 +116,7 @@ def rewards(column: Column) -> tuple[Any, str]:
 
 
 def _numbers(column: Column) -> tuple[Any, Any]:
-    """Cells as floats, and which of them are neither numbers nor missing."""
+    """Cells as floats, and a mask of those that are neither numbers nor missing."""
     pl = polars()
     cells = column.cells
     kind = cells.dtype
@@ -138,7 +137,7 @@ def _numbers(column: Column) -> tuple[Any, Any]:
 
 
 def _meaning(words: list[str]) -> dict[str, float]:
-    """What one or two words say about a showing: 1 where it paid, 0 where not; {} if unclear.
+    """The rewards that one or two words stand for: 1 or 0; {} if unclear.
 
     >>> _meaning(["no", "yes"]), _meaning(["bought", "not bought"]), _meaning(["blue", "red"])
     ({'no': 0.0, 'yes': 1.0}, {'bought': 1.0, 'not bought': 0.0}, {})

@@ -1,4 +1,4 @@
-"""Which column of a table is the key, the arm, the time, the reward, ..."""
+"""Recognises the columns of the key, the arm, the time, the reward, ... by their names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OTHERS = {
     "eventtime eventtimestamp impressiontime showntime",
     "reward": "reward rewards click clicks clicked isclick isclicked conversion converted y "
     "outcome response success purchase purchased opened payoff revenue",
-    # A column called n may count anything, so it must be named.
+    # A column called n may count anything: it is never recognised.
     "exposure": "exposure exposurenumber pull pullnumber impressionnumber showing showingnumber",
     "propensity": "propensity propensityscore pscore actionprob actionprobability probability prob",
 }
@@ -36,7 +36,7 @@ _SAID = {
 
 
 def names_of(role: str) -> frozenset[str]:
-    """The common names of a role, in small letters and without marks between words.
+    """The common names of a role, in lower case and without separators.
 
     >>> {"userid", "uid"} <= names_of("key"), "itemid" in names_of("arm")
     (True, True)
@@ -47,7 +47,7 @@ def names_of(role: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column was taken for what, and the sentences that say so."""
+    """The column of each role, and the notes that say so."""
 
     columns: Mapping[str, str]
     sentences: tuple[str, ...]
@@ -56,10 +56,15 @@ class Roles:
 def assign(
     columns: Sequence[str], given: Mapping[str, Any], *, each_row_a_key: bool = False
 ) -> Roles:
-    """The columns of the roles: as named, or recognised by their common names.
+    """The column of each role: as named, or recognised by a common name.
 
-    given           a column's name by role; None to recognise it, False or "none" for no column
-    each_row_a_key  whether rows without a key column are stories of their own
+    Args:
+        given: A column's name by role; None to recognise it, False or "none" for no column.
+        each_row_a_key: Whether, without a column for the key, every row has a key of its own.
+
+    Raises:
+        ValueError: A named column is not there, two roles have one column, a common name is there
+            twice, or the reward (or both key and arm) has no column.
 
     >>> found = assign(["User ID", "ad", "y"], {"time": False})
     >>> dict(found.columns)

@@ -1,4 +1,4 @@
-"""Columns of Python objects and NumPy arrays as polars columns, without another library."""
+"""Columns of pandas, NumPy and Python objects as polars columns; pyarrow is not needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KINDS = "biufM"  # of NumPy arrays that polars takes as they are
 
 
 def from_pandas(frame: Any, wanted: list[str]) -> Any:
-    """These columns of a pandas DataFrame; pyarrow is not needed."""
+    """These columns of a pandas DataFrame, without pyarrow."""
     places = {str(name): place for place, name in enumerate(frame.columns)}
     found = {}
     for name in wanted:
@@ -41,7 +41,7 @@ def from_columns(columns: Mapping[Any, Any], wanted: list[str]) -> Any:
 
 
 def series(name: str, values: Any) -> Any:
-    """A column of one type, or a refusal that shows two cells of different ones."""
+    """A column of one type; a refusal shows two cells of different types."""
     pl = polars()
     if isinstance(values, pl.Series):
         return values.alias(name)
@@ -58,7 +58,7 @@ def series(name: str, values: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A cell as Python has it; None where it is missing."""
+    """A cell as a Python object; None where it is missing."""
     if isinstance(value, np.generic):
         value = value.item()
     try:
@@ -89,10 +89,10 @@ def _of_objects(name: str, values: list[Any]) -> Any:
 
 
 def _only_kind(name: str, values: list[Any]) -> str:
-    """The kind of all cells that are not missing; a refusal of the rarer where there are two."""
-    if set(map(type, values)) == {str}:  # by far the most common, and quickly seen
+    """The kind of all cells that are not missing; where there are two, the rarer is refused."""
+    if set(map(type, values)) == {str}:  # by far the most common case, and cheap to test
         return "texts"
-    rows: dict[str, list[int]] = {}  # how many there are, and the place of the first
+    rows: dict[str, list[int]] = {}  # count, and place of the first
     for place, value in enumerate(values):
         if value is not None:
             rows.setdefault(_kind(value), [0, place])[0] += 1
@@ -111,7 +111,7 @@ def _most(item: tuple[str, list[int]]) -> tuple[int, int]:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, (numbers.Real, decimal.Decimal)):  # truths are numbers too
+    if isinstance(value, (numbers.Real, decimal.Decimal)):  # bool is a number too
         return "numbers"
     if isinstance(value, str):
         return "texts"
@@ -125,7 +125,7 @@ def _kind(value: Any) -> str:
 def _in_utc(value: Any) -> Any:
     if value is None:
         return None
-    if hasattr(value, "to_pydatetime"):  # what pandas adds are nanoseconds
+    if hasattr(value, "to_pydatetime"):  # pandas.Timestamp: a datetime with nanoseconds
         value = value.to_pydatetime(warn=False)
     if value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -18,9 +18,10 @@ from rotting.logs._read.times import Times
 
 @dataclass(frozen=True)
 class Labels:
-    """The rows' keys or arms as places in the list of all different ones.
+    """The rows' keys or arms as places in a list of their names.
 
-    names  those, in ascending order, as texts for arms; None where nothing was named
+    Attributes:
+        names: In ascending order, as texts for arms; None without such a column.
     """
 
     places: Any
@@ -28,7 +29,6 @@ class Labels:
     names: Any = None
 
     def name(self, place: int) -> str:
-        """One of them, as shown in sentences."""
         return "" if self.names is None else repr(self.names[place])
 
 
@@ -36,9 +36,10 @@ class Labels:
 class Ordered:
     """The columns of a log, in its order.
 
-    row      each row's number in the table, from 1
-    ticks    exact times, as read; None without a time
-    per_day  how many ticks make a day
+    Attributes:
+        row: Each row's number in the table, from 1.
+        ticks: Exact times, as read; None without a time.
+        per_day: Ticks of a day.
     """
 
     row: npt.NDArray[Any]
@@ -53,12 +54,12 @@ class Ordered:
     arms: Labels
 
     def starts(self) -> IntArray:
-        """The first row of each story, and the number of rows."""
+        """The first row of each sequence (all rows of a key and arm), then the number of rows."""
         changed = (self.key[1:] != self.key[:-1]) | (self.arm[1:] != self.arm[:-1])
         return np.concatenate(([0], np.flatnonzero(changed) + 1, [self.key.size]))
 
     def show(self, place: int) -> str:
-        """A row as a text, for examples."""
+        """A row as a text, for a problem's examples."""
         parts = []
         if self.keys.names is not None:
             parts.append(f"key {self.keys.name(int(self.key[place]))}")
@@ -72,7 +73,7 @@ class Ordered:
 
 
 def moment(tick: Any, per_day: float) -> str:
-    """A time as a text; a number where times are numbers."""
+    """A time as a text: a date, or a number where times are numbers."""
     if per_day != 86_400e6:
         return f"{tick:.15g}"
     first = datetime.datetime(1970, 1, 1)
@@ -80,7 +81,7 @@ def moment(tick: Any, per_day: float) -> str:
 
 
 def keys_of(cells: Any) -> Labels:
-    """Keys in ascending order, so that their numbers do not depend on the order of the table."""
+    """Keys in ascending order: their numbers must not depend on the order of the table."""
     pl = polars()
     names = cells.unique().sort()
     places = pl.DataFrame({"name": names, "place": np.arange(len(names), dtype=np.int32)})
@@ -91,7 +92,7 @@ def keys_of(cells: Any) -> Labels:
 
 
 def arms_of(cells: Any) -> Labels:
-    """Arms in the order of their names, in which arm 2 comes before arm 10."""
+    """Arms in natural order: arm 2 before arm 10."""
     pl = polars()
     names = cells.unique()
     texts = names.cast(pl.String)
@@ -103,7 +104,7 @@ def arms_of(cells: Any) -> Labels:
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:
-    """Numbers inside a text count as numbers.
+    """A sort key by which digits inside a text are compared as numbers.
 
     >>> sorted(["ad 10", "ad 9", "-1", "x"], key=_natural)
     ['-1', 'ad 9', 'ad 10', 'x']
@@ -118,24 +119,25 @@ def _natural(text: str) -> list[tuple[int, int, str]]:
 def ordered(
     columns: dict[str, Any], keys: Labels, arms: Labels, times: Times | None, sorted_already: bool
 ) -> Ordered:
-    """The rows by key, arm, time, given exposure and, last, their order in the table.
+    """The rows sorted by key, arm, time, given exposure, then their order in the table.
 
-    columns         reward, row, and exposure and propensity if there are any
-    sorted_already  whether the table is in the order of time, which saves comparing it
+    Args:
+        columns: reward, row, and exposure and propensity if there are any.
+        sorted_already: Whether the table is in the order of time, which saves a sort key.
     """
     pl = polars()
-    story = keys.places.cast(pl.Int64) * arms.count + arms.places.cast(pl.Int64)
-    frame = pl.DataFrame({"story": story, **columns})
-    by = ["story"]
+    sequence = keys.places.cast(pl.Int64) * arms.count + arms.places.cast(pl.Int64)
+    frame = pl.DataFrame({"sequence": sequence, **columns})
+    by = ["sequence"]
     if times is not None:
         frame = frame.with_columns(times.ticks.alias("ticks"))
         by += [] if sorted_already and "exposure" not in columns else ["ticks"]
     if "exposure" in columns:
         by.append("exposure")
     frame = frame.sort(by, maintain_order=True)
-    story = frame["story"]
-    key = (story // arms.count).cast(pl.Int32).to_numpy(writable=True)
-    arm = (story % arms.count).cast(pl.Int32).to_numpy(writable=True)
+    sequence = frame["sequence"]
+    key = (sequence // arms.count).cast(pl.Int32).to_numpy(writable=True)
+    arm = (sequence % arms.count).cast(pl.Int32).to_numpy(writable=True)
     given = frame["exposure"].to_numpy(writable=True) if "exposure" in columns else None
     propensity = frame["propensity"].to_numpy(writable=True) if "propensity" in columns else None
     return Ordered(
@@ -143,7 +145,7 @@ def ordered(
         key=key,
         arm=arm,
         reward=frame["reward"].fill_null(float("nan")).to_numpy(writable=True),
-        exposure=_numbered(story.to_numpy()) if given is None else given,
+        exposure=_numbered(sequence.to_numpy()) if given is None else given,
         propensity=propensity,
         ticks=None if times is None else frame["ticks"].to_numpy(),
         per_day=1.0 if times is None else times.per_day,
@@ -152,13 +154,13 @@ def ordered(
     )
 
 
-def _numbered(story: npt.NDArray[Any]) -> SmallArray:
-    """The how-manieth row of its story each row is, from 1.
+def _numbered(sequence: npt.NDArray[Any]) -> SmallArray:
+    """Each row's number within its sequence, from 1.
 
     >>> _numbered(np.array([0, 0, 0, 5, 5, 7])).tolist()
     [1, 2, 3, 1, 2, 1]
     """
-    first = np.flatnonzero(np.concatenate(([True], story[1:] != story[:-1])))
-    lengths = np.diff(np.append(first, story.size))
-    place = np.arange(1, story.size + 1, dtype=np.int64)
+    first = np.flatnonzero(np.concatenate(([True], sequence[1:] != sequence[:-1])))
+    lengths = np.diff(np.append(first, sequence.size))
+    place = np.arange(1, sequence.size + 1, dtype=np.int64)
     return (place - np.repeat(first, lengths)).astype(np.int32)

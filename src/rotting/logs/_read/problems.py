@@ -1,4 +1,4 @@
-"""What is wrong with a log, or worth knowing: counted, with examples, and nothing mended."""
+"""What is odd in a log: counted, with examples; rows are not changed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rotting.logs._read.ordered import Ordered, moment
 
 SHOWN = 3  # examples of a problem
 FEW_KEYS = 30
-EARLY = 0.1  # the part of the log in which a story may be one that began before
-ABSURD = 1e6  # so many times what is usual
+EARLY = 0.1  # share of the log's time; a sequence seen in it may have begun before the log
+ABSURD = 1e6  # times the 99th percentile of the others: refused
 
 
 def refuse_absurd(reward: Any, show: Callable[[int], str]) -> None:
-    """Refuse rewards that are infinite, huge, or out of all proportion to the others."""
+    """Refuse rewards that are infinite, huge, or a million times the others."""
     known = np.abs(reward[~np.isnan(reward)])
     if not known.size:
         raise ValueError("no reward is known: all of them are missing")
@@ -37,7 +37,7 @@ def refuse_absurd(reward: Any, show: Callable[[int], str]) -> None:
 
 
 def unordered(ticks: Any, row: Any, per_day: float) -> Problem | None:
-    """Whether the table is in the order of time."""
+    """A problem if the table is not in the order of time."""
     inversions = np.flatnonzero(ticks[1:] < ticks[:-1])
     if not inversions.size:
         return None
@@ -56,11 +56,12 @@ def unordered(ticks: Any, row: Any, per_day: float) -> Problem | None:
 def findings(
     rows: Ordered, *, given: bool, last: bool, young: Any, history_complete: bool
 ) -> Iterator[Problem]:
-    """All that can be seen in ordered rows.
+    """The problems that ordered rows show.
 
-    given  whether exposures were given
-    last   whether rows are the last of their stories
-    young  which rewards were set aside for being younger than the window
+    Args:
+        given: Whether the table has exposures.
+        last: Whether the table has only the last row of each sequence.
+        young: A mask of the rows without a reward that are younger than the window.
     """
     yield from _rewards(rows, young)
     if last:
@@ -89,7 +90,7 @@ def _rewards(rows: Ordered, young: Any) -> Iterator[Problem]:
 
 
 def _at_one_time(rows: Ordered, given: bool) -> Iterator[Problem]:
-    """Rows of one key, arm and time: the same row twice, or several showings at once."""
+    """Rows with the same key, arm and time: duplicates, or several showings at once."""
     ticks: Any = rows.ticks
     tied = (ticks[1:] == ticks[:-1]) & (np.diff(rows.arm) == 0) & (np.diff(rows.key) == 0)
     first = ~np.concatenate(([False], tied))
@@ -174,9 +175,9 @@ def _when(rows: Ordered) -> Any:
 
 
 def may_have_begun_before(key: Any, arm: Any, time: Any, has_keys: bool = True) -> Any:
-    """Which rows are of keys (without keys: arms) seen in the first tenth of the log's time.
+    """A mask of the rows of keys (without keys: arms) seen in the first tenth of the log's time.
 
-    Where a log does not hold the whole history, these have had an unknown number of showings.
+    Where a log does not hold the whole history, their number of earlier showings is unknown.
     """
     who = key if has_keys else arm
     seen = np.zeros(int(who.max()) + 1, dtype=bool)
@@ -186,7 +187,7 @@ def may_have_begun_before(key: Any, arm: Any, time: Any, has_keys: bool = True) 
 
 
 def unknown_history(log: Log) -> npt.NDArray[np.bool_]:
-    """Which rows of a log have exposure numbers that cannot be believed: none if it is complete."""
+    """A mask of the rows whose exposure numbers may be too low; none if the log is complete."""
     if log.history_complete or "exposure" in log.columns or not log.key.size:
         return np.zeros(log.key.size, dtype=bool)
     found = may_have_begun_before(log.key, log.arm, log.time, log.has_keys)
@@ -235,5 +236,4 @@ def _are(count: int, what: str) -> str:
 
 
 def in_order(problems: Iterable[Problem | None]) -> tuple[Problem, ...]:
-    """Those that are there."""
     return tuple(problem for problem in problems if problem is not None)

@@ -1,61 +1,50 @@
-"""Reads a log from whatever it comes in, and says what was taken for what."""
+"""`read`: a log from a file, a frame or columns."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from rotting import _checks
+from rotting._log_columns import ColumnOptions, Columns, columns_of, takes_columns
 from rotting.logs._extra import polars
 from rotting.logs._log import Log, Problem
 from rotting.logs._read import cells
-from rotting.logs._read.columns import Roles, assign
+from rotting.logs._read.columns import ROLES, Roles, assign
 from rotting.logs._read.ordered import Labels, Ordered, arms_of, keys_of, ordered
 from rotting.logs._read.problems import findings, in_order, refuse_absurd, unordered
 from rotting.logs._read.sources import opened
 from rotting.logs._read.times import Times, times
 
-_ROWS = ("all", "last")
-_UNITS = {"w": 7.0, "d": 1.0, "h": 1.0 / 24.0, "m": 1.0 / 1440.0, "s": 1.0 / 86_400.0}
-_UNLABELLED = 0.05  # of the rows may be without a key or an arm, and are left out
+_UNLABELLED = 0.05  # the largest share of rows without a key or an arm that are left out
 _LARGEST_NUMBER = 2**31 - 1
-EACH_ROW = "(each row)"  # stands for the key where every row is a story of its own
+EACH_ROW = "(each row)"  # stands for the key where every row is the only one of its sequence
 ONLY_ARM = "(all)"  # the name of the arm where there is no column for it
 
 
-def read(
-    source: Any,
-    *,
-    key: Any = None,
-    arm: Any = None,
-    time: Any = None,
-    reward: Any = None,
-    exposure: Any = None,
-    propensity: Any = None,
-    rows: str = "all",
-    window: Any = None,
-    history_complete: bool = True,
-) -> Log:
-    """A log: its rows in order, numbered and checked.
+@takes_columns
+def read(source: Any, columns: Columns | None = None, **named: Unpack[ColumnOptions]) -> Log:
+    """Read a log: its rows in order, numbered and checked.
 
-    source      the path of a CSV file (also .csv.gz, .tsv) or a Parquet file; a polars, pandas or
-                Arrow frame; or a mapping of columns. A Log is returned as it is
-    key, ...    names of columns; None: recognised by common names; False or "none": there is none
-    exposure    the column with the number of each showing; without one showings are counted
-    rows        "last" if the table has only the last row of each story, with its exposure number
-    window      how long after a showing its reward may come: "7d", "12h", "30m", "2w", or days.
-                Younger rows without a reward, counted back from the newest, have an unknown one
-    history_complete
-                whether every key's first showing is in the log. If not, stories of keys seen in the
-                first tenth of it are said to have unknown numbers (`problems.unknown_history`)
+    Args:
+        source: The path of a CSV file (also .csv.gz, .tsv) or a Parquet file; a polars, pandas or
+            Arrow frame; or a mapping of columns. A `Log` is returned as it is.
+        columns: Which column holds what; see `Columns`.
+        named: The fields of `Columns` as keyword arguments: key, arm, time, reward, exposure,
+            propensity, rows, window, history_complete. They override those of `columns`.
 
-    What is odd is in the log's `problems`, with counts and examples, and nothing is mended; what
-    was taken for what is in its `notes`. Rows are counted from 1, a header not included. What
-    cannot be a log is refused with a ValueError.
+    Returns:
+        A `Log`. Its `notes` say which column was taken for what; its `problems` say what is odd,
+        with counts and examples, and nothing is mended. Rows are counted from 1, without the
+        header.
+
+    Raises:
+        ValueError: The source cannot be a log: it cannot be read, a column is missing or named
+            twice, or cells do not have the values of their column. The message names the column
+            and the first such row.
+        ImportError: polars is not installed.
 
     >>> table = {"user": ["a", "a", "b"], "ad": ["x", "x", "x"], "click": [1, 0, 1]}
     >>> log = read(table)
@@ -63,27 +52,15 @@ def read(
     ([1, 2, 1], [1.0, 0.0, 1.0], ('x',))
     >>> log.notes[0]
     "key: column 'user' (by its name)"
+    >>> read(table, key=False).has_keys
+    False
     """
+    wanted = columns_of(columns, named)
     if isinstance(source, Log):
         return source
-    _checks.choice("rows", rows, _ROWS)
-    history_complete = _checks.flag("history_complete", history_complete)
-    days = window_in_days(window)
-    last = rows == "last"
-    given = {
-        "key": key,
-        "arm": arm,
-        "time": time,
-        "reward": reward,
-        "exposure": exposure,
-        "propensity": propensity,
-    }
+    last, days = wanted.rows == "last", wanted.days
     with opened(source) as table:
-        roles = assign(table.columns, given, each_row_a_key=last)
-        if last and (exposure is None or "exposure" not in roles.columns):
-            raise ValueError("rows='last' needs exposure, the column with the last row's number")
-        if days and "time" not in roles.columns:
-            raise ValueError(f"window needs the column of the time, got {window!r} and no time")
+        roles = _roles(table.columns, wanted)
         frame = table.take(list(roles.columns.values()))
     names = roles.columns
     frame = frame.rename(dict(zip(names.values(), names, strict=True)))
@@ -106,7 +83,7 @@ def read(
         given="exposure" in names,
         last=last,
         young=young,
-        history_complete=history_complete,
+        history_complete=wanted.history_complete,
     )
     return Log(
         key=numbered.key,
@@ -118,8 +95,8 @@ def read(
         propensity=numbered.propensity,
         columns={"key": EACH_ROW, **names} if last else dict(names),
         source=table.source,
-        rows=rows,
-        history_complete=history_complete,
+        rows=wanted.rows,
+        history_complete=wanted.history_complete,
         window=days,
         problems=in_order([*early, *later]),
         notes=(*roles.sentences, *notes),
@@ -127,20 +104,15 @@ def read(
     )
 
 
-def window_in_days(window: Any) -> float:
-    """An attribution window in days; 0 for none.
-
-    >>> window_in_days("12h"), window_in_days("2w"), window_in_days(7), window_in_days(None)
-    (0.5, 14.0, 7.0, 0.0)
-    """
-    if window is None:
-        return 0.0
-    if isinstance(window, str):
-        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([wdhms]?)\s*", window)
-        if not found:
-            raise ValueError(f"window must be a time such as 7d, 12h, 30m or 2w, got {window!r}")
-        window = float(found[1]) * _UNITS[found[2] or "d"]
-    return _checks.number("window", window, least=0.0)
+def _roles(names: Sequence[str], wanted: Columns) -> Roles:
+    """The table's columns by role; a refusal where an option needs a column that is not there."""
+    last = wanted.rows == "last"
+    roles = assign(names, {role: getattr(wanted, role) for role in ROLES}, each_row_a_key=last)
+    if last and (wanted.exposure is None or "exposure" not in roles.columns):
+        raise ValueError("rows='last' needs exposure, the column with the last row's number")
+    if wanted.days and "time" not in roles.columns:
+        raise ValueError(f"window needs the column of the time, got {wanted.window!r} and no time")
+    return roles
 
 
 def _called(source: Any, name: str) -> str:
@@ -148,7 +120,7 @@ def _called(source: Any, name: str) -> str:
 
 
 def _without_empty_rows(frame: Any, roles: list[str]) -> tuple[Any, Problem | None]:
-    """A text's rows, less the lines in which nothing stands."""
+    """The rows of a text file without its empty lines."""
     pl = polars()
     empty = frame.select(pl.all_horizontal(pl.col(roles).is_null())).to_series()
     count = int(empty.sum())
@@ -162,7 +134,7 @@ def _without_empty_rows(frame: Any, roles: list[str]) -> tuple[Any, Problem | No
 def _without_unlabelled(
     frame: Any, names: Mapping[str, str], text: bool
 ) -> tuple[Any, Problem | None]:
-    """The rows less those without a key or an arm; a refusal where there are many."""
+    """The rows that have a key and an arm; refused if more than 5 % have not."""
     pl = polars()
     without = {
         role: cells.unlabelled(frame[role])
@@ -192,7 +164,7 @@ def _without_unlabelled(
 def _ordered(
     frame: Any, roles: Roles, last: bool, early: list[Problem | None]
 ) -> tuple[Ordered, Times | None, list[str]]:
-    """The frame's rows in order; what is odd in the table's own order is added to `early`."""
+    """The frame's rows in order. If the table is not in order of time, `early` gets a problem."""
     pl = polars()
     names = roles.columns
     column = {role: cells.Column(frame, role, name) for role, name in names.items()}
@@ -230,7 +202,7 @@ def _exposures(column: cells.Column) -> Any:
         found.is_null(), "is missing", "leave those rows out: what was not shown has none"
     )
     whole = (found >= 1.0) & (found == found.round()) & (found <= _LARGEST_NUMBER)
-    column.refuse(~whole, "is no whole number from 1")
+    column.refuse(~whole, "is not a whole number from 1")
     return found.cast(pl.Int32)
 
 
@@ -242,7 +214,7 @@ def _propensities(column: cells.Column) -> Any:
 
 
 def _windowed(rows: Ordered, days: float) -> str:
-    """What a window does, in a sentence."""
+    """A note on the attribution window."""
     ticks: Any = rows.ticks
     count = int(((ticks.max() - ticks) / rows.per_day < days).sum())
     return (
@@ -252,7 +224,7 @@ def _windowed(rows: Ordered, days: float) -> str:
 
 
 def _young(rows: Ordered, days: float) -> Any:
-    """Rows without a reward, or with none so far, that are younger than the window."""
+    """A mask of the rows that are younger than the window and have no reward, or a zero, so far."""
     if rows.ticks is None or not days:
         return np.zeros(rows.reward.size, dtype=bool)
     age = (rows.ticks.max() - rows.ticks) / rows.per_day

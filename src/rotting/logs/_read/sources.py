@@ -1,4 +1,4 @@
-"""What tables come in: files, frames and columns, all as polars frames."""
+"""The sources of tables: files, frames and columns, all read as polars frames."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from rotting.logs._extra import polars
 from rotting.logs._read import frames
 
 _SUFFIXES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".parquet", ".pq")
-_NARROW = 8  # up to so many columns all are read, and lines with too many fields are noticed
-_TAIL = 1 << 20  # bytes in which the last line is looked for
-_LINES = 200  # that it may have, in quotes
+_NARROW = 8  # columns, up to which all are read, so that lines with too many fields are noticed
+_TAIL = 1 << 20  # bytes at the end in which the last line is looked for
+_LINES = 200  # of text that the last row may span, in quotes
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table's columns, and a way to get some of them as a polars DataFrame.
+    """A table's columns, and a function that gets some of them as a polars DataFrame.
 
-    source  where it comes from, as a text
-    text    whether all cells are texts, as in a CSV file
+    Attributes:
+        source: Where it comes from, as a text.
+        text: Whether all cells are texts, as in a CSV file.
     """
 
     source: str
@@ -39,7 +40,7 @@ class Table:
 
 @contextmanager
 def opened(source: Any) -> Iterator[Table]:
-    """A source as a table, for as long as the context lasts."""
+    """Open a source as a table, until the context ends."""
     pl = polars()
     if isinstance(source, (str, Path)):
         with _file(Path(source)) as table:
@@ -73,7 +74,7 @@ def opened(source: Any) -> Iterator[Table]:
 
 
 def _is_pandas(source: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # whoever has a frame of it has imported it
+    pandas = sys.modules.get("pandas")  # a frame of it exists only if it is imported
     return pandas is not None and isinstance(source, pandas.DataFrame)
 
 
@@ -115,16 +116,14 @@ def _unpacked(path: Path, target: Path) -> Path:
             shutil.copyfileobj(packed, plain, 1 << 20)
     except (EOFError, gzip.BadGzipFile) as wrong:
         cut = isinstance(wrong, EOFError)
-        raise ValueError(
-            f"{path.name} {'is cut in the middle' if cut else 'is no gzip file'}"
-        ) from None
+        raise ValueError(f"{path.name} {'is truncated' if cut else 'is not a gzip file'}") from None
     if target.stat().st_size == 0:
         raise ValueError(f"{path.name} is empty")
     return target
 
 
 def _csv(path: Path, shown: Path) -> Table:
-    """All cells as texts: what they mean is decided with all of them in sight."""
+    """A CSV file with all cells as texts; types are found later, from whole columns."""
     pl = polars()
     header, separator = _header(path, shown)
     _last_line_is_whole(path, shown, len(header), separator)
@@ -142,7 +141,7 @@ def _header(path: Path, shown: Path) -> tuple[list[str], str]:
     with path.open("rb") as file:
         start = file.read(1 << 16)
     if b"\0" in start:
-        raise ValueError(f"{shown.name} is no text: expected a CSV file in UTF-8")
+        raise ValueError(f"{shown.name} is not text: expected a CSV file in UTF-8")
     line = io.StringIO(start.decode("utf-8-sig", errors="replace"), newline="")
     first = next(line, "").rstrip("\r\n")
     if not first.strip():
@@ -160,23 +159,25 @@ def _header(path: Path, shown: Path) -> tuple[list[str], str]:
 
 
 def _last_line_is_whole(path: Path, shown: Path, fields: int, separator: str) -> None:
-    """Refuse a file whose last line has too few fields, which polars would fill up."""
+    """Refuse a file whose last line has too few fields: polars would fill it up."""
     size = path.stat().st_size
     with path.open("rb") as file:
         file.seek(max(0, size - _TAIL))
         lines = file.read().decode("utf-8", errors="replace").rstrip("\r\n").split("\n")
-    for first in range(1, min(_LINES, len(lines)) + 1):  # more than one: a line break in quotes
+    for first in range(
+        1, min(_LINES, len(lines)) + 1
+    ):  # more than one where quotes hold a line break
         if _fields("\n".join(lines[-first:]), separator) >= fields:
             return
     found = 1 + lines[-1].count(separator)
     raise ValueError(
-        f"{shown.name} is cut in the middle: its last line has {found} of {fields} fields: "
+        f"{shown.name} is truncated: its last line has {found} of {fields} fields: "
         f"{lines[-1][:60]!r}"
     )
 
 
 def _fields(text: str, separator: str) -> int:
-    """How many fields the last line of a text has; 0 if a quotation mark is not closed."""
+    """The number of fields of a text's last line; 0 if a quotation mark is not closed."""
     try:
         found = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except csv.Error:
@@ -187,11 +188,11 @@ def _fields(text: str, separator: str) -> int:
 def _why(wrong: Exception) -> str:
     text = str(wrong)
     if "utf-8" in text:
-        return "it is no text in UTF-8"
+        return "it is not text in UTF-8"
     if "more fields" in text:
         return "a line has more fields than the first"
     if "PAR1" in text or "parquet" in text.lower():
-        return "it is no Parquet file, or cut in the middle"
+        return "it is not a Parquet file, or is truncated"
     if "malformed" in text or 'parse `"' in text:
-        return "a quotation mark is not closed, or the file is cut in the middle"
+        return "a quotation mark is not closed, or the file is truncated"
     return " ".join(text.split())[:200]

@@ -1,4 +1,4 @@
-"""Times of any kind as numbers that can be ordered, and days."""
+"""Times of any kind as numbers in their order, with the number of ticks of a day."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _BODIES = (
     "%Y-%m-%dT%H:%M",
     "%Y-%m-%d %H:%M",
 )
-# Whole numbers of this size are seconds since 1970, from 1980 to 2250; or parts of seconds.
+# Numbers of this size are seconds since 1970 for dates from 1980 to 2250, or parts of seconds.
 _EPOCH = (3.15e8, 8.84e9)
 _UNITS = (("seconds", 1.0), ("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
 
 
 @dataclass(frozen=True)
 class Times:
-    """A column of times: numbers in their order, how many make a day, and how they were read."""
+    """A column of times: ticks, the ticks of a day, and a note on how it was read."""
 
     ticks: Any
     per_day: float
@@ -34,7 +34,7 @@ class Times:
 
 
 def times(column: Column) -> Times:
-    """Times as they stand in the column; a refusal where one is missing or cannot be read."""
+    """The times of a column; refused where one is missing or cannot be read."""
     pl = polars()
     cells = column.cells
     kind = cells.dtype
@@ -61,7 +61,7 @@ def _of_texts(column: Column) -> Times:
     if sample.cast(pl.Float64, strict=False).null_count() < len(sample):
         whole = cells.cast(pl.Int64, strict=False)  # exact where floats are not
         return _of_numbers(column, numbers(column) if whole.null_count() else whole)
-    # Most columns are written in one way, offset included: one pass, which nothing else survives.
+    # Most columns are written in one way, offset included, and need one pass.
     offset = _offsets(sample)[0] or ""
     for body in _BODIES:
         if _parsed(sample[:1], body + offset)[0] is not None:
@@ -72,7 +72,7 @@ def _of_texts(column: Column) -> Times:
 
 
 def _of_strange_texts(column: Column) -> Times:
-    """Texts written in several ways: refused if their time zones differ."""
+    """Texts written in several ways; refused if their time zones differ."""
     pl = polars()
     cells = column.cells.str.strip_chars()
     offsets = _offsets(cells)
@@ -118,7 +118,7 @@ def _ticks(found: Any, offset: str) -> Times:
 def _of_numbers(column: Column, cells: Any) -> Times:
     pl = polars()
     if cells.dtype.is_float():
-        column.refuse(~cells.is_finite().fill_null(False), "is no finite number")
+        column.refuse(~cells.is_finite().fill_null(False), "is not a finite number")
     values = cells
     if values.dtype.is_float() and bool((values == values.round()).all()):
         values = values.cast(pl.Int64, strict=False).fill_null(0) if _small(values) else values

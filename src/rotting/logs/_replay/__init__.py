@@ -1,1 +1,1 @@
-"""Replay: what other policies would have earned on a log."""
+"""Replay: offline evaluation of policies on a log."""

@@ -1,18 +1,18 @@
-"""Intervals of what a policy earns, from replays of the log and of resamples of it.
+"""Confidence intervals of a policy's mean reward, from replays of the log and of resamples.
 
-A replay's mean scatters for two reasons: another log would have other rewards (between), and the
-policy decides, and a pooled tape answers, by chance (within). The log is replayed many times, so
-that little of the second is left in its mean; a resample is replayed once, so the second has to be
-taken out of its scatter:
+A replay's mean varies for two reasons: another log would have other rewards (between), and the
+policy, and a pooled tape, draw at random (within). The log is replayed many times, so its mean has
+little variance within. A resample is replayed once, so the variance within is subtracted from its
+variance:
 
     se^2 = (variance of resamples - variance of runs) + variance of runs / runs
 
-A pooled tape is read again and again. A policy finds its best arm, by luck a little too good, and
-earns more than it could; on a resample that happens once more, so the mean of resamples tells by
-how much, and the estimate is less by that (the basic bootstrap's correction). An exact replay reads
-every reward once, after it has decided to, and needs none; where its tape ends, the part of its
-decisions that is beyond does. Without keys the truth of the resamples is known, the curve that they
-were drawn around, so their bias is their mean less what the policy earns on that.
+Bias. A policy on a pooled tape reads the same rewards again and again: it finds the arm that is by
+luck a little too good, and earns too much. On a resample that happens once more, so the mean of
+resamples shows by how much, and the estimate is corrected by that (basic bootstrap). An exact
+replay reads every reward once, after the decision, and needs no correction, except for the share of
+decisions beyond the end of its tape. Without keys the truth of the resamples is known, the curve
+that they were drawn around: their bias is their mean less what the policy earns on that curve.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rotting.kernel.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its standard error and interval; NaN where nothing is known of them."""
+    """A number with its standard error and interval; NaN where unknown."""
 
     mean: float
     error: float
@@ -35,19 +35,18 @@ class Estimate:
     high: float
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data; None for what is not known."""
+        """As plain data; None for NaN."""
         names = ("mean", "error", "low", "high")
         values = {name: float(getattr(self, name)) for name in names}
         return {name: x if math.isfinite(x) else None for name, x in values.items()}
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether zero lies outside the interval."""
         return self.low > 0.0 or self.high < 0.0
 
 
 def around(mean: float, error: float, level: float, ends: tuple[float, float]) -> Estimate:
-    """The interval of a mean that scatters as a Gaussian does, inside what is possible."""
+    """The Gaussian interval of a mean, cut off at the smallest and largest possible value."""
     z = NormalDist().inv_cdf(0.5 + 0.5 * level)
     low, high = mean - z * error, mean + z * error
     return Estimate(mean, error, max(low, ends[0]), min(high, ends[1]))
@@ -62,9 +61,9 @@ def estimate(
     level: float,
     ends: tuple[float, float] = (-math.inf, math.inf),
 ) -> Estimate:
-    """The estimate from the means of runs and of resamples, less a bias; keys are the clusters.
+    """The estimate from the means of runs and of resamples, less a bias.
 
-    A bootstrap's variance is too small by one part in as many as there are clusters.
+    A bootstrap's variance is too small by the factor 1 - 1 / clusters; keys are the clusters.
     """
     mean = float(runs.mean()) - bias
     if resamples.size < 2:

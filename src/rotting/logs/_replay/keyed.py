@@ -1,4 +1,4 @@
-"""Tapes of a log with keys: of each key and arm, or pooled, of each arm and exposure."""
+"""Tapes of a log with keys: one for each key and arm, or pooled over keys."""
 
 from __future__ import annotations
 
@@ -13,31 +13,28 @@ from rotting.kernel.arrays import FloatArray, IntArray
 from rotting.logs._replay.levels import Cells, cells_of
 from rotting.logs._replay.tape import Sample, Source
 
-LEAST = 5  # rewards that a cell of a pooled tape must have
+LEAST = 5  # rewards that a cell of a pooled tape needs to be used
 
 
 @dataclass(frozen=True, eq=False)
 class Keyed(Source):
-    """What both kinds have: keys that can be drawn several times, or not at all."""
+    """A source with keys, which a resample draws with replacement."""
 
     @cached_property
     def slots(self) -> int:
-        """As many keys as in the log."""
         return self.log.keys
 
     @cached_property
     def arrivals(self) -> npt.NDArray[np.int32]:
-        """Whose decision each one is."""
         return np.ascontiguousarray(self.log.key[self.by_time], dtype=np.int32)
 
     @cached_property
     def visits(self) -> IntArray:
-        """How many decisions each key has."""
         return np.bincount(self.arrivals, minlength=self.slots)
 
     @cached_property
     def who(self) -> IntArray:
-        """The keys that come at all."""
+        """The keys that have a decision."""
         return np.flatnonzero(self.visits)
 
     @cached_property
@@ -46,7 +43,7 @@ class Keyed(Source):
 
     @cached_property
     def _earned(self) -> tuple[FloatArray, FloatArray]:
-        """The known rewards of each key in the rows that are played: their sum and number."""
+        """Sum and number of each key's known rewards, in the rows that are played."""
         rewards = self.log.reward[self.by_time]
         known = ~np.isnan(rewards)
         keys = self.arrivals[known]
@@ -57,16 +54,15 @@ class Keyed(Source):
         return sums, many
 
     def drawn(self, number: int) -> IntArray:
-        """The keys of a resample."""
         return self.who[self.generator(number).integers(0, self.who.size, self.who.size)]
 
     def cells_with(self, times: FloatArray) -> Cells:
-        """The cells of a resample that has each key so many times."""
+        """The cells of a resample that has each key `times` times."""
         weights = times[self._keys]
         return cells_of(self.cell, self.rewards, self.shape, weights, self.binary)
 
     def logged_with(self, times: FloatArray | None) -> float:
-        """The mean reward of what was shown."""
+        """The mean reward of the log's own choices, with each key `times` times."""
         sums, many = self._earned
         weights = np.ones(self.slots) if times is None else times
         total = float(np.sum(weights * many))
@@ -75,25 +71,24 @@ class Keyed(Source):
 
 @dataclass(frozen=True, eq=False)
 class Pooled(Keyed):
-    """The rewards of each arm and exposure, of all keys; keys come as they did in the log."""
+    """The rewards of each arm and exposure from all keys; keys arrive as in the log."""
 
     @cached_property
     def who(self) -> IntArray:
-        """All keys: those that do not come have rewards as well."""
+        """All keys: those without a decision in the rows played have rewards, too."""
         return np.arange(self.slots)
 
     @cached_property
     def _ordered(self) -> tuple[IntArray, FloatArray]:
-        """The keys and rewards of all known rows, cell by cell."""
+        """The keys and rewards of all known rows, sorted by cell."""
         order = np.argsort(self.cell, kind="stable")
         return self._keys[order], self.rewards[order]
 
     def original(self) -> Sample:
-        """The log itself."""
         return self._sample(None, 0)
 
     def resample(self, number: int) -> Sample:
-        """Keys drawn with replacement, with all that was logged of them."""
+        """Keys drawn with replacement, each with all its rewards."""
         return self._sample(np.bincount(self.drawn(number), minlength=self.slots), number)
 
     def _sample(self, times: IntArray | None, number: int) -> Sample:
@@ -119,18 +114,18 @@ class Pooled(Keyed):
 
 @dataclass(frozen=True, eq=False)
 class Each(Keyed):
-    """A tape for each key and arm; a key that is drawn comes with its own arrivals."""
+    """A tape for each key and arm; a key is drawn with its own arrivals."""
 
     @cached_property
-    def stories(self) -> tuple[Places, Places, FloatArray]:
-        """Where the rewards of each [key, arm] begin, how many, and the rewards, NaN in gaps."""
+    def sequences(self) -> tuple[Places, Places, FloatArray]:
+        """First place and number of rewards of each [key, arm], and all rewards; NaN in gaps."""
         log = self.log
         starts = log.story_starts()
-        story = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+        sequence = np.repeat(np.arange(starts.size - 1), np.diff(starts))
         longest = np.maximum.reduceat(log.exposure.astype(np.int64), starts[:-1])
         begin = np.cumsum(longest) - longest
         rewards = np.full(int(longest.sum()), np.nan)
-        rewards[begin[story] + log.exposure - 1] = log.reward
+        rewards[begin[sequence] + log.exposure - 1] = log.reward
         shape = (self.slots, len(log.arms))
         first, many = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
         places = log.key[starts[:-1]], log.arm[starts[:-1]]
@@ -138,19 +133,18 @@ class Each(Keyed):
         return first, many, rewards
 
     def most(self, resamples: int) -> int:
-        """Keys that come often may be drawn often."""
+        """More than the horizon if keys with many decisions are drawn often."""
         drawn = (self.drawn(number) for number in range(1, resamples + 1))
         return max([self.horizon, *(int(self.visits[keys].sum()) for keys in drawn)])
 
     def original(self) -> Sample:
-        """The log itself."""
         return self.sample(np.arange(self.slots), self.arrivals, None, 0)
 
     def resample(self, number: int) -> Sample:
-        """Keys drawn with replacement, with their tapes, in the rounds in which they came."""
+        """Keys drawn with replacement, with their tapes, in the order of their arrivals."""
         drawn = np.sort(self.drawn(number))
         times = np.bincount(drawn, minlength=self.slots)
-        first = np.cumsum(times) - times  # of the slots that a key is drawn into, side by side
+        first = np.cumsum(times) - times  # slot of each key; its copies have neighbouring slots
         copies = times[self.arrivals]
         begin = np.repeat(first[self.arrivals] - np.cumsum(copies) + copies, copies)
         arrivals = (begin + np.arange(begin.size)).astype(np.int32)
@@ -163,8 +157,8 @@ class Each(Keyed):
         times: FloatArray | None,
         number: int,
     ) -> Sample:
-        """The tapes of these keys, one a slot."""
-        first, many, rewards = self.stories
+        """The tapes of these keys, one key a slot."""
+        first, many, rewards = self.sequences
         cells = self.cells if times is None else self.cells_with(times)
         tape = Tape(
             kind=EACH,

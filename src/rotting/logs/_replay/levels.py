@@ -1,12 +1,11 @@
-"""What a log says of means without a model: they fall with exposure, and by how much they scatter.
+"""Mean rewards by exposure without a parametric model: isotonic regression, and the noise.
 
-The decreasing curve that fits best (isotonic regression) hugs the last rewards: one zero at the
-end, and its last level is zero. So the last N^(2/3) of an arm's N rewards count as one place.
+The best decreasing curve (isotonic regression) overfits the last rewards: with one zero at the end
+its last level is zero. So the last N^(2/3) of an arm's N rewards count as one place.
 
-That curve falls too far still: it takes chance for steps, and of a constant arm it makes stairs.
-Where a curve must not be too low (as a bound) or too eager (as a world to draw logs from), steps
-are joined that are no larger than chance makes them ("reduced", after Schell & Singh 1997): again
-and again the least of them, while it is below 2.5 standard errors.
+That curve still falls too far: noise becomes steps, even on a constant arm. Where a curve is a
+lower bound, or the truth of simulated logs, the smallest step is removed again and again while it
+is below 2.5 standard errors (reduced isotonic regression, after Schell & Singh 1997).
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ import numpy as np
 
 from rotting.kernel.arrays import FloatArray, IntArray
 
-_SURE = 2.5  # standard errors; the best of many places to cut a constant arm reaches 2
+_SURE = 2.5  # standard errors; on a constant arm the largest of many possible steps reaches 2
 
 
 class Cells(NamedTuple):
-    """Rewards by [arm, exposure - 1]."""
+    """Count, sum and sum of squares of the rewards, by [arm, exposure - 1]."""
 
     many: FloatArray
     total: FloatArray
@@ -42,9 +41,9 @@ def cells_of(
     weight: FloatArray | None = None,
     binary: bool = False,
 ) -> Cells:
-    """Known rewards by their cell, arm * exposures + exposure - 1, perhaps with weights.
+    """Known rewards summed by cell, arm * exposures + exposure - 1, with weights if given.
 
-    `binary` rewards are their own squares, which saves a third of the work.
+    Binary rewards are their own squares, which saves a third of the work.
     """
     each = np.ones(reward.size) if weight is None else weight
     parts = [each, each * reward]
@@ -58,24 +57,24 @@ def cells_of(
 
 
 class Levels(NamedTuple):
-    """Decreasing curves [arm, exposure - 1]; an arm without rewards has that of all together."""
+    """Decreasing curves [arm, exposure - 1]; an arm without rewards has the curve of all arms."""
 
-    best: FloatArray  # that fits best
-    sure: FloatArray  # with sure steps alone
-    sigma: float  # the scatter of rewards around the first
+    best: FloatArray  # isotonic regression
+    sure: FloatArray  # without the steps that noise explains
+    sigma: float  # standard deviation of rewards around `best`
 
 
 def levels_of(cells: Cells) -> Levels:
-    """Each arm's curves. Between exposures with rewards the level before is carried on.
+    """Each arm's curves. An exposure without rewards has the level before it.
 
     >>> rewards = np.array([1.0, 0.9, 0.2, 0.4, 0.3, 0.0, 0.5, 0.0])
     >>> levels_of(cells_of(np.arange(8), rewards, (1, 8))).best.round(2).tolist()
     [[1.0, 0.9, 0.3, 0.3, 0.2, 0.2, 0.2, 0.2]]
     """
-    everybody = Cells(*(x.sum(axis=0, keepdims=True) for x in cells))
+    all_arms = Cells(*(x.sum(axis=0, keepdims=True) for x in cells))
     seen: list[bool] = np.any(cells.many > 0.0, axis=1).tolist()
     fits = [
-        _Steps(many, total) if any_seen else _Steps(everybody.many[0], everybody.total[0])
+        _Steps(many, total) if any_seen else _Steps(all_arms.many[0], all_arms.total[0])
         for many, total, any_seen in zip(cells.many, cells.total, seen, strict=True)
     ]
     best = np.array([fit.curve() for fit in fits])
@@ -87,7 +86,7 @@ def levels_of(cells: Cells) -> Levels:
 
 
 class _Steps:
-    """The decreasing curve of one arm as steps: where each begins, its level and its weight."""
+    """The decreasing curve of one arm as steps, each with its first place, level and weight."""
 
     def __init__(self, many: FloatArray, total: FloatArray) -> None:
         from scipy.optimize import isotonic_regression
@@ -106,7 +105,7 @@ class _Steps:
         self.weights: FloatArray = np.add.reduceat(weights, first)
 
     def reduce(self, sigma: float) -> None:
-        """Join steps that chance may have made."""
+        """Join steps that noise explains."""
         begin, levels, weights = (list(x) for x in (self.begin, self.levels, self.weights))
         while len(levels) > 1:
             drops = -np.diff(levels) / np.sqrt(
@@ -123,14 +122,13 @@ class _Steps:
         self.weights = np.array(weights)
 
     def curve(self) -> FloatArray:
-        """The level of every exposure."""
         which = np.searchsorted(self.begin, np.arange(self._size), side="right") - 1
         found: FloatArray = self.levels[np.maximum(which, 0)]
         return found
 
 
 def _scatter(cells: Cells, curve: FloatArray, steps: int) -> float:
-    """The standard deviation of rewards around the levels of their arms."""
+    """The standard deviation of rewards around the curves of their arms."""
     residual = cells.squares - 2.0 * curve * cells.total + cells.many * curve * curve
     free = max(1.0, float(cells.many.sum()) - steps)
     return float(np.sqrt(max(0.0, float(residual.sum())) / free))

@@ -1,20 +1,21 @@
-"""Estimates by the log's own choices: rows in which a policy would have shown what was shown.
+"""Rejection sampling and propensity scores: rows in which a policy chooses what the log showed.
 
-The policy is asked in every row, in the order of time, and learns from the rows in which it agrees
-with the log (Li, Chu, Langford & Wang 2011). So it has made M decisions at the end, of which each
-has waited for a row that agrees; M is the number of rows times the share kept. What is estimated is
-the mean reward of these first M decisions.
+The policy decides in every row, in the order of time, and learns from the rows in which it agrees
+with the log (Li, Chu, Langford & Wang 2011). At the end it has made M decisions, where M is the
+number of rows times the share kept. The estimates are of the mean reward of these M decisions.
 
-Where it is known with which chance p the log chose,
+Where the probability p of the log's choice is known,
 
     IPS             mean of [agrees] r / p
     self-normalised sum of [agrees] r / p over the sum of [agrees] / p
     doubly robust   mean of q(choice) + [agrees] (r - q(choice)) / p
 
-with q(arm) the mean reward of all earlier rows of that arm. A policy that decides by chance is
-followed several times, and each row counts with its mean over them. Errors are those of keys, or of
-rows where there are none. All that is right where a row's reward depends on its arm and its time
-alone: arms that are used up have paid in the log for the log's history, not for the policy's.
+with q(arm) the mean reward of all earlier rows of that arm. A policy that draws at random is
+followed several times, and each row counts with its mean over them. Standard errors are clustered
+by key, or by row where there are no keys.
+
+All this holds if a row's reward depends on its arm and time alone. Where arms wear out, the rewards
+in the log are those of the log's history of showings, not of the policy's.
 """
 
 from __future__ import annotations
@@ -36,10 +37,14 @@ EVERYWHERE = (-np.inf, np.inf)
 
 @dataclass(frozen=True)
 class Weighed:
-    """What a policy would have earned in its first decisions, by propensities.
+    """The mean reward of a policy's first decisions, estimated with propensities.
 
-    decisions  how many the policy has made, on average
-    replayed   what replay by exposure says of as many decisions, to be compared
+    Attributes:
+        ips: Inverse propensity score.
+        normalised: Self-normalised.
+        robust: Doubly robust.
+        decisions: The number of decisions of the policy, on average.
+        replayed: The estimate by exposure for as many decisions, for comparison.
     """
 
     ips: Estimate
@@ -49,7 +54,6 @@ class Weighed:
     replayed: float
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data."""
         return {
             "ips": self.ips.as_data(),
             "self_normalised": self.normalised.as_data(),
@@ -60,13 +64,13 @@ class Weighed:
 
 
 def rows_in_time(log: Log, horizon: int) -> IntArray:
-    """The first rows by time, those of which the reward is known."""
+    """The first rows by time, without those of unknown reward."""
     rows = np.argsort(log.time, kind="stable")[:horizon]
     return rows[~np.isnan(log.reward[rows])]
 
 
 class Followed:
-    """Rows in the order of time, and what a policy would have chosen in each, run by run."""
+    """Rows in the order of time, with the policy's choices in each, averaged over runs."""
 
     def __init__(
         self, log: Log, rows: IntArray, choices: Callable[[Rows, int], Any], runs: int
@@ -78,8 +82,8 @@ class Followed:
         )
         self.clusters = self.rows.key if log.has_keys else np.arange(rows.size)
         self.chance = None if log.propensity is None else log.propensity[rows]
-        self.agrees = np.zeros(rows.size)  # the share of runs that choose what was shown
-        self.guess = np.zeros(rows.size)  # q of what is chosen, on average over runs
+        self.agrees = np.zeros(rows.size)  # share of runs that choose what was shown
+        self.guess = np.zeros(rows.size)  # q of the choice, on average over runs
         self.shares = np.zeros(len(log.arms))
         before = _Before(self.rows, len(log.arms))
         for run in range(runs):
@@ -93,15 +97,15 @@ class Followed:
 
     @property
     def kept(self) -> float:
-        """The share of rows from which the policy learns."""
+        """The share of rows in which the policy agrees with the log."""
         return float(self.agrees.mean())
 
     def weights(self) -> FloatArray:
-        """What each row counts: how often the policy agrees, over the chance that it was shown."""
+        """The weight of each row: how often the policy agrees, divided by the propensity."""
         return self.agrees if self.chance is None else self.agrees / self.chance
 
     def ratio(self) -> tuple[float, FloatArray]:
-        """The weighted mean reward, and how each row moves it."""
+        """The weighted mean reward, and each row's influence on it."""
         weights = self.weights()
         total = float(weights.sum())
         if total == 0.0:  # it agrees with no row
@@ -110,7 +114,6 @@ class Followed:
         return mean, weights * (self.rows.reward - mean) / total
 
     def weigh(self, level: float, replayed: float) -> Weighed:
-        """The estimates by propensities."""
         assert self.chance is not None
         weights, reward, size = self.weights(), self.rows.reward, self.rows.reward.size
         ips = weights * reward
@@ -124,16 +127,16 @@ class Followed:
         return Weighed(found[0], normalised, found[1], self.kept * size, replayed)
 
     def error(self, moves: FloatArray) -> float:
-        """The standard error of a sum of such moves, of which those of a key belong together."""
+        """The standard error from the rows' influences, clustered by key."""
         sums = np.bincount(self.clusters, weights=moves)
         groups = np.unique(self.clusters).size
         return float(np.sqrt(np.dot(sums, sums) * groups / max(1, groups - 1)))
 
 
 class _Before:
-    """The mean reward of all earlier rows of an arm, in every row.
+    """For every row the mean reward of all earlier rows of an arm.
 
-    It starts from the mean of all earlier rows, which counts as one reward.
+    The mean of all earlier rows is added as one reward.
     """
 
     def __init__(self, rows: Rows, arms: int) -> None:
@@ -145,7 +148,7 @@ class _Before:
     def __call__(self, chosen: Any) -> FloatArray:
         found = np.empty(self._all.size)
         for arm, (places, sums) in enumerate(zip(self._places, self._sums, strict=True)):
-            asked = np.flatnonzero(chosen == arm)
-            earlier = np.searchsorted(places, asked)
-            found[asked] = (sums[earlier] + self._all[asked]) / (earlier + 1)
+            rows = np.flatnonzero(chosen == arm)
+            earlier = np.searchsorted(places, rows)
+            found[rows] = (sums[earlier] + self._all[rows]) / (earlier + 1)
         return found

@@ -1,4 +1,4 @@
-"""`replay`: what other policies would have earned on a log."""
+"""`replay`: offline evaluation of policies on a log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from rotting import _checks
 from rotting._progress import Progress
 from rotting.logs._log import Log
-from rotting.logs._replay.request import check_asked, named
+from rotting.logs._replay.request import checked_request, named
 from rotting.logs._replay.result import Replay
 from rotting.logs._replay.session import Session
 from rotting.logs._replay.timed import replay_by_time
@@ -33,27 +33,45 @@ def replay(
     compiled: bool = True,
     progress: Progress | None = None,
 ) -> Replay:
-    """What policies would have earned in the decisions of a log, exactly while the tape lasts.
+    """Estimate what policies would have earned in the decisions of a log.
 
-    policies   by name, or a list; policies that count by key do so where the log has keys
-    horizon    how many of the log's decisions, the first in the order of time; all if None
-    runs       how often the log is replayed: policies, and a pooled tape, decide by chance
-    resamples  how many logs that might have been are replayed, once each; 0 for no intervals. By
-               time there are none, and errors are those of keys, or rows
-    pooled     whether a key's reward is that of any key at the same arm and exposure, which takes
-               keys to be exchangeable; if None, where most tapes of one key and arm are too short
-    calendar   what the diagnosis says: True if rewards move with the calendar. Then exposures do
-               not tell a reward, and replay is refused unless `by_time`
-    by_time    go through the rows in the order of time and keep those in which the policy chooses
-               what was shown; right if the log chose at random, with known propensities or evenly
-    simulator  means [arm, exposure - 1] of what was not logged, as fitted; or [draw, arm, exposure
-               - 1], the first the estimate and the others its uncertainty. If None, each arm's own
-               decreasing curve, its last level carried on
-    compiled   False runs the same loops as plain Python
-    progress   called with (replays done, replays)
+    By exposure: the n-th time a policy shows an arm (to a key, if there are keys) it gets the
+    reward of the n-th showing in the log. This is exact while the log has that showing; beyond it,
+    rewards come from a curve, and bounds say what is possible without one. The mean reward is per
+    decision, over the log's own arrivals. Rows of unknown reward are decisions, too, but have no
+    reward to give.
 
-    The mean reward is a decision's, over the log's own arrivals. Rows whose reward is not known are
-    decisions too, but answer none.
+    Args:
+        log: What `read` returns.
+        policies: Policies by name, or a list. Policies that count by key do so where the log has
+            keys.
+        horizon: The number of the log's decisions, the first in the order of time; None: all.
+        seed: The same seed gives the same result.
+        runs: Replays of the log. There are several because policies, and a pooled tape, draw at
+            random.
+        resamples: Replays of resampled logs, for the intervals; 0 for none. By time there are no
+            resamples; errors are clustered by key, or by row.
+        level: Of the intervals.
+        pooled: Whether a key's reward is that of any key at the same arm and exposure, which
+            assumes that keys are exchangeable. None: only if most tapes of one key and arm are too
+            short.
+        calendar: Whether rewards move with the calendar, as the diagnosis says. Then the exposure
+            does not determine the reward, and a replay is refused unless `by_time`.
+        by_time: Go through the rows in the order of time, and keep those in which the policy
+            chooses what was shown. Right if the log chose at random, with known propensities or
+            evenly.
+        simulator: Means [arm, exposure - 1] of what was not logged, such as a fit's `simulator()`;
+            or [draw, arm, exposure - 1], where the first draw is the estimate and the others its
+            uncertainty. None: each arm's own decreasing curve, its last level carried on.
+        threads: The number of threads; None: as many as there are processors.
+        compiled: False runs the same loops as plain Python.
+        progress: Called with (replays done, replays).
+
+    Returns:
+        A `Replay`, with estimates, intervals and bounds for each policy.
+
+    Raises:
+        ValueError: The log or a policy cannot be replayed, or an argument is out of its range.
 
     >>> import numpy as np
     >>> from rotting import policies
@@ -64,12 +82,12 @@ def replay(
     >>> found["RoundRobin"].reward.mean, found["RoundRobin"].exact
     (0.75, True)
     """
-    asked = check_asked(
+    request = checked_request(
         log, horizon, seed, runs, resamples, level, threads, pooled, calendar, by_time, simulator
     )
-    players = named(policies, asked.keyed)
+    players = named(policies, request.keyed)
     _checks.flag("compiled", compiled)
     if by_time:
-        return replay_by_time(log, players, asked.horizon, seed, runs, level, compiled)
+        return replay_by_time(log, players, request.horizon, seed, runs, level, compiled)
     report = progress or (lambda done, of: None)
-    return Session(asked.source(log), players, asked, compiled, report).all()
+    return Session(request.source(log), players, request, compiled, report).all()

@@ -1,4 +1,4 @@
-"""What a replay is asked for, checked before any work."""
+"""The arguments of `replay`, checked before any work."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rotting.logs._replay.tape import Source
 from rotting.logs._replay.unkeyed import Plain
 from rotting.policies._base import Policy
 
-_MOST = 2**31 - 1  # places on a tape: they have 32 bits
+_MOST = 2**31 - 1  # places on a tape, which are 32-bit numbers
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """The arguments of `replay`, checked."""
 
     keyed: bool
@@ -37,14 +37,13 @@ class Asked:
     simulator: FloatArray | None
 
     def source(self, log: Log) -> Source:
-        """The tapes that are played."""
         if not self.keyed:
             return Plain(log, self.horizon, self.seed, self.simulator)
         kind = Pooled if self.pooled else Each
         return kind(log, self.horizon, self.seed, self.simulator)
 
 
-def check_asked(
+def checked_request(
     log: Log,
     horizon: Any,
     seed: Any,
@@ -56,8 +55,7 @@ def check_asked(
     calendar: Any,
     by_time: Any,
     simulator: Any,
-) -> Asked:
-    """Refuse what cannot be, before any work."""
+) -> Request:
     rows = _checked_rows(log)
     for name, value in (("pooled", pooled), ("calendar", calendar)):
         if value is not None:
@@ -71,7 +69,7 @@ def check_asked(
     keyed = log.has_keys and log.keys > 1
     if pooled and not keyed:
         raise ValueError("pooled must be False or None for a log without keys, got True")
-    return Asked(
+    return Request(
         keyed=keyed,
         pooled=keyed and (short_tapes(log) if pooled is None else bool(pooled)),
         horizon=rows if horizon is None else _checks.integer("horizon", horizon, 1, rows),
@@ -85,7 +83,7 @@ def check_asked(
 
 
 def _checked_rows(log: Any) -> int:
-    """The number of rows of a log that can be replayed; ValueError for any other."""
+    """The number of rows of a log; refused if it cannot be replayed."""
     if not isinstance(log, Log):
         raise ValueError(f"log must be a Log, as rotting.logs.read gives it, got {type(log)!r}")
     rows = int(log.key.size)
@@ -95,12 +93,12 @@ def _checked_rows(log: Any) -> int:
     places = _places(log)
     if places > _MOST:
         raise ValueError(
-            f"exposure must add up to at most {_MOST} over the last ones of all stories, "
+            f"exposure must add up to at most {_MOST} over the last rows of all keys and arms, "
             f"got {places} (exposures go up to {int(log.exposure.max())})"
         )
     if log.rows == "last":
         raise ValueError(
-            "log must hold all rows of a story to be replayed, got rows='last': "
+            "log must hold all rows of a key and arm to be replayed, got rows='last': "
             "what was shown before the last row, and what it paid, is not known"
         )
     if log.propensity is not None:
@@ -114,16 +112,16 @@ def _checked_rows(log: Any) -> int:
 
 
 def _places(log: Log) -> int:
-    """How long all tapes are together, with places for exposures that were not logged."""
+    """The length of all tapes together, with places for exposures that were not logged."""
     last = np.maximum.reduceat(log.exposure.astype(np.int64), log.story_starts()[:-1])
     return int(last.sum())
 
 
 def short_tapes(log: Log) -> bool:
-    """Whether most tapes of a key and an arm are shorter than the key's decisions are many."""
-    stories = log.story_starts()
-    lengths = np.diff(stories)
-    visits = np.bincount(log.key, minlength=log.keys)[log.key[stories[:-1]]]
+    """Whether most tapes of a key and arm are shorter than the key's number of decisions."""
+    starts = log.story_starts()
+    lengths = np.diff(starts)
+    visits = np.bincount(log.key, minlength=log.keys)[log.key[starts[:-1]]]
     long = int(np.count_nonzero(lengths >= visits))
     return 2 * long <= log.keys * len(log.arms)
 
@@ -146,7 +144,7 @@ def _curves(simulator: Any, arms: int) -> FloatArray | None:
 
 
 def named(policies: Any, keyed: bool) -> dict[str, Policy]:
-    """The policies by name, each one that can be replayed."""
+    """The policies by name; refused where one cannot be replayed."""
     if isinstance(policies, Policy):
         raise ValueError(f"policies must be a list or a dict of policies, got {policies!r}")
     if isinstance(policies, Mapping):

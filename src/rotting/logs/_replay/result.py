@@ -1,4 +1,4 @@
-"""What a replay found: tables, sentences, plain data."""
+"""The result of a replay: estimates, table, sentences, plain data."""
 
 from __future__ import annotations
 
@@ -29,18 +29,20 @@ AT_MOST = (
 
 @dataclass(frozen=True, eq=False)
 class Earned:
-    """What one policy would have earned.
+    """The estimate for one policy.
 
-    reward     mean reward a decision: the estimate, its error and interval
-    replayed   the plain mean over replays, before a correction (`rotting.logs._replay.estimates`)
-    bounds     the least and the most without a model of what was not logged; None by time
-    outer      the lower end of the interval of the least, and the upper one of the most
-    coverage   the share of decisions answered from the log; of rows kept, by time
-    exact      whether all of them were, each by the reward of that very showing
-    shares     how often it shows each arm
-    weighed    estimates by propensities, where the log has some
-    resampled  the mean reward in each resample
-    sentence   what may be claimed, and under which assumption
+    Attributes:
+        reward: Mean reward a decision: the estimate, its error and interval.
+        replayed: The plain mean over replays, without the correction of
+            `rotting.logs._replay.estimates`.
+        bounds: The least and the most without a model of what was not logged; None by time.
+        outer: The lower end of the interval of the least, and the upper end of that of the most.
+        coverage: The share of decisions answered from the log; by time, of rows kept.
+        exact: Whether all were answered, each by the reward of that very showing.
+        shares: How often the policy shows each arm.
+        weighed: Estimates by propensities, where the log has some.
+        resampled: The mean reward in each resample.
+        sentence: The claim, and its assumption.
     """
 
     name: str
@@ -88,7 +90,7 @@ class Earned:
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more one earns than another, a decision; both on the same resamples."""
+    """The difference of two policies' mean rewards a decision, on the same resamples."""
 
     one: str
     other: str
@@ -114,16 +116,22 @@ LOGGED = "the log's own play"
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What policies would have earned on a log, and how far that can be believed.
+    """Estimates of what policies would have earned on a log, made by `replay`.
 
-    kind         "exact" (by exposure, each reward its own), "pooled", "by-time", or "bounds"
-    logged       what was shown in the log has earned, on the same rows
-    differences  of the best policy to the second best, and of each to the log's own play
-    intervals    how intervals were made
-    beyond       where means come from that were not logged
-    limits       what bounds lie between
-    assumptions  what all of it rests on
-    settings     horizon, runs, resamples, level, seed
+    It prints itself as a table with its claims, shows itself in a notebook, iterates over the
+    policies' results, and gives one by name, as `found["UCB1"]`.
+
+    Attributes:
+        kind: "exact" (by exposure, each reward its own), "pooled", "by-time" or "bounds".
+        policies: The result of each policy: `reward` with its interval, `bounds`, `coverage`.
+        logged: The mean reward of the log's own choices, on the same rows.
+        differences: Of the best policy to the second best, and of each to the log's own play.
+        recommendation: The policy with the highest estimate, in a sentence.
+        intervals: How intervals were made.
+        beyond: Where the means of showings come from that were not logged.
+        assumptions: What the estimates rest on.
+        settings: horizon, runs, resamples, level, seed.
+        limits: What the bounds lie between.
     """
 
     kind: str
@@ -141,11 +149,11 @@ class Replay:
         return iter(self.policies)
 
     def __getitem__(self, name: str) -> Earned:
-        """What the policy of that name would have earned."""
+        """The result of the policy of that name."""
         return next(each for each in self.policies if each.name == name)
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data, with all that a page needs."""
+        """All of it as plain data: what `rotting replay --json` prints, without the diagnosis."""
         return {
             "kind": self.kind,
             "policies": [each.as_data() for each in self.policies],
@@ -160,18 +168,18 @@ class Replay:
         }
 
     def bounds_only(self) -> Replay:
-        """The same without estimates and without any comparison.
+        """The same replay with bounds only: without estimates and comparisons.
 
-        For a log of which the diagnosis cannot tell whether it wears out. The replay must be an
-        exact one: one that is pooled takes keys to be exchangeable, and is wrong by a factor of
-        two where those who come often pay more.
+        Use it for a log of which the diagnosis cannot tell whether it wears out. The replay must be
+        exact: a pooled one assumes that keys are exchangeable, and is wrong by a factor of two
+        where keys with many showings pay more.
 
         Returns:
             A replay of the kind "bounds": for each policy the least and the most that it would
-            have earned, with their assumptions.
+            have earned, with the assumptions.
 
         Raises:
-            ValueError: if the replay is pooled or by time.
+            ValueError: The replay is pooled or by time.
         """
         if self.kind != "exact":
             raise ValueError(
@@ -225,11 +233,11 @@ class Replay:
 
     @property
     def level(self) -> str:
-        """What the intervals are called, as "95 % interval"."""
+        """The name of the intervals, as "95 % interval"."""
         return f"{100.0 * float(self.settings.get('level', 0.95)):g} % interval"
 
     def notes(self) -> list[str]:
-        """What may be claimed, and what it rests on: a line each."""
+        """The claims and their assumptions, one line each."""
         lines = [self.recommendation, *(f"{p.name}: {p.sentence}" for p in self.policies)]
         lines += [self.intervals, self.beyond, self.limits, *self.assumptions]
         return [line for line in lines if line]

@@ -1,4 +1,4 @@
-"""Playing policies on tapes: compiled, on threads, or as plain Python."""
+"""Plays policies on tapes: compiled, on threads, or as plain Python."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LAYOUT = f"{Tape._fields} {Room._fields} {Played._fields} {Rows._fields}"
 
 
 class Replayer:
-    """One policy, ready to be played on tapes of so many arms and keys.
+    """A policy, prepared for tapes of a number of arms and keys.
 
-    `horizon` is what the policy is told, `most` how many decisions a tape may ask for. With
-    compiled=False the same loops are run as plain Python.
+    `horizon` is the policy's horizon, `most` the largest number of decisions of a tape. With
+    compiled=False the same loops run as plain Python.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Replayer:
         return played
 
     def follow(self, rows: Rows, first: int) -> npt.NDArray[np.int32]:
-        """What the policy would have chosen in each row; it learns where that was shown."""
+        """The policy's choice in each row; it learns from the rows that show its choice."""
         chosen = np.zeros((1, rows.arm.size), dtype=np.int32)
         block, work = state_block_of(self.fresh, clear_all=not self._compiled)
         room = Room.empty(self.slots, self.arms)
@@ -82,11 +82,11 @@ class Replayer:
         return found
 
     def compile(self, sample: Sample) -> None:
-        """Compile, or load what was compiled; to be done before threads would do it twice."""
+        """Compile, or load compiled code: before threads start, which would each do it."""
         self.play(sample, 0, 0)
 
     def _first(self, loop: Any) -> contextlib.AbstractContextManager[None]:
-        """Around a call that compiles: Ctrl-C stops it, and what stands in the way is said."""
+        """The context of a first call, which compiles: Ctrl-C stops it, errors are explained."""
         if not self._compiled or loop.signatures:
             return contextlib.nullcontext()
         from rotting._engines.compiled.compiler import first_call
@@ -104,16 +104,16 @@ class Replayer:
 
 
 def check_policy(name: str, policy: Any, keyed: bool) -> None:
-    """Refuse what cannot be replayed."""
+    """Refuse a policy that cannot be replayed."""
     if not isinstance(policy, Policy):
         raise ValueError(
             f"policies must be rotting policies, as UCB1(), got {policy!r} for {name!r}"
         )
-    told = [held.title for held in _held(policy) if held.verbs.set_truth is not None]
-    if told:
+    oracles = [held.title for held in _held(policy) if held.verbs.set_truth is not None]
+    if oracles:
         raise ValueError(
-            f"policies must be ones that learn, got {told[0]} for {name!r}, which is told the "
-            "truth: a log does not have it"
+            f"policies must be ones that learn, got {oracles[0]} for {name!r}, which needs the "
+            "true means: a log does not have them"
         )
     if keyed:
         check_audience(policy)
@@ -132,7 +132,7 @@ def on_threads(
     done: Callable[[int], None],
     players: Iterable[Replayer],
 ) -> list[R]:
-    """The work of all items in their order, on threads; Ctrl-C stops those that play."""
+    """The results of all items in their order, on threads; Ctrl-C stops the players."""
     found: list[R] = []
     if threads == 1:
         for item in items:
@@ -155,7 +155,7 @@ def on_threads(
 
 
 def cores() -> int:
-    """How many processors there are for this process."""
+    """The number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every operating system

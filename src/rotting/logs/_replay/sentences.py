@@ -1,4 +1,4 @@
-"""What a replay says in words: what may be claimed, and what it rests on."""
+"""The sentences of a replay: its claims and assumptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rotting.logs._replay.result import LOGGED, Difference, Earned, Replay
 from rotting.logs._replay.tape import Source
 from rotting.logs._replay.unkeyed import Plain
 
-_FEW_ROWS, _NAMED = 20, 6  # of an arm, of which little is known; arms that are named
+_FEW_ROWS, _NAMED = 20, 6  # rows below which an arm is left out; arms that are named
 
 RESTED = (
     "Arms are taken to wear out by use alone: the n-th showing pays the same whenever it comes."
@@ -44,10 +44,10 @@ BEFORE = (
 
 
 def availability(log: Log) -> str:
-    """Which arms were not there throughout, if some were not: a replay does not know that.
+    """A warning on arms that were not available throughout, which a replay ignores; or "".
 
     An arm began late if its first row comes after a twentieth of the log, and after ten times the
-    time that usually passes between its rows.
+    median time between its rows.
     """
     if not log.has_times or log.key.size == 0:
         return ""
@@ -73,7 +73,6 @@ def availability(log: Log) -> str:
 
 
 def claim(source: Source, coverage: float, exact: bool) -> str:
-    """What may be claimed of one policy."""
     if exact:
         return (
             "every decision was answered from the log, by the reward of that very showing: exact, "
@@ -95,14 +94,14 @@ def claim(source: Source, coverage: float, exact: bool) -> str:
     )
 
 
-def told(
+def summary(
     source: Source,
     earned: tuple[Earned, ...],
     logged: Estimate,
     differences: tuple[Difference, ...],
     settings: Mapping[str, Any],
 ) -> Replay:
-    """The whole result."""
+    """The result of a replay by exposure."""
     pooled, plain = isinstance(source, Pooled), isinstance(source, Plain)
     per_cent = f"{100.0 * settings['level']:g} %"
     if settings["resamples"] < 2:
@@ -161,7 +160,7 @@ def told(
 
 
 def recommendation(earned: tuple[Earned, ...], differences: tuple[Difference, ...]) -> str:
-    """Which policy has the highest estimate, and whether that is sure."""
+    """The policy with the highest estimate, and whether it is clearly better."""
     best = max(earned, key=lambda each: each.reward.mean)
     line = f"{best.name} has the highest estimate, {best.reward.mean:.4g} a decision"
     said = []

@@ -1,4 +1,4 @@
-"""All replays of one call of `replay`, and what they add up to."""
+"""The replays of one call of `replay`, and their summary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rotting.logs._replay import sentences
 from rotting.logs._replay.estimates import Estimate, estimate
 from rotting.logs._replay.keyed import Keyed, Pooled
 from rotting.logs._replay.propensities import Followed, Weighed, rows_in_time
-from rotting.logs._replay.request import Asked
+from rotting.logs._replay.request import Request
 from rotting.logs._replay.result import LOGGED, Difference, Earned, Replay
 from rotting.logs._replay.runner import Replayer, on_threads
 from rotting.logs._replay.tape import Sample, Source
@@ -21,30 +21,28 @@ from rotting.logs._replay.unkeyed import Plain
 from rotting.policies._base import Policy
 
 _SUMS = ("total", "low", "high", "answered")
-_FOLLOWED = 10  # times that a policy is followed through the rows
-_ROUNDING = 1e-3  # of a mean
+_FOLLOWED = 10  # runs of a policy through the rows
+_ROUNDING = 1e-3  # relative to the mean
 
 
 class Session:
-    """All replays of one call."""
-
     def __init__(
         self,
         source: Source,
         policies: Mapping[str, Policy],
-        asked: Asked,
+        request: Request,
         compiled: bool,
         progress: Callable[[int, int], None],
     ) -> None:
-        self.source, self.asked, self.policies = source, asked, policies
+        self.source, self.request, self.policies = source, request, policies
         self._progress, self._done = progress, 0
         self._compiled = compiled
         self._players = {
-            name: self._player(policy, asked.horizon, source.most(asked.resamples))
+            name: self._player(policy, request.horizon, source.most(request.resamples))
             for name, policy in policies.items()
         }
-        self._centred = asked.resamples if isinstance(source, Plain) else 0
-        self._replays = len(policies) * (asked.runs + asked.resamples + self._centred)
+        self._centred = request.resamples if isinstance(source, Plain) else 0
+        self._replays = len(policies) * (request.runs + request.resamples + self._centred)
 
     def _player(self, policy: Policy, horizon: int, most: int) -> Replayer:
         return Replayer(
@@ -53,44 +51,44 @@ class Session:
             self.source.slots,
             horizon=horizon,
             most=most,
-            seed=self.asked.seed,
-            keyed=self.asked.keyed,
+            seed=self.request.seed,
+            keyed=self.request.keyed,
             compiled=self._compiled,
         )
 
-    def _tell(self, replays: int) -> None:
+    def _report(self, replays: int) -> None:
         self._done += replays
         self._progress(min(self._done, self._replays), self._replays)
 
     def _runs(self, player: Replayer, sample: Sample, runs: int) -> Any:
-        """Columns: total, low, high and answered, each a decision's, and the pulls."""
-        size = max(1, runs // (4 * self.asked.threads))
+        """Rows total, low, high and answered of each run, per decision; and the pulls."""
+        size = max(1, runs // (4 * self.request.threads))
         parts = [(first, min(size, runs - first)) for first in range(0, runs, size)]
 
         def part(item: tuple[int, int]) -> Any:
             return player.play(sample, *item)
 
-        def tell(parts_done: int) -> None:
-            self._tell(parts_done * size)
+        def report(parts_done: int) -> None:
+            self._report(parts_done * size)
 
-        found = on_threads(part, parts, self.asked.threads, tell, [player])
+        found = on_threads(part, parts, self.request.threads, report, [player])
         decisions = sample.arrivals.size
         sums = [np.concatenate([getattr(p, n) for p in found]) / decisions for n in _SUMS]
         return np.array(sums), np.concatenate([p.pulls for p in found])
 
     def all(self) -> Replay:
-        """Replay everything."""
-        asked, source = self.asked, self.source
+        """Run all replays and summarise them."""
+        request, source = self.request, self.source
         original = source.original()
         for player in self._players.values():
             player.compile(original)
-        played = {name: self._runs(p, original, asked.runs) for name, p in self._players.items()}
+        played = {name: self._runs(p, original, request.runs) for name, p in self._players.items()}
         again = self._resamples()
         centres = dict.fromkeys(self._players, math.nan)
-        if isinstance(source, Plain) and asked.resamples:
+        if isinstance(source, Plain) and request.resamples:
             centre = source.centre()
             for name, player in self._players.items():
-                centres[name] = float(self._runs(player, centre, asked.resamples)[0][0].mean())
+                centres[name] = float(self._runs(player, centre, request.resamples)[0][0].mean())
         earned, parts = [], {}
         for place, name in enumerate(self._players):
             sums, pulls = played[name]
@@ -99,23 +97,23 @@ class Session:
             parts[name] = (sums[0], drawn[:, 0], bias)
             earned.append(self._earned(name, sums, pulls, drawn, bias))
         logged = np.full(1, original.logged), again[:, -1, 0], 0.0
-        return sentences.told(
+        return sentences.summary(
             source,
             tuple(earned),
             self._estimate(*logged, source.ends),
             differences(earned, {**parts, LOGGED: logged}, self._estimate),
             {
-                "horizon": asked.horizon,
-                "runs": asked.runs,
-                "resamples": asked.resamples,
-                "level": asked.level,
-                "seed": asked.seed,
+                "horizon": request.horizon,
+                "runs": request.runs,
+                "resamples": request.resamples,
+                "level": request.level,
+                "seed": request.seed,
             },
         )
 
     def _resamples(self) -> FloatArray:
-        """[resample, policy, (total, low, high)], and last the log's own play."""
-        runs = self.asked.runs
+        """Means [resample, policy, (total, low, high)]; the last policy is the log's own play."""
+        runs = self.request.runs
 
         def one(number: int) -> FloatArray:
             sample = self.source.resample(number)
@@ -125,17 +123,17 @@ class Session:
                 found[place] = [x[0] / sample.arrivals.size for x in played[:3]]
             return found
 
-        def tell(done: int) -> None:
-            self._tell(done * len(self._players))
+        def report(done: int) -> None:
+            self._report(done * len(self._players))
 
-        numbers = range(1, self.asked.resamples + 1)
+        numbers = range(1, self.request.resamples + 1)
         players = list(self._players.values())
-        found = on_threads(one, numbers, self.asked.threads, tell, players)
+        found = on_threads(one, numbers, self.request.threads, report, players)
         return np.array(found).reshape(-1, len(players) + 1, 3)
 
     def _bias(self, sums: FloatArray, drawn: FloatArray, centre: float) -> float:
-        """By how much replays earn too much; see `rotting.logs._replay.estimates`."""
-        if self.asked.resamples < 2:
+        """The bias of a policy's replays; see `rotting.logs._replay.estimates`."""
+        if self.request.resamples < 2:
             return 0.0
         if isinstance(self.source, Pooled):
             return float(drawn[:, 0].mean() - sums[0].mean())
@@ -144,7 +142,7 @@ class Session:
             return 0.0
         if isinstance(self.source, Plain):
             return float(drawn[:, 0].mean() - centre)
-        # what was answered was read once, and needs no correction
+        # a reward that was read once needs no correction
         return (1.0 - answered) * float(drawn[:, 0].mean() - sums[0].mean())
 
     def _estimate(
@@ -160,25 +158,25 @@ class Session:
             clusters = float(source.who.size)
         possible = ends if source.binary else (-math.inf, math.inf)
         return estimate(
-            runs, drawn, bias=bias, clusters=clusters, level=self.asked.level, ends=possible
+            runs, drawn, bias=bias, clusters=clusters, level=self.request.level, ends=possible
         )
 
     def _earned(
         self, name: str, sums: FloatArray, pulls: Any, drawn: FloatArray, bias: float
     ) -> Earned:
         policy, source = self.policies[name], self.source
-        # a pooled tape's own rewards are off; else only what is beyond, which may widen the bounds
+        # a pooled tape's rewards are biased; else only those beyond it, which may only widen bounds
         pooled = isinstance(source, Pooled)
         off = (bias, bias) if pooled else (max(bias, 0.0), min(bias, 0.0))
         low, high = float(sums[1].mean()) - off[0], float(sums[2].mean()) - off[1]
         outer = None
-        if self.asked.resamples > 1:
+        if self.request.resamples > 1:
             ends = [self._estimate(sums[i], drawn[:, i], off[i - 1], source.ends) for i in (1, 2)]
             outer = ends[0].low, ends[1].high
         coverage = float(sums[3].mean())
         exact = bool(sums[3].min() == 1.0) and not isinstance(source, Pooled)
         reward = self._estimate(sums[0], drawn[:, 0], bias, source.ends)
-        near = _ROUNDING * abs(reward.mean)  # an estimate at a bound is not beyond it
+        near = _ROUNDING * abs(reward.mean)  # an estimate at a bound is not outside
         low = reward.mean if 0.0 < low - reward.mean <= near else low
         high = reward.mean if 0.0 < reward.mean - high <= near else high
         sentence = sentences.claim(source, coverage, exact)
@@ -201,17 +199,17 @@ class Session:
         )
 
     def _weighed(self, name: str) -> Weighed | None:
-        log, asked = self.source.log, self.asked
+        log, request = self.source.log, self.request
         if log.propensity is None:
             return None
-        rows = rows_in_time(log, asked.horizon)
+        rows = rows_in_time(log, request.horizon)
         player = self._players[name]
-        followed = Followed(log, rows, player.follow, min(asked.runs, _FOLLOWED))
+        followed = Followed(log, rows, player.follow, min(request.runs, _FOLLOWED))
         decisions = max(1, round(followed.kept * rows.size))
-        source = type(self.source)(log, decisions, asked.seed, asked.simulator)
-        short = self._player(self.policies[name], asked.horizon, decisions)
-        found, _ = self._runs(short, source.original(), asked.runs)
-        return followed.weigh(asked.level, float(found[0].mean()))
+        source = type(self.source)(log, decisions, request.seed, request.simulator)
+        short = self._player(self.policies[name], request.horizon, decisions)
+        found, _ = self._runs(short, source.original(), request.runs)
+        return followed.weigh(request.level, float(found[0].mean()))
 
 
 def differences(
@@ -219,7 +217,7 @@ def differences(
     parts: Mapping[str, tuple[FloatArray, FloatArray, float]],
     make: Callable[[FloatArray, FloatArray, float], Estimate],
 ) -> tuple[Difference, ...]:
-    """Of the best to the second best, and of each to the log's own play."""
+    """The best policy against the second best, and each against the log's own play."""
     order = sorted(earned, key=lambda each: -each.reward.mean)
     pairs = [(order[0].name, order[1].name)] if len(order) > 1 else []
     pairs += [(each.name, LOGGED) for each in order]

@@ -1,9 +1,8 @@
-"""A log as tapes that a policy can be played on, and as tapes that might have been logged instead.
+"""A log as tapes of rewards that a policy is played on, and resamples of these tapes.
 
-Three kinds, by what is known. Without keys, an arm's tape is its rewards in pull order
-(`logs.unkeyed`). With keys there is one for each key and arm; or, pooled, one for each arm and
-exposure with the rewards of all keys (`logs.keyed`). The first kind is made anew by drawing
-rewards, the others by resampling keys.
+There are three kinds. Without keys an arm's tape is its rewards in pull order (`unkeyed`). With
+keys there is a tape for each key and arm or, pooled, for each arm and exposure with the rewards of
+all keys (`keyed`). A resample of the first kind draws new rewards; of the others, keys.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from rotting.logs._replay.levels import Cells, Levels, cells_of, levels_of
 
 
 class Sample(NamedTuple):
-    """What is played: a tape, who comes, and the mean reward of what was shown in the log."""
+    """A tape, the key of each decision, and the mean reward of the log's own choices."""
 
     tape: Tape
     arrivals: npt.NDArray[np.int32]
@@ -32,10 +31,14 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What all three kinds have: the log, how many of its decisions are played, a simulator.
+    """A log from which tapes are made: the base of the three kinds.
 
-    `simulator` has means [draw, arm, exposure - 1]: the first is the estimate, the others say how
-    uncertain it is, and resamples take them in turn.
+    Attributes:
+        log: The log.
+        horizon: The number of its decisions that are played.
+        seed: Of the resamples.
+        simulator: Means [draw, arm, exposure - 1] of what was not logged. The first draw is the
+            estimate; resamples take the others in turn, so that its uncertainty counts.
     """
 
     log: Log
@@ -55,17 +58,15 @@ class Source:
 
     @cached_property
     def rewards(self) -> FloatArray:
-        """The known rewards."""
         return self.log.reward[self.known]
 
     @cached_property
     def binary(self) -> bool:
-        """Whether they are zeros and ones."""
         return self.log.binary
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        """How many arms and exposures."""
+        """The number of arms, and the largest exposure."""
         return len(self.log.arms), int(self.log.exposure.max())
 
     @cached_property
@@ -81,22 +82,21 @@ class Source:
 
     @cached_property
     def levels(self) -> Levels:
-        """Each arm's decreasing curves."""
         return levels_of(self.cells)
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """The smallest and the largest reward that there can be, or that was seen."""
+        """The smallest and the largest possible reward; for other than 0 and 1, those seen."""
         seen = float(self.rewards.min()), float(self.rewards.max())
         return (0.0, 1.0) if self.binary else seen
 
     @cached_property
     def slots(self) -> int:
-        """How many keys are played at a time."""
+        """The number of keys of a sample."""
         return 1
 
     def beyond(self, cells: Cells, number: int, covered: Any = None) -> dict[str, Any]:
-        """The fields of a tape that say what lies beyond it; `covered` cells of a pooled one."""
+        """The fields of a tape for rewards not logged; `covered` are cells of a pooled tape."""
         levels = self.levels if number == 0 else levels_of(cells)
         top = self.ends[1]
         most = np.maximum(levels.best, levels.sure)
@@ -121,7 +121,7 @@ class Source:
         }
 
     def most(self, resamples: int) -> int:
-        """How many decisions any of the resamples may ask for."""
+        """The largest number of decisions of a resample."""
         return self.horizon
 
     def original(self) -> Sample:
@@ -129,16 +129,16 @@ class Source:
         raise NotImplementedError
 
     def resample(self, number: int) -> Sample:
-        """What might have been logged instead; numbers are from 1."""
+        """A log that might have been logged instead; numbers are from 1."""
         raise NotImplementedError
 
     def generator(self, number: int) -> np.random.Generator:
-        """Where the random numbers of a resample come from."""
+        """The random numbers of a resample."""
         return np.random.default_rng([self.seed, number])
 
 
 def _last_covered(levels: FloatArray, covered: Any, top: float) -> FloatArray:
-    """For each [arm, exposure - 1] and one more the level at the last covered exposure before."""
+    """The level at the last covered exposure before each [arm, exposure - 1], and one more."""
     arms, width = levels.shape
     places = np.where(covered, np.arange(width), -1)
     last = np.maximum.accumulate(places, axis=1)

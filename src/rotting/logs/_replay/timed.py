@@ -1,4 +1,4 @@
-"""Replay by time: rows in which a policy chooses what was shown, and no others."""
+"""Replay by time: only rows count in which a policy chooses what was shown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def replay_by_time(
     level: float,
     compiled: bool,
 ) -> Replay:
-    """What policies would have earned in the rows that they agree with, in the order of time."""
+    """The mean reward of policies over the rows in which they agree with the log."""
     rows = rows_in_time(log, horizon)
     keyed = log.has_keys and log.keys > 1
     found: dict[str, Followed] = {}

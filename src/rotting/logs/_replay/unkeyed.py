@@ -1,4 +1,4 @@
-"""Tapes of a log without keys: each arm is used up for everybody."""
+"""Tapes of a log without keys: all showings of an arm count together."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from rotting.logs._replay.tape import Sample
 
 @dataclass(frozen=True, eq=False)
 class Plain(Each):
-    """A tape for each arm, without keys; rewards are drawn anew around the arms' levels."""
+    """One tape for each arm; a resample draws new rewards around the arms' levels."""
 
     @cached_property
     def slots(self) -> int:
-        """All are one."""
         return 1
 
     def most(self, resamples: int) -> int:
-        """As many as are asked for."""
         return self.horizon
 
     def resample(self, number: int) -> Sample:
-        """Rewards drawn anew, zeros and ones or Gaussian, around each arm's decreasing curve."""
+        """New rewards, zeros and ones or Gaussian, around each arm's decreasing curve."""
         log, generator = self.log, self.generator(number)
         means = self.levels.sure[log.arm, log.exposure - 1]
         if self.binary:
@@ -34,11 +32,11 @@ class Plain(Each):
             drawn = generator.normal(means, self.levels.sigma)
         drawn[np.isnan(log.reward)] = np.nan
         other = Plain(replace(log, reward=drawn), self.horizon, self.seed, self.simulator)
-        other.__dict__["ends"] = self.ends  # what is possible does not change
+        other.__dict__["ends"] = self.ends  # the range of rewards does not change
         return other.sample(np.zeros(1, dtype=np.int64), self.arrivals, None, number)
 
     def centre(self) -> Sample:
-        """What resamples scatter around: no tape, and as the truth the curve they are drawn from.
+        """The truth of the resamples: an empty tape, with the curve that rewards are drawn around.
 
         Where a simulator is given, it is the truth beyond the tape.
         """

@@ -1,4 +1,4 @@
-"""What differs from the paper, in sentences: made from the cells that are marked, and the grids."""
+"""Sentences on what differs from the paper: marked cells of Table 1, and grid searches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NEAR = 0.01  # a p-value below it is near the limit of 1e-5
 
 
 def of_cells(reproduction: Reproduction) -> list[str]:
-    """A sentence for each figure of Table 1 that differs, as HTML, or that none does."""
+    """A sentence as HTML for each figure of Table 1 that differs, or one that none does."""
     few = []
     if reproduction.runs < _published.RUNS:
         few = [
@@ -54,7 +54,7 @@ def _seeds(cell: _tables.Cell, figure: str, b: float) -> str:
 
 
 def _reason(cell: _tables.Cell, figure: str, reproduction: Reproduction) -> str:
-    """Why, where that is known."""
+    """The reason for the difference, where known."""
     pair = (cell.row, cell.column)
     if "SWUCB" in pair:
         return _of_constant(cell, figure, reproduction.swucb_b)
@@ -94,7 +94,7 @@ def _of_constant(cell: _tables.Cell, figure: str, b: float) -> str:
 
 
 def of_grids(reproduction: Reproduction) -> list[str]:
-    """What our grid searches choose otherwise, as HTML."""
+    """Sentences as HTML on grid searches that choose other values than the paper's."""
     found = []
     for name, (parameter, values) in _published.GRIDS.items():
         ours, theirs = {}, {}
@@ -119,7 +119,7 @@ def of_grids(reproduction: Reproduction) -> list[str]:
 
 
 def _windows(b: str, windows: dict[str, list[int]]) -> str:
-    """What the grid chooses for SWUCB with one of its constants, over the seeds measured."""
+    """The values that the grid chooses for SWUCB with one B, over the measured seeds."""
     parts = []
     for setup, chosen in windows.items():
         theirs = getattr(_setups.reported_policies(setup)["SWUCB"], _published.GRIDS["SWUCB"][0])

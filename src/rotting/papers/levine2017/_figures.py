@@ -38,7 +38,7 @@ def panel(setup: str, comparison: Comparison) -> Figure:
 
 
 def grid_panel(setup: str, name: str, tuning: Tuning) -> Figure:
-    """One grid search: mean regret against the parameter, our choice and the paper's marked."""
+    """A grid search: mean regret against the parameter, with our choice and the paper's marked."""
     parameter, _ = _published.GRIDS[name]
     reported = getattr(_setups.reported_policies(setup)[name], parameter)
     marks = {"ours": tuning.chosen[parameter], "paper": reported}
@@ -56,7 +56,7 @@ CONSTANT_IN_WORDS = (
 
 
 def constant_of_swucb() -> Figure:
-    """SWUCB's wins against B sqrt(xi), the paper's counts, and where chance explains them."""
+    """SWUCB's wins against B sqrt(xi), and the band in which chance explains the paper's."""
     rows = [row for row in _measured.scan() if row["B"] >= _FIRST]
     low, high = (b * _ROOT for b in _measured.band())
     figure, (axes,) = plots.new_figure(plots.WIDTH, 4.2)

@@ -1,4 +1,4 @@
-"""All files of a reproduction, into one folder."""
+"""Writes the files of a reproduction."""
 
 from __future__ import annotations
 
@@ -40,10 +40,9 @@ def write(reproduction: Reproduction, folder: Path, command: str) -> None:
 
 
 def _write_results(reproduction: Reproduction, raw: Path) -> None:
-    """Every result in a file of its own; above MANY runs only the final regrets, in one file.
+    """One file a result; above MANY runs only the final regrets, in one file.
 
-    A million curves would take gigabytes and minutes; the command that the report names makes
-    them again.
+    A million curves would take gigabytes and minutes. The command in the report makes them again.
     """
     raw.mkdir()
     found = {

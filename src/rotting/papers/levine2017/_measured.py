@@ -1,7 +1,7 @@
-"""What was measured once, of more trajectories than one reproduction plays: `measured.json`.
+"""Results of more trajectories than one reproduction plays, from the file `measured.json`.
 
-`python benchmarks/table1_seeds.py` and `python benchmarks/swucb_constant.py` write it: which cells
-of Table 1 agree at each of ten seeds, and SWUCB's wins for many values of its constant.
+`python benchmarks/table1_seeds.py` and `python benchmarks/swucb_constant.py` write it: the cells of
+Table 1 that agree at each of ten seeds, and SWUCB's wins for many values of its constant B.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from rotting.papers.levine2017 import _published
 
 FILE = "measured.json"
-ERRORS = 2.58  # standard errors: 99 %
+ERRORS = 2.58  # standard errors: a 99 % interval
 _MANY = 20
 
 # SWUCB's wins with the paper's parameters and B = 2, as shares of a million trajectories
 # (benchmarks/results/table1_million.csv). A hundred are too few to contradict the paper's 15 and 22
-# on AV; these are not.
+# on AV; a million are enough.
 _MILLION = {
     ("av", "SWUCB", "UCB1"): 0.062216,
     ("av", "SWUCB", "DUCB"): 0.063409,
@@ -32,13 +32,13 @@ Pair = tuple[str, str, str]  # setup, row and column of Table 1
 
 
 class Share(NamedTuple):
-    """A share of wins, and of how many trajectories."""
+    """A share of wins, and the number of trajectories."""
 
     wins: float
     runs: int
 
     def errors_off(self, wins: int) -> float:
-        """How far the paper's wins of 100 are from it, in standard errors of their difference.
+        """The distance of the paper's wins of 100 from it, in standard errors of the difference.
 
         >>> round(Share(0.40, 1_000_000).errors_off(50), 1)
         2.0
@@ -51,14 +51,14 @@ class Share(NamedTuple):
 
 @functools.cache
 def found() -> dict[str, Any]:
-    """All that is in the file."""
+    """The contents of the file."""
     text = resources.files("rotting.papers.levine2017").joinpath(FILE).read_text(encoding="utf-8")
     data: dict[str, Any] = json.loads(text)
     return data
 
 
 def seeds(b: float) -> list[dict[str, Any]]:
-    """With a B of SWUCB, for each of ten seeds: how many cells agree, and those that do not.
+    """For each of ten seeds the number of cells that agree, and those that differ; by SWUCB's B.
 
     Empty for a B that was not measured.
     """
@@ -67,13 +67,13 @@ def seeds(b: float) -> list[dict[str, Any]]:
 
 
 def agreeing_seeds(b: float, cell: str) -> tuple[int, int] | None:
-    """At how many seeds of how many a cell agrees; cells are named as `tables.Cell.name` does."""
+    """The number of seeds at which a cell (`_tables.Cell.name`) agrees, and of all seeds."""
     rows = seeds(b)
     return (sum(cell not in row["differ"] for row in rows), len(rows)) if rows else None
 
 
 def shares(b: float) -> dict[Pair, Share]:
-    """SWUCB's wins over UCB1 and DUCB on AV and ANV, of many trajectories, with a B of it."""
+    """SWUCB's shares of wins over UCB1 and DUCB on AV and ANV in many trajectories, by its B."""
     if b == 2.0:
         return {pair: Share(wins, 1_000_000) for pair, wins in _MILLION.items()}
     for row in scan():
@@ -83,14 +83,14 @@ def shares(b: float) -> dict[Pair, Share]:
 
 
 def scan() -> list[dict[str, Any]]:
-    """For each B with xi = 1/2: `wins` by pair ("av SWUCB UCB1"), and `p_agree`, how often the
-    p-values of a hundred trajectories say what the paper's do."""
+    """The scan over B with xi = 1/2: `wins` by pair ("av SWUCB UCB1"), and `p_agree`, the share of
+    hundreds of trajectories in which the p-value agrees with the paper's."""
     rows: list[dict[str, Any]] = found()["swucb"]
     return rows
 
 
 def name_of(pair: Pair) -> str:
-    """A pair as the scan names it.
+    """The name of a pair in the scan.
 
     >>> name_of(("av", "SWUCB", "UCB1"))
     'av SWUCB UCB1'
@@ -99,19 +99,19 @@ def name_of(pair: Pair) -> str:
 
 
 def paper_wins(pair: str) -> int:
-    """The paper's wins of a pair that the scan names."""
+    """The paper's wins of a pair, by its name in the scan."""
     setup, row, column = pair.split(" ")
     return _published.WINS[setup][row][column]
 
 
 def windows() -> dict[str, dict[str, list[int]]]:
-    """The tau that SWUCB's grid chooses: by its B as text, by setup, for each of ten seeds."""
+    """The tau that SWUCB's grid chooses at each of ten seeds, by B (as text) and setup."""
     chosen: dict[str, dict[str, list[int]]] = found()["windows"]
     return chosen
 
 
 def show_errors(errors: float) -> str:
-    """A number of standard errors; of many, the share near 0 or 1 makes it no measure.
+    """A number of standard errors as text; large ones mean little for shares near 0 or 1.
 
     >>> show_errors(2.04), show_errors(751.0)
     ('2.0', 'more than 20')
@@ -120,13 +120,13 @@ def show_errors(errors: float) -> str:
 
 
 def worst_off(row: dict[str, Any]) -> float:
-    """By how many standard errors the paper's wins of a row of the scan are off, at most."""
+    """The largest distance of the paper's wins from a row of the scan, in standard errors."""
     return max(
         Share(wins, row["runs"]).errors_off(paper_wins(pair)) for pair, wins in row["wins"].items()
     )
 
 
 def band() -> tuple[float, float]:
-    """The least and the largest B of the scan at which chance explains all of SWUCB's wins."""
+    """The smallest and largest B of the scan at which chance explains all the paper's wins."""
     inside = [row["B"] for row in scan() if worst_off(row) <= ERRORS]
     return min(inside), max(inside)

@@ -1,4 +1,4 @@
-"""What the paper itself reports: its grids, the parameters it chose, and its Table 1."""
+"""The paper's own figures: the grids, and Table 1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRIDS: dict[str, tuple[str, list[Any]]] = {
     "wSWA": ("alpha", [0.2, 0.4, 0.6, 0.8, 1.0]),
 }
 
-# Table 1. WINS[setup][row][column]: how often the row won against the column, of 100.
+# Table 1. WINS[setup][row][column]: runs of 100 in which the row won against the column.
 WINS: dict[str, dict[str, dict[str, int]]] = {
     "non_parametric": {
         "DUCB": {"UCB1": 100},

@@ -1,4 +1,4 @@
-"""The section Simulations, played: grid searches, then policies as reported and as tuned."""
+"""Plays the section Simulations: grid searches, then policies as reported and as tuned."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from rotting.papers.levine2017 import _published, _setups
 from rotting.policies._base import Policy
 
 GRID_RUNS = 100
-MANY = 50_000  # runs; above that, fewer checkpoints of each are kept
+MANY = 50_000  # runs above which fewer checkpoints are kept
 
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """Everything the report shows, by setup ("non_parametric", "av", "anv")."""
+    """All results of the report, by setup ("non_parametric", "av", "anv")."""
 
     runs: int
     seed: int
     grids: dict[str, dict[str, Tuning]]
-    reported: dict[str, Comparison]  # with the parameters the paper reports
-    tuned: dict[str, Comparison]  # with those our grid chooses
-    beside: dict[str, Comparison]  # as reported, but for SWUCB's other B
+    reported: dict[str, Comparison]  # with the paper's parameters
+    tuned: dict[str, Comparison]  # with the parameters of our grid
+    beside: dict[str, Comparison]  # as reported, with SWUCB's other B
     swucb_b: float
     other_b: float
     seconds: float
@@ -37,7 +37,7 @@ class Reproduction:
 
 
 def decisions(runs: int) -> int:
-    """How many decisions a reproduction makes, those at hand already included, for a bar."""
+    """The number of decisions of a reproduction, with those played before, for a progress bar."""
     settings = len(_published.SETUPS) * sum(len(values) for _, values in _published.GRIDS.values())
     evaluated = sum(len(_setups.reported_policies(setup)) for setup in _published.SETUPS)
     return _setups.HORIZON * (GRID_RUNS * settings + runs * 3 * evaluated)
@@ -51,16 +51,22 @@ def reproduce(
     swucb_b: float = _setups.USUAL_B,
     **options: Any,
 ) -> Reproduction:
-    """Run the whole section. `runs` is the evaluation's; grids always have 100.
+    """Play the whole section; grid searches always have 100 runs.
 
-    `report` is called with (what, decisions). `swucb_b` is the constant B of SWUCB; its wins are
-    shown beside those with another one. The options (engine, threads) are those of `simulate`. A
-    shorter horizon is for trying out.
+    Args:
+        runs: Of the evaluation.
+        seed: The same seed gives the same results.
+        report: Called with (what, decisions done).
+        horizon: A shorter one is for trials.
+        swucb_b: The constant B of SWUCB; its wins are shown beside those with another one.
+        options: Those of `simulate`, such as engine and threads.
     """
     runs = _checks.integer("runs", runs, least=2)
     swucb_b = _checks.number("swucb_b", swucb_b, above=0)
     other_b = _setups.OTHER_B if swucb_b != _setups.OTHER_B else _setups.USUAL_B
-    kept: dict[str, Any] = {"checkpoints": 10} if runs > MANY else {}  # curves of a million runs
+    kept: dict[str, Any] = (
+        {"checkpoints": 10} if runs > MANY else {}
+    )  # curves of a million runs would take gigabytes
     _check_sizes(runs, horizon, **kept)
     begin = time.perf_counter()
     grids: dict[str, dict[str, Tuning]] = {}
@@ -78,14 +84,14 @@ def reproduce(
             name: grids[setup][name].best if name in grids[setup] else policy
             for name, policy in theirs.items()
         }
-        asked = {**options, **kept, "runs": runs, "seed": seed}
-        asked["report"] = _of_setup(report, setup, horizon)
-        reported[setup] = compare(theirs, scenario, **asked)
-        # those that our grid leaves alone are not played again
+        settings = {**options, **kept, "runs": runs, "seed": seed}
+        settings["report"] = _of_setup(report, setup, horizon)
+        reported[setup] = compare(theirs, scenario, **settings)
+        # policies whose parameters our grid does not change are not played again
         played = {policy: reported[setup][name] for name, policy in theirs.items()}
-        tuned[setup] = compare(ours, scenario, played=played, **asked)
+        tuned[setup] = compare(ours, scenario, played=played, **settings)
         other = _setups.reported_policies(setup, other_b)
-        beside[setup] = compare(other, scenario, played=played, **asked)
+        beside[setup] = compare(other, scenario, played=played, **settings)
     seconds = time.perf_counter() - begin
     gpu_seconds = _gpu_seconds(grids, [reported, tuned, beside])
     return Reproduction(
@@ -94,7 +100,7 @@ def reproduce(
 
 
 def _check_sizes(runs: int, horizon: int, **kept: Any) -> None:
-    """Refuse what would not fit before the grids are searched; all results are kept."""
+    """Refuse too many runs before the grid searches: all results are kept in memory."""
     played: list[Policy] = []
     for setup in _published.SETUPS:
         theirs = _setups.reported_policies(setup)
@@ -105,7 +111,7 @@ def _check_sizes(runs: int, horizon: int, **kept: Any) -> None:
 
 
 def _of_setup(report: Report, setup: str, horizon: int) -> Report:
-    """A comparison's runs, reported as decisions."""
+    """A report of a comparison's runs as decisions."""
     return lambda name, runs: report(f"{_published.SETUPS[setup]} {name}", runs * horizon)
 
 
@@ -118,12 +124,12 @@ def _gpu_seconds(
     for comparisons in compared:
         for comparison in comparisons.values():
             results += comparison.results.values()
-    once = {id(result): result for result in results}  # some are in several comparisons
+    once = {id(result): result for result in results}  # some results are in several comparisons
     return _provenance.gpu_seconds(result.provenance for result in once.values())
 
 
 def _for_grids(options: dict[str, Any]) -> dict[str, Any]:
-    """Grids are small: they stay on this machine's processor."""
+    """The options of grid searches, which are small: they are played on this machine's CPU."""
     if options.get("engine") != "cuda" and options.get("backend", "threads") == "threads":
         return options
     return {**options, "engine": "cpu", "backend": "threads", "address": None}

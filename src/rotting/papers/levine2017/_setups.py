@@ -1,4 +1,4 @@
-"""The setups of the section Simulations, and the policies with the parameters it reports."""
+"""The setups of the section Simulations, and the policies with the reported parameters."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from rotting.policies import CTO, DCTO, DUCB, SWUCB, UCB1, WSWA, Policy
 
 SIGMA = 0.2**0.5
 HORIZON = 30_000
-USUAL_B = 2.0  # of SWUCB, whose constant the paper does not state: the usual one,
-OTHER_B = 1.9  # and one with which its wins are those of the paper (docs/paper/readings.md)
+USUAL_B = 2.0  # of SWUCB; the paper does not state its constant, this is the usual one,
+OTHER_B = 1.9  # and with this one its wins are those of the paper (docs/paper/readings.md)
 FAMILY = Plateau(length=100).over([0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4])
 
 
 def non_parametric() -> Scenario:
     """NP: one arm stays at 0.5, the other falls from 1 to 0.4 after 7,500 pulls.
+
+    Returns:
+        The scenario, with the paper's noise (`SIGMA`) and `HORIZON`.
 
     >>> non_parametric().arm_count
     2
@@ -31,13 +34,27 @@ def non_parametric() -> Scenario:
 
 
 def av() -> Scenario:
-    """AV, asymptotically vanishing: ten arms of the plateau family, theta* drawn for each run."""
+    """AV, asymptotically vanishing: ten arms of the plateau family, theta* drawn for each run.
+
+    Returns:
+        The scenario, with the paper's noise (`SIGMA`) and `HORIZON`.
+
+    >>> av().arm_count, av().horizon
+    (10, 30000)
+    """
     arms = RandomArms(FAMILY, count=10)
     return Scenario(arms, Gaussian(SIGMA), HORIZON, name="levine2017 AV")
 
 
 def anv() -> Scenario:
-    """ANV, asymptotically non-vanishing: the arms of AV with constants drawn from [0, 0.5]."""
+    """ANV, asymptotically non-vanishing: the arms of AV with constants drawn from [0, 0.5].
+
+    Returns:
+        The scenario, with the paper's noise (`SIGMA`) and `HORIZON`.
+
+    >>> anv().arms.constants
+    (0.0, 0.5)
+    """
     arms = RandomArms(FAMILY, count=10, constants=(0.0, 0.5))
     return Scenario(arms, Gaussian(SIGMA), HORIZON, name="levine2017 ANV")
 
@@ -49,16 +66,24 @@ SETUPS: dict[str, Callable[[], Scenario]] = {
 }
 
 
-# as the paper abbreviates them
+# the paper's abbreviations
 SHORT = {"NP": "non_parametric", "AV": "av", "ANV": "anv"}
 
 
 def reported_policies(setup: str, swucb_b: float = USUAL_B) -> dict[str, Policy]:
-    """The policies of a setup with the parameters the paper reports, by their names in Table 1.
+    """The policies of a setup with the parameters that the paper reports.
 
-    Setups are "non_parametric", "av" and "anv", or NP, AV and ANV in any case; the parameters
-    are those that the paper's grid searches chose (section Simulations, Results). `swucb_b` is the
-    constant B of SWUCB's padding, which the paper does not state.
+    The paper's grid searches chose them (section Simulations, Results).
+
+    Args:
+        setup: "non_parametric", "av" or "anv"; or NP, AV, ANV in any case.
+        swucb_b: The constant B of SWUCB's padding, which the paper does not state.
+
+    Returns:
+        Policies by their names in Table 1.
+
+    Raises:
+        ValueError: There is no such setup.
 
     >>> list(reported_policies("AV"))
     ['UCB1', 'DUCB', 'SWUCB', 'wSWA', 'CTO']

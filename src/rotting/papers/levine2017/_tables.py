@@ -23,10 +23,7 @@ _HUNDREDS = 100  # of trajectories that p-values are worked out for, at most
 
 
 def by_hundreds(first: Result, second: Result) -> tuple[float, ...]:
-    """The p-values of each hundred trajectories, the first ones: those of the paper are of 100.
-
-    Of fewer trajectories, that of all.
-    """
+    """The p-values of each hundred trajectories, as the paper's are of 100; of fewer, of all."""
     a, b, off = first.final_regret, second.final_regret, first.rounding + second.rounding
     each = min(_published.RUNS, a.size)
     starts = range(0, min(a.size, _HUNDREDS * each) - each + 1, each)
@@ -36,7 +33,7 @@ def by_hundreds(first: Result, second: Result) -> tuple[float, ...]:
 
 
 def same_p(p_value: float, paper: float | None) -> bool:
-    """Whether both p-values say the same: below 1e-5, or not significant at 0.05."""
+    """Whether both p-values agree: below 1e-5, or not significant at 0.05."""
     return p_value < _published.SMALL if paper is None else p_value > 0.05
 
 
@@ -56,7 +53,7 @@ class Cell:
 
     @property
     def wins_agree(self) -> bool:
-        """Whether both win counts may come from the same probability.
+        """Whether chance explains the difference of the two win counts.
 
         The difference of the two shares lies within 2.58 standard errors (99 %), that of a share
         taken to be at least one half of a run away from 0 and 1. Where the share in the long run
@@ -77,12 +74,12 @@ class Cell:
 
     @property
     def hundreds_that_agree(self) -> int:
-        """In how many hundreds of trajectories the p-value says what the paper's does."""
+        """The number of hundreds of trajectories whose p-value agrees with the paper's."""
         return sum(same_p(p, self.paper_p_value) for p in self.p_values)
 
     @property
     def p_agrees(self) -> bool | None:
-        """Whether that is so in more than half of them; None where there are no hundred."""
+        """Whether more than half of the hundreds agree; None for fewer than 100 trajectories."""
         if self.runs < _published.RUNS:
             return None
         return 2 * self.hundreds_that_agree > len(self.p_values)
@@ -144,7 +141,7 @@ def both_constants(reproduction: Reproduction) -> list[tuple[Cell, Cell]]:
 def as_data(reproduction: Reproduction, command: str = "") -> dict[str, Any]:
     """Everything in table1.json but its provenance: per setup, the grids, and as tuned.
 
-    The command is part of the provenance, which `writing` adds.
+    The command is part of the provenance, which `_files.write` adds.
     """
     data: dict[str, Any] = {
         setup: comparison.summary() for setup, comparison in reproduction.reported.items()

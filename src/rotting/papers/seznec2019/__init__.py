@@ -1,7 +1,6 @@
 """Seznec et al., "Rotting bandits are no harder than stochastic ones", 2019: its two benchmarks.
 
-The scenarios and policies are in `setups`; reference figures, and where they come from, are in
-`published`.
+The scenarios and policies are in `_setups`, the reference figures and their origin in `_published`.
 """
 
 from rotting.papers._paper import Paper
@@ -14,7 +13,7 @@ __all__ = ["LEVELS", "PAPER", "SIGMA", "level", "policies", "ten_arms", "two_arm
 
 PAPER: Paper[Reproduction] = Paper(
     title='Seznec et al., "Rotting bandits are no harder than stochastic ones", 2019',
-    scenarios={},  # none has a name on the command line; the league plays them
+    scenarios={},  # no names of their own on the command line: the league names them
     runs=RUNS,
     steps=steps,
     reproduce=reproduce,

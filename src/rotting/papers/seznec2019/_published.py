@@ -1,7 +1,7 @@
-"""Reference figures: mean regret and its standard error, 100 runs with common noise.
+"""Reference figures: mean regret and its standard error over 100 runs with common noise.
 
-From an independent implementation that followed the authors' public code; FEWA 4 at L = 0.233 came
-without an error. EFF-FEWA has no reference.
+They are of an independent implementation after the authors' public code. FEWA 4 at L = 0.233 came
+without an error; EFF-FEWA has no reference.
 """
 
 from __future__ import annotations

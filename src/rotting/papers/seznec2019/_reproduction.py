@@ -1,4 +1,4 @@
-"""The two benchmarks, played: the table against its reference, and regret over all L."""
+"""Plays the two benchmarks: a table beside its reference, and regret against L."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FAMILY_POLICIES = ("RAW-UCB 1.4", "EFF-RAW 1.4, m = 1.1", "FEWA 0.06", "wSWA .00
 
 @dataclass(frozen=True)
 class Reproduction:
-    """`table` by policy and setup; `family` by policy, one cell for each L."""
+    """The results: `table` by policy and setup; `family` by policy, a cell for each L."""
 
     table: dict[str, dict[str, Cell]]
     family: dict[str, list[Cell]]
@@ -33,13 +33,13 @@ class Reproduction:
 
 
 def steps(runs: int) -> int:
-    """How many runs a reproduction plays, for showing progress."""
+    """The number of runs that a reproduction plays, for a progress bar."""
     table = len(_setups.policies()) * len(_published.SETUPS)
     return runs * (table + len(FAMILY_POLICIES) * _setups.LEVELS)
 
 
 def reproduce(runs: int, seed: int, report: Report, **options: Any) -> Reproduction:
-    """Run all of it, with common noise as in the reference."""
+    """Play both benchmarks, with common noise as in the reference."""
     started = time.perf_counter()
     on_gpu = 0.0
 

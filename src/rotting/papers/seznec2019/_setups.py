@@ -1,7 +1,7 @@
 """The two benchmarks, and the policies of the figures.
 
-Rested arms with means that may be negative, and Gaussian noise with sigma = 1. The same benchmarks
-are used by Seznec et al. 2020 for RAW-UCB.
+Arms are rested, means may be negative, and noise is Gaussian with sigma = 1. Seznec et al. 2020 use
+the same benchmarks for RAW-UCB.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ LEVELS = 30
 
 
 def level(i: int) -> float:
-    """L = 0.02 * 1.25^i, i = 0..29.
+    """The size L of the fall in the i-th setup of Fig. 1: L = 0.02 * 1.25^i.
+
+    Args:
+        i: From 0 to 29.
+
+    Returns:
+        L, from 0.02 to about 12.9.
+
+    Raises:
+        ValueError: `i` is out of its range.
 
     >>> round(level(11), 3), round(level(24), 2)
     (0.233, 4.24)
@@ -25,21 +34,49 @@ def level(i: int) -> float:
 
 
 def two_arms(i: int = 11) -> Scenario:
-    """Fig. 1: one arm stays at 0, the other falls from L/2 to -L/2 after 2,501 pulls."""
+    """The setup of Fig. 1: one arm stays at 0, the other falls from L/2 to -L/2.
+
+    It falls after 2,501 pulls; the horizon is 10,000.
+
+    Args:
+        i: The size of the fall is `level(i)`.
+
+    Returns:
+        The scenario.
+
+    Raises:
+        ValueError: `i` is not from 0 to 29.
+
+    >>> two_arms(24).name, two_arms(24).horizon
+    ('seznec2019 L = 4.24', 10000)
+    """
     half = level(i) / 2
     arms = [Arm(Step(at=2501, before=half, after=-half)), Arm(Constant(0.0))]
     return Scenario(arms, Gaussian(SIGMA), 10_000, name=f"seznec2019 L = {level(i):.3g}")
 
 
 def ten_arms() -> Scenario:
-    """Fig. 2: one arm stays at 0, nine change their sign after 1,000 pulls, from 0.001 to 10."""
+    """The setup of Fig. 2: one arm stays at 0, the means of nine change sign after 1,000 pulls.
+
+    The nine means go from 0.001 to 10; the horizon is 25,000.
+
+    >>> ten_arms().arm_count, ten_arms().horizon
+    (10, 25000)
+    """
     means = [0.001 * 10 ** (i / 2) for i in range(9)]
     arms = [Arm(Constant(0.0)), *(Arm(Step(at=1000, before=m, after=-m)) for m in means)]
     return Scenario(arms, Gaussian(SIGMA), 25_000, name="seznec2019 ten arms")
 
 
 def policies() -> dict[str, Policy]:
-    """The policies of the two papers' figures, with their parameters."""
+    """The policies of the figures in both papers, with their parameters.
+
+    Returns:
+        Policies by their names in the figures, for noise of `SIGMA`.
+
+    >>> policies()["FEWA 4"].label
+    'FEWA(sigma=1.0, alpha=4.0)'
+    """
     return {
         "RAW-UCB 1.4": RAWUCB(SIGMA, alpha=1.4),
         "RAW-UCB 4": RAWUCB(SIGMA, alpha=4.0),
