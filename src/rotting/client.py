@@ -1,4 +1,4 @@
-"""The client of `rotting serve`. It needs httpx, and nothing else of what the service needs."""
+"""The client of `rotting serve`. Of the packages that the service needs it needs only httpx."""
 
 from rotting._serve.client import Away, Choice, Client, PartlyRefused, Refused
 
