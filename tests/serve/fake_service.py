@@ -20,7 +20,7 @@ if __package__ in (None, ""):
 
 from serve.made_experiments import START, Answer, experiment, summary, zoo
 
-STATIC = Path(__file__).parents[2] / "src" / "rotting" / "serve" / "static"
+STATIC = Path(__file__).parents[2] / "src" / "rotting" / "_serve" / "static"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
