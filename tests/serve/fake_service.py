@@ -76,7 +76,7 @@ class FakeService:
         if self.keys and key not in self.keys:
             return 401, _error("unauthorized", "a key is needed")
         if self.keys and not self.keys[key] & {"read", "admin"}:
-            return 403, _error("forbidden", "this key has not the role read")
+            return 403, _error("forbidden", "this key may not do that: it needs read")
         if path == "/v1/experiments":
             return 200, {"experiments": [summary(one) for one in self.experiments.values()]}
         parts = path.removeprefix("/v1/experiments/").split("/")
