@@ -95,7 +95,7 @@ def test_a_saved_policy_of_single_keys_does_not_rest() -> None:
     resting = json.loads(THINKING.audience(["a"], rest=Window(3), compiled=False).to_json())
     saved["audience"]["rest"] = resting["audience"]["rest"]
     del saved["checksum"]
-    with pytest.raises(ValueError, match="damaged: counts rest for PerKey, of which each key's"):
+    with pytest.raises(ValueError, match="damaged: it has a rest for PerKey, of which each key's"):
         AudiencePlayer.from_json(forged(saved))
 
 

@@ -48,10 +48,10 @@ def test_rewards_that_came_since_are_said() -> None:
     before = player.explain()
     player.update(("b", 2), 0.5)
     assert player.explain() != before
-    assert "by the figures of now its index" in player.explain()  # the padding of 'b' has shrunk
+    assert "by the present figures its index" in player.explain()  # the padding of 'b' has shrunk
     rich = played(policies.UCB1(), {"a": 0.0, "b": 5.0}, 3)
     rich.update(("b", 2), 5.0)
-    assert rich.explain().endswith(" Rewards have come since: these are the figures of now.")
+    assert rich.explain().endswith(" Rewards have come since: these are the present figures.")
 
 
 def test_before_anything_and_while_ramping_up() -> None:
@@ -67,7 +67,7 @@ def test_before_anything_and_while_ramping_up() -> None:
 def test_a_long_ramp_up() -> None:
     player = played(policies.SWA(alpha=0.2, sigma=0.5), {"a": 0.1, "b": 0.2, "c": 0.3}, 5)
     assert player.explain() == (
-        "'b' was chosen (pull 2) to ramp up: SWA wants to know more of it before it compares it."
+        "'b' was chosen (pull 2) to ramp up: SWA needs more data on it before comparing it."
     )
 
 
@@ -81,7 +81,7 @@ def test_one_arm_or_some_allowed() -> None:
     player.select()
     assert " of 2 arms" in player.explain()
     player.restore("b")  # who could be chosen then is not known any more
-    assert "arms; by the figures of now it has index " in player.explain()
+    assert "arms; by the present figures it has index " in player.explain()
 
 
 def test_the_control_group() -> None:
@@ -138,7 +138,7 @@ def test_a_probability_is_that_among_the_allowed() -> None:
 def test_a_policy_that_says_nothing() -> None:
     player = make_mine(1)().online(["a", "b"], compiled=False)
     player.select()
-    assert player.explain() == "'b' was chosen (pull 1) by Mine, which does not say why."
+    assert player.explain() == "'b' was chosen (pull 1) by Mine, which gives no reason."
 
 
 def test_a_tie() -> None:

@@ -59,7 +59,7 @@ HOW = {
     "compiled": "COMPILED = True\n",
     "not yet": """
 from rotting._online import background
-background._request, background.PATIENCE, COMPILED = lambda core: None, 10**9, None
+background._request, background.PLAIN_LIMIT, COMPILED = lambda core: None, 10**9, None
 """,
 }
 

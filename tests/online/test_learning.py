@@ -146,7 +146,7 @@ def test_history_that_cannot_be_is_refused_and_changes_nothing(compiled: bool) -
         (lambda: learn(["a"], [0.1], pulls=7), "pulls must be 1 whole numbers"),
         (lambda: learn(["a"], [0.1], pulls=[float("nan")]), "pulls must be above"),
         (lambda: learn(["a", "a"], [0.1] * 2, pulls=[2, 2]), "pulls must be different numbers"),
-        (lambda: learn(["a"], [0.1], pulls=[10**12]), "pulls must say of at most 10000000 pulls"),
+        (lambda: learn(["a"], [0.1], pulls=[10**12]), "pulls must imply at most 10000000 pulls"),
         (lambda: learn(["a"], [0.1], propensities=[0.0]), "propensities must be 1 probabilities"),
         (lambda: learn(["a"], [0.1], propensities=[1.1]), "propensities must be 1 probabilities"),
         (lambda: learn(["a"], [0.1], propensities=[]), "propensities must be 1 probabilities"),

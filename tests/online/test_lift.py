@@ -240,7 +240,7 @@ def test_before_there_is_anything_to_say() -> None:
     found = player.lift()
     assert math.isnan(found.lift)
     assert (found.low, found.high) == (-math.inf, math.inf)
-    assert str(found).startswith("nothing can be said yet")
+    assert str(found).startswith("no estimate yet")
     assert player.lift(between=(0, 2))[3:5] == (-2, 2)
     few, _, _ = played(20, 0.05)
     assert (few.lift().low, few.lift().high) == (-math.inf, math.inf)

@@ -20,7 +20,7 @@ if __package__ in (None, ""):
 
 from serve.made_experiments import START, Answer, experiment, summary, zoo
 
-STATIC = Path(__file__).parents[2] / "src" / "rotting" / "serve" / "static"
+STATIC = Path(__file__).parents[2] / "src" / "rotting" / "_serve" / "static"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -76,7 +76,7 @@ class FakeService:
         if self.keys and key not in self.keys:
             return 401, _error("unauthorized", "a key is needed")
         if self.keys and not self.keys[key] & {"read", "admin"}:
-            return 403, _error("forbidden", "this key has not the role read")
+            return 403, _error("forbidden", "this key may not do that: it needs read")
         if path == "/v1/experiments":
             return 200, {"experiments": [summary(one) for one in self.experiments.values()]}
         parts = path.removeprefix("/v1/experiments/").split("/")

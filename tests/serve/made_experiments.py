@@ -113,7 +113,7 @@ def experiment(
             row["cap"] = {
                 "showings": showings,
                 "below": other,
-                "sentence": f"Shown {showings} times, it is worth less than {other}.",
+                "sentence": f"After {showings} showings its mean reward is below that of {other}.",
             }
     return answer
 

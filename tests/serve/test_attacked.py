@@ -209,7 +209,7 @@ def test_service_time_goes_on_evenly(caplog: pytest.LogCaptureFixture) -> None:
     clock = Clock(lambda: machine.wall, lambda: machine.even)
     clock.begin(0.0)
     assert clock.now() == 1_000_000.0
-    with caplog.at_level(logging.INFO, "rotting._serve"):
+    with caplog.at_level(logging.INFO, "rotting.serve"):
         machine.wall += 3600.0  # somebody sets it, and sets it back
         machine.passes(10.0)
         clock.watch()
@@ -356,7 +356,7 @@ def test_a_long_start_says_what_it_is_doing(
         inside.post("decisions", [{"id": f"d{number}"} for number in range(250)])
         copy = tmp_path / "killed.db"
         backup(path, copy)
-    with caplog.at_level(logging.INFO, "rotting._serve"), serving(copy):
+    with caplog.at_level(logging.INFO, "rotting.serve"), serving(copy):
         pass
     said = [record.getMessage() for record in caplog.records]
     assert [line for line in said if line.startswith("loading")] == [

@@ -258,7 +258,7 @@ def test_an_older_snapshot_goes_with_archived_events(tmp_path: Path) -> None:
 
 def test_old_snapshots_are_forgotten_without_reading_the_log(tmp_path: Path) -> None:
     opened = Store.open(tmp_path / "s.db")
-    plan = opened.database.read(f"EXPLAIN QUERY PLAN {store._FORGET_SNAPSHOTS}", (1, 1))
+    plan = opened.database.read(f"EXPLAIN QUERY PLAN {store._DELETE_SNAPSHOTS}", (1, 1))
     opened.close()
     assert not [row[3] for row in plan if row[3].startswith("SCAN event")]
     assert not [row[3] for row in plan if "SCAN event" in row[3]]

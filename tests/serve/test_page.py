@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 ARMS = ["Summer sale", "Free delivery", "New arrivals"]
-LIVE = "Live, asked every 2 seconds."
+LIVE = "Live, updated every 2 seconds."
 HIDE = """hidden => {
     Object.defineProperty(document, 'hidden', {get: () => hidden, configurable: true});
     document.dispatchEvent(new Event('visibilitychange'));
@@ -228,7 +228,7 @@ def test_the_key_form(chrome: Browser, service: FakeService) -> None:
     with watched(chrome) as seen:
         page = seen.page
         page.goto(service.url)
-        says(page, "#key-why", "asks for an API key")
+        says(page, "#key-why", "requires an API key")
         assert page.evaluate("document.activeElement.id") == "key-input"
         assert page.locator("#forget-key").is_hidden()
 
@@ -237,12 +237,12 @@ def test_the_key_form(chrome: Browser, service: FakeService) -> None:
             page.keyboard.press("Enter")
 
         use("wrong")
-        says(page, "#key-why", "does not know this key")
+        says(page, "#key-why", "is not valid")
         use("two words")
         says(page, "#key-why", "without spaces")
         use("clicks")
         says(page, "#status", "This key may not read")
-        says(page, "#key-why", "this key has not the role read")
+        says(page, "#key-why", "this key may not do that: it needs read")
         use("secret")
         says(page, "#status", LIVE)
         assert page.locator("#key").is_hidden()
@@ -253,7 +253,7 @@ def test_the_key_form(chrome: Browser, service: FakeService) -> None:
         ]  # fmt: skip
         assert not any("secret" in url for url in seen.asked)
         page.click("#forget-key")
-        says(page, "#key-why", "asks for an API key")
+        says(page, "#key-why", "requires an API key")
         assert page.locator(".card").count() == 0
         assert page.evaluate("sessionStorage.length") == 0
 

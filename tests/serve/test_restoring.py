@@ -202,7 +202,7 @@ def test_a_damaged_list_of_its_own_is_named_before_any_work(tmp_path: Path) -> N
     _, copy = archived_twice(tmp_path, Time())
     for own in (list_of(tmp_path / "one.db"), list_of(copy)):
         own.write_text("nobody\n")
-        with pytest.raises(ValueError, match=rf"{own.name} is none"):
+        with pytest.raises(ValueError, match=rf"{own.name} is not one"):
             restore(copy, tmp_path / "one.db")
         own.unlink()
     assert not (tmp_path / "one.db").exists()

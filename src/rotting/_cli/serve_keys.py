@@ -25,7 +25,7 @@ def _open(path: Path, create: bool = False) -> Store:
 
     if not create and not path.exists():
         raise ValueError(f"data must be a database, but {path} is not there")
-    return Store.open(path, create=create, patience=5.0)
+    return Store.open(path, create=create, lock_timeout=5.0)
 
 
 @command("add", keys)

@@ -1,1 +1,1 @@
-"""Playing online: the player, and how it is saved."""
+"""Online play: players, and their saved states."""

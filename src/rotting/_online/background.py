@@ -1,15 +1,15 @@
-"""Compiling in the background: a player decides in plain Python until compiled calls are ready.
+"""Compilation in the background: a player decides in plain Python until compiled calls are ready.
 
-Plain and compiled calls give the same bits, so a player can change between two of them. A `Job` is
-the compiling for all players of one kind in this process. Another process compiles and fills the
-cache on the disk; a thread waits for that, loads what was compiled, and marks the job as settled.
-The player looks at that mark before each call.
+Plain and compiled calls give the same bits, so a player can switch at any time. A `Job` compiles
+for all players of one kind in this process. Another process compiles and fills the cache on disk; a
+thread waits for it, loads the compiled code, and marks the job as settled. The player checks that
+mark before each call.
 
-- If no process can start, or what it compiled cannot be kept, the job has failed: the player then
-  compiles within its call at decision `PATIENCE`, and one message is logged.
-- A policy that cannot be compiled plays on in plain Python, which is logged as well.
-- The other process ends when this one does: its standard input is then closed.
-- Before a fork the thread finishes what it loads. In the child of a fork open jobs have failed.
+- If no process can start, or its result cannot be stored, the job has failed. The player then
+  compiles within its call at decision `PLAIN_LIMIT`, and one message is logged.
+- A policy that cannot be compiled goes on in plain Python, which is logged as well.
+- The other process ends when this one does, because its standard input is then closed.
+- A fork waits until the thread has finished loading. In the child, unsettled jobs have failed.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from rotting.kernel.state import kinds
 if TYPE_CHECKING:
     from rotting._online.core import Core
 
-PATIENCE = 1000  # decisions, or rows of a batch, that plain Python is good for
-_TURN = 120.0  # seconds that a process waits for another one to compile the same
-_ARMS = 4  # the process needs no more: what is compiled does not depend on their number
+PLAIN_LIMIT = 1000  # decisions, or rows of a batch, for which plain Python is fast enough
+_TURN = 120.0  # seconds to wait for another process that compiles the same
+_ARMS = 4  # enough, since compiled code does not depend on the number of arms
 _LOG = logging.getLogger("rotting")
-_ONE = threading.Semaphore(1)  # one process at a time: the cores are for the player
-_LOADING = threading.Lock()  # held while modules are imported by the thread: no fork then
+_ONE = threading.Semaphore(1)  # one process at a time, to leave cores to the player
+_LOADING = threading.Lock()  # held while the thread imports modules, during which no fork may run
 _JOBS: dict[Any, Job] = {}
-_GUARD = threading.Lock()  # of `_JOBS`
+_GUARD = threading.Lock()  # protects `_JOBS`
 
 
 class Job:
-    """The compiling of the calls of one kind of player.
+    """The compilation of the calls of one kind of player.
 
     Attributes:
-        settled: Whether it is known how the compiling ended.
-        ready: Whether compiled calls can be had at once.
-        reason: Why they cannot, if it has failed.
+        settled: Whether the compilation has ended or failed.
+        ready: Whether compiled calls can be loaded at once.
+        reason: Why it failed.
     """
 
     __slots__ = ("_over", "_process", "ready", "reason", "settled")
@@ -65,7 +65,7 @@ class Job:
         self._process: Any = None
 
     def start(self, request: dict[str, Any] | None, parts: tuple[Any, ...]) -> None:
-        """Begin; without a request, a description of the player for another process, it fails."""
+        """Start the job; `request` describes the player for another process. None is a failure."""
         if request is None or not _is_python(sys.executable):
             self._settle("another process cannot make this policy")
             return
@@ -76,18 +76,17 @@ class Job:
             self._settle(str(error))
 
     def wait(self) -> None:
-        """Wait until the job is settled."""
         self._over.wait()
 
     def stop(self, reason: str) -> None:
-        """End the process, if there is one; the job has failed."""
+        """Kill the process, if there is one, and let the job fail."""
         if self._process is not None:
             with contextlib.suppress(OSError):
                 self._process.kill()
         self._settle(reason)
 
     def abandon(self) -> None:
-        """In the child of a fork: the thread is not here, and the process is the parent's."""
+        """Let the job fail in the child of a fork: its thread and process are the parent's."""
         if self._process is not None:
             with contextlib.suppress(OSError):
                 os.close(self._process.stdin.fileno())
@@ -111,7 +110,7 @@ class Job:
         self._settle(reason)
 
     def _compiled_elsewhere(self, request: dict[str, Any]) -> str:
-        """Let another process compile; returns why that failed, or an empty text."""
+        """Compile in another process; returns the reason of a failure, or an empty text."""
         command = [sys.executable, "-P", "-m", "rotting._online.background"]
         paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
         with _ONE:
@@ -130,10 +129,10 @@ class Job:
                 return f"no process could be started: {error}"
             assert process.stdin is not None
             assert process.stdout is not None
-            with contextlib.suppress(OSError):  # it has ended, which its answer says
+            with contextlib.suppress(OSError):  # it has ended; the answer below says how
                 process.stdin.write(json.dumps(request) + "\n")
                 process.stdin.flush()
-            # its standard input stays open meanwhile: it ends when that is closed
+            # standard input stays open until then, since the process ends when it is closed
             answer = process.stdout.read()
             process.wait()
             for pipe in (process.stdin, process.stdout):
@@ -146,7 +145,7 @@ class Job:
 
 
 def job_for(core: Core) -> Job:
-    """The job for players of this kind; it is started for the first of them."""
+    """The job for players of this kind, started for the first of them."""
     parts = core.params, core.state, core.ledger
     kind = tuple(kind for part in parts for kind in kinds(part))
     with _GUARD:
@@ -158,7 +157,7 @@ def job_for(core: Core) -> Job:
 
 
 def _request(core: Core) -> dict[str, Any] | None:
-    """What another process needs to make such a player; None if it could not."""
+    """A description from which another process can make such a player; None if it cannot."""
     parts = core.params, core.state
     modules = {kind.__module__ for part in parts for kind in kinds(part)}
     modules.add(type(core.policy).__module__)
@@ -176,12 +175,12 @@ def _request(core: Core) -> dict[str, Any] | None:
 
 
 def _is_python(executable: str | None) -> bool:
-    """Whether this is an interpreter, and not a program that has one inside."""
+    """Whether this is a Python interpreter, and not a program that embeds one."""
     return bool(executable) and Path(str(executable)).stem.lower().startswith(("python", "pypy"))
 
 
 def _load(params: Any, state: Any, ledger: Any) -> None:
-    """The compiled calls of such a player, from the cache."""
+    """Load the compiled calls of such a player, or compile them."""
     from rotting._engines.compiled.calls import calls_for, ready
 
     ready(calls_for(params, state, ledger), params)
@@ -202,7 +201,7 @@ def _after_fork_in_child() -> None:
 
 
 def _renew() -> None:
-    """Locks and semaphores as new: whoever held them is not in the child of a fork."""
+    """Replace locks in the child of a fork, where the threads that held them do not exist."""
     global _ONE, _GUARD
     _ONE, _GUARD = threading.Semaphore(1), threading.Lock()
 
@@ -226,9 +225,9 @@ def _end_with_parent() -> None:
 
 @contextlib.contextmanager
 def _in_turn(request: dict[str, Any]) -> Iterator[None]:
-    """One process of this user compiles a kind; those that wait find it in the cache.
+    """Let one process of this user compile a kind, while others wait to find it in the cache.
 
-    They wait for a while only: the lock saves work, and nothing depends on it.
+    The wait is limited: the lock only saves work.
     """
     try:
         import fcntl
@@ -254,7 +253,7 @@ def _in_turn(request: dict[str, Any]) -> Iterator[None]:
 
 
 def _compile(request: dict[str, Any]) -> str:
-    """Compile what such a player needs; returns why the result cannot be used, or nothing."""
+    """Compile such a player's calls; returns why the result is unusable, or an empty text."""
     for name in request["modules"]:
         importlib.import_module(name)
     policy = _plain.from_plain(request["policy"])
@@ -271,7 +270,7 @@ def _compile(request: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Read a request, compile, and print how it ended, as JSON."""
+    """Read a request, compile, and print the outcome as JSON."""
     request = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
@@ -279,7 +278,7 @@ def main() -> None:
     except Exception as error:
         failed = str(error) or type(error).__name__
     print(json.dumps({"failed": failed}), flush=True)
-    os._exit(0)  # the thread still reads
+    os._exit(0)  # without waiting for the thread, which still reads
 
 
 if __name__ == "__main__":

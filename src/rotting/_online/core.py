@@ -1,16 +1,15 @@
 """The core of a player: its parts, and how it decides, learns and grows.
 
-A player (`online.player`, `online.audience`) owns one `Core` and gives it signatures, results and
+A player (`_online.player`, `_online.audience`) owns one `Core` and gives it signatures, results and
 documentation. The core works with numbers of arms and keys; saving, loading, tables and the service
-use it by the names here. Its methods are called by whoever holds `lock`, but for `snapshot`,
-`go_compiled` and `flags`.
+use its public names. Callers must hold `lock`, except for `snapshot`, `go_compiled` and `flags`.
 
 A decision and its reward are two calls, `number, pull = core.decide(core.block)` and
 `core.learn(core.block, number, pull, reward)`, of compiled code or of the same functions in plain
-Python (`rotting._live.steps`). In an audience both get the key's number as well.
+Python (`rotting._live.steps`). In an audience both also take the key's number.
 
-**Ctrl-C** finds the old or the new: whatever replaces arrays is made first and put in place then,
-without a call in between, for compiled code knows the addresses of the arrays.
+**Ctrl-C** finds either the old or the new state. Compiled code holds the addresses of the arrays,
+so replacements are made first and then assigned without a call in between.
 """
 
 from __future__ import annotations
@@ -73,9 +72,9 @@ from rotting.policies.parts.openings import closable
 
 NOTHING: FloatArray = np.zeros(0)
 _LOG = logging.getLogger("rotting")
-_MOST_PULLS = 10**7  # pulls of history at once: those left out take some hundred bytes each
-_MANY_SILENT = 1000  # decisions after which rewards that are all alike look like clicks only
-_POSITIVE = 2**63 - 1  # words as they fit into columns of whole numbers
+_MOST_PULLS = 10**7  # pulls of history at once; those left out take some hundred bytes each
+_MANY_SILENT = 1000  # decisions after which equal rewards suggest that only clicks are sent
+_POSITIVE = 2**63 - 1  # a mask for words in columns of int64
 
 
 class Settings(NamedTuple):
@@ -97,11 +96,11 @@ class Snapshot(NamedTuple):
     arms: tuple[Any, ...]  # labels
     horizon: int | None
     seed: int
-    compiled: bool | None  # None: once another process has compiled the calls
+    compiled: bool | None  # None: as soon as another process has compiled the calls
     dated: bool | None  # whether times are dates; None before the first
-    start: int  # arms that were open when it started
-    capacity: int  # decisions that there is space for in the state
-    reach: int  # pulls that the tables of the params reach
+    start: int  # number of open arms at the start
+    capacity: int  # decisions for which the state has space
+    reach: int  # pulls covered by the tables of the params
     params: Any
     state: Any
     draw: random.Draw
@@ -109,7 +108,7 @@ class Snapshot(NamedTuple):
     keys: Keys | None  # of an audience
 
     def with_key(self, key: Any = None) -> Snapshot:
-        """The same with this key as the current one, by its number; None is a new key."""
+        """The snapshot with this key number as the current key; None is a new key."""
         state = self.state
         if self.keys is None or not is_keyed(state):
             return self
@@ -146,20 +145,20 @@ class Core:
     draw: random.Draw
     ledger: Ledger
     keys: Keys | None
-    decide: Callable[..., tuple[int, int]]  # of the block and a key's number, if there are keys
-    learn: Callable[..., bool]  # of the block, arm, pull, reward and a key's number
-    decisions: Any  # an iterator that decides, where there are no keys
+    decide: Callable[..., tuple[int, int]]  # takes the block, and a key's number if there are keys
+    learn: Callable[..., bool]  # takes the block, arm, pull, reward, and a key's number
+    decisions: Any  # an iterator that decides, without keys
     block: Any  # addresses of all arrays, for compiled code
     fast: bool  # whether the calls are compiled now
-    job: Job | None  # the compiling in the background
+    job: Job | None  # the compilation in the background
     numbers: dict[Any, int]  # arms' numbers by label
     timed: bool  # whether calls must give the time
     assigned: bool  # whether there is a control group
-    plain: bool  # neither timed nor watched: a decision is just a call of `decide`
-    hook: Hook | None  # a function of the user's, called after every call
+    plain: bool  # without time and hook, where a decision is one call of `decide`
+    hook: Hook | None  # a user's function, called after every call
     _batch: Any  # the compiled call for batches, from its first use on
     _calls: Any  # the compiled calls
-    _next: Any  # larger params and an empty state, made ahead, with their sizes
+    _next: Any  # sizes, larger params and an empty state, made ahead
 
     def __init__(self, parts: Snapshot) -> None:
         for name, value in zip(Snapshot._fields, parts, strict=True):
@@ -170,7 +169,7 @@ class Core:
         self.fast, self.job = self.compiled is True, None
         if self.compiled is None:
             job = background.job_for(self)
-            self.fast = job.ready  # read once: its thread may set it now
+            self.fast = job.ready  # read once, since its thread may set it now
             self.job = None if self.fast else job
         self.begin(self.params, self.state, self.ledger)
 
@@ -204,7 +203,7 @@ class Core:
         return cls(Snapshot(policy, labels, horizon, seed, settings.compiled, dated, *start))
 
     def snapshot(self) -> Snapshot:
-        """A copy of the player at this moment, which no other thread changes."""
+        """A copy of the player at this moment."""
 
         def copied() -> Snapshot:
             kept = Snapshot(*(getattr(self, name) for name in Snapshot._fields))
@@ -237,16 +236,16 @@ class Core:
                 raise
 
     def look_at_job(self, coming: int = 0) -> None:
-        """Change to compiled calls if they are ready, or compile them if waiting is over.
+        """Change to compiled calls if they are ready; after `PLAIN_LIMIT` compile them here.
 
-        `coming` is the number of rows of a batch that comes now.
+        `coming` is the number of rows of the batch that follows.
         """
         job = self.job
         if job is None:
             return
-        if coming > background.PATIENCE:
+        if coming > background.PLAIN_LIMIT:
             job.wait()
-        late = int(self.ledger.clock[at_.DECIDED]) + coming >= background.PATIENCE
+        late = int(self.ledger.clock[at_.DECIDED]) + coming >= background.PLAIN_LIMIT
         if not job.settled or not (job.ready or late):
             return
         if not job.ready:
@@ -266,7 +265,7 @@ class Core:
     # ------------------------------------------------------------------- decisions
 
     def select(self, allowed: list[int] | None, *key: int) -> tuple[int, int]:
-        """Choose an arm; returns its number and the pull's. `set_time` has been called."""
+        """Choose an arm; returns its number and pull number. Call `set_time` before."""
         try:
             if allowed is not None:
                 self._restrict(allowed)
@@ -275,11 +274,11 @@ class Core:
                 number, pull = self.decide_again(number, pull, *key)
         finally:
             if allowed is not None:
-                self.ledger.clock[at_.BOUND] = 0  # no call, in which Ctrl-C could strike
+                self.ledger.clock[at_.BOUND] = 0  # no call, so Ctrl-C cannot come in between
         return number, pull
 
     def decide_again(self, number: int, pull: int, *key: int) -> tuple[int, int]:
-        """Decide after making space, or refuse what the policy chose."""
+        """Decide after making space, or raise the error of an invalid choice."""
         while number == steps.NO_SPACE:
             self.make_space()
             number, pull = self.decide(self.block, *key)
@@ -288,11 +287,11 @@ class Core:
         return number, pull
 
     def assignment(self) -> tuple[float, bool]:
-        """The propensity of the latest decision, and whether it is one of the control group."""
+        """The propensity of the latest decision, and whether it is in the control group."""
         return float(self.ledger.numbers[at_.CHANCE]), bool(self.ledger.clock[at_.LAST_CONTROL])
 
     def select_rows(self, rows: IntArray, allowed: list[int] | None) -> FloatArray:
-        """Decide for each row (`live.steps`); returns propensities. `set_time` has been called."""
+        """Decide for each row (`_live.steps`); returns propensities. Call `set_time` before."""
         chances, done = np.zeros(len(rows)), 0
         try:
             if allowed is not None:
@@ -309,7 +308,7 @@ class Core:
         return chances
 
     def rows_by(self, names: Sequence[str]) -> IntArray:
-        """Rows for decisions with the random numbers that `draw_by` gives for each name."""
+        """Rows for decisions, with the random numbers that `draw_by` gives for each name."""
         rows = np.zeros((len(names), steps.DRAWS + 4), dtype=np.int64)
         rows[:, steps.DRAWS :] = words_of(self.seed, names)
         return rows
@@ -326,7 +325,7 @@ class Core:
         self.draw[:] = draw
 
     def propose(self, allowed: list[int] | None, key: Any, *place: int) -> Proposal:
-        """Decide for a key without counting; `place` is the key's number, if there are keys."""
+        """Decide without counting a pull; `place` is the key's number, if there are keys."""
         try:
             if allowed is not None:
                 self._restrict(allowed)
@@ -385,7 +384,7 @@ class Core:
         self.ledger.clock[at_.BOUND] = at_.AMONG
 
     def set_time(self, at: Any, allowed: list[int] | None = None, *, deciding: bool = True) -> None:
-        """Set the user's time, if the player has one; ValueError if no arm could be chosen."""
+        """Set the user's time, if the player has one; ValueError if no arm can be chosen."""
         if at is None and not self.timed:
             return
         if at is None:
@@ -418,7 +417,7 @@ class Core:
                     f"arms must not all be retired when one is to be chosen, but all {arms} are; "
                     "restore one, or add another"
                 )
-            raise ValueError("among must hold an open arm, but all that it may hold are retired")
+            raise ValueError("among must hold an open arm, but all its arms are retired")
         if why == steps.CLOSED:
             raise ValueError(f"choose must return an open arm, got {self.arms[arm]!r}")
         raise ValueError(f"choose must return an arm from 0 to {arms - 1}, got {arm}")
@@ -426,16 +425,16 @@ class Core:
     # --------------------------------------------------------------------- rewards
 
     def learn_again(self, number: int, pull: Any, value: float, *key: int) -> None:
-        """Learn a reward whose decision was not found, or refuse it.
+        """Learn a reward whose decision was not found at first, or refuse it.
 
-        Ctrl-C may have come when there was more space and no table yet; else it waits no longer.
+        It can be found now if Ctrl-C had come after the space grew and before its table was built.
         """
         self._find_again()
         if not self.learn(self.block, number, _checks.whole(pull), value, *key):
             raise ValueError(self._why_not(number, pull, *key))
 
     def learn_rows(self, rows: IntArray, rewards: FloatArray) -> None:
-        """Learn the rewards of decisions by rows (`live.steps`): all of them or none."""
+        """Learn the rewards of decisions by rows (`_live.steps`): all of them or none."""
         if len(rows) != len(rewards):
             raise ValueError(
                 f"rewards must be {len(rows)}, one for each decision, got {len(rewards)}"
@@ -455,7 +454,7 @@ class Core:
         raise ValueError(self._why_not(number, pull, *key))
 
     def drop(self, number: int, pull: Any, key: int) -> bool:
-        """Remove a decision from those that wait; False if it does not wait."""
+        """Remove a waiting decision; False if it does not wait."""
         self._find_again()
         waiting = self.ledger.waiting
         place = find(waiting, number, _checks.whole(pull), key)
@@ -466,7 +465,7 @@ class Core:
         return True
 
     def expire(self) -> int:
-        """Expire the decisions whose window has ended; returns how many."""
+        """Expire the decisions whose window has ended; returns their number."""
         before = int(self.ledger.clock[at_.EXPIRED])
         self.work(steps.EXPIRE, self.row(), NOTHING, NOTHING)
         return int(self.ledger.clock[at_.EXPIRED]) - before
@@ -476,7 +475,7 @@ class Core:
             steps.find_again(self.ledger)
 
     def _why_not(self, number: int, pull: Any, key: int = 0) -> str:
-        """Why a decision does not wait for a reward."""
+        """A sentence on why a decision does not wait for a reward."""
         made, which = int(showings(self.state, self.ledger, key, number)), self._called(number, key)
         if isinstance(pull, (int, np.integer)) and 1 <= pull <= made:
             if not math.isnan(self.ledger.numbers[at_.DEFAULT]):
@@ -485,7 +484,7 @@ class Core:
         return f"pull must be one of the {made} pulls made of {which}, got {pull!r}"
 
     def _called(self, number: int, key: int = 0) -> str:
-        """An arm, and its key if there are keys, in a sentence."""
+        """An arm in a sentence, with its key if there is one."""
         said = f"arm {self.arms[number]!r}"
         labels = {} if self.keys is None else self.keys.labels()
         return f"{said} for key {labels[key]!r}" if key in labels else said
@@ -501,14 +500,13 @@ class Core:
             )
 
     def number_of(self, name: str, label: Any) -> int:
-        """The number of an arm; `name` is the argument that a refusal names."""
+        """The number of an arm; `name` is the argument named in the error."""
         try:
             return int(self.numbers[label])
         except (KeyError, TypeError):
             raise ValueError(f"{name} must be an arm of {some(self.arms)}, got {label!r}") from None
 
     def add(self, label: Any) -> None:
-        """Add an arm without pulls."""
         arms = one_label("label", label, self.arms)
         ledger = with_arms(self.ledger, len(arms))
         flags = ledger.open.copy()
@@ -526,9 +524,9 @@ class Core:
         self._reopen(self.arms, self.ledger, flags)
 
     def _reopen(self, arms: tuple[Any, ...], ledger: Ledger, flags: IntArray) -> None:
-        """Change the arms, or which of them are open.
+        """Replace the arms and their open flags.
 
-        Before the first pull K is free: what depends on it is prepared anew.
+        Before the first pull the number of arms K may change; params and state are then made again.
         """
         start, params, state, capacity = self.start, self.params, self.state, self.capacity
         if ledger.clock[at_.DECIDED] == 0:
@@ -537,7 +535,7 @@ class Core:
             params = prepared(self.policy, start, self.horizon, self.reach)
             state = self.fresh(params, len(arms), capacity)
         else:
-            state = _copied(state)  # changed in place: an interrupt must not find it half done
+            state = _copied(state)  # changed in place below, which an interrupt may stop halfway
             if len(arms) > len(self.arms):
                 state = grown(state, self.fresh(params, len(arms), capacity))
         clock = ledger.clock.copy()
@@ -556,17 +554,17 @@ class Core:
 
     @property
     def places(self) -> int:
-        """The number of keys that there is space for."""
+        """The number of keys for which there is space."""
         return int(exposure_of(self.state, self.ledger).counts.shape[0])
 
     def key_number(self, key: Any) -> int:
-        """The number of a key; a new key gets one."""
+        """The number of a key; new keys are added."""
         assert self.keys is not None
         place = self.keys.numbers.get(key)
         return self._admit([key])[0] if place is None else place
 
     def key_numbers(self, keys: list[Any]) -> IntArray:
-        """The numbers of keys; new ones get one. `check_key` has passed all of them."""
+        """The numbers of keys; new keys are added. All have passed `check_key`."""
         assert self.keys is not None
         numbers = self.keys.numbers
         found = [numbers.get(key) for key in keys]
@@ -577,7 +575,7 @@ class Core:
         return np.array(found, dtype=np.int64)
 
     def _admit(self, keys: list[Any]) -> list[int]:
-        """Give new keys numbers, and make space for them."""
+        """Add new keys, and make space for them."""
         assert self.keys is not None
         needed = self.keys.space_for(len(keys))
         if needed > self.places:
@@ -586,7 +584,7 @@ class Core:
         return [self.keys.add(key) for key in keys]
 
     def forget_key(self, key: Any) -> None:
-        """Forget a key: its label, its counts and its decisions that wait."""
+        """Remove a key with its label, its counts and its waiting decisions."""
         assert self.keys is not None
         place = self.keys.number("key must be one", key)
         self.work(steps.GIVE_UP_KEY, self.row(place), NOTHING, NOTHING)
@@ -601,7 +599,7 @@ class Core:
     # --------------------------------------------------------------------- history
 
     def record(self, rows: IntArray, rewards: FloatArray, chances: FloatArray, pulls: Any) -> int:
-        """Learn history by rows, whose pulls are filled in; returns the number of pulls counted."""
+        """Learn history by rows and fill in their pulls; returns the number of pulls counted."""
         before, space = int(self.ledger.clock[at_.DECIDED]), len(self.ledger.waiting.entries)
         if pulls is not None:
             rows[:, 1] = self.checked_pulls(rows, pulls)
@@ -612,7 +610,7 @@ class Core:
                 if done == len(rewards):
                     break
                 self._grow()
-        finally:  # also after Ctrl-C: the first rows are learnt then, and nothing waits
+        finally:  # after Ctrl-C the first rows are learnt, and nothing may wait
             self.work(steps.GIVE_UP_SINCE, self.row(before), NOTHING, NOTHING)
         if len(self.ledger.waiting.entries) > space:  # it grew for pulls that were left out
             waiting = self.ledger.waiting
@@ -624,11 +622,11 @@ class Core:
         return counted
 
     def checked_pulls(self, rows: IntArray, pulls: Any) -> IntArray:
-        """Pull numbers that are new and distinct; the rows' fourth column has the keys."""
+        """Pull numbers, checked to be new and distinct; the rows' fourth column has the keys."""
         found = np.asarray(pulls)
         if found.ndim != 1 or len(found) != len(rows) or found.dtype.kind not in "iuf":
             raise ValueError(f"pulls must be {len(rows)} whole numbers, got {str(pulls)[:80]}")
-        with np.errstate(invalid="ignore"):  # NaN is no whole number, which is seen below
+        with np.errstate(invalid="ignore"):  # NaN is refused below
             whole = found.astype(np.int64)
         made = self._made(rows)
         fine = (whole == found) & (whole > made) & (whole <= _checks.EXACT)
@@ -639,7 +637,7 @@ class Core:
                 f"pulls must be above the {made[place]} pulls made of {which}, "
                 f"got {found[place]} at place {place}"
             )
-        # which pulls are of the same arm, and in an audience of the same key
+        # pulls of the same arm, and in an audience of the same key, have the same code
         codes = rows[:, 0] + len(self.arms) * rows[:, 3:].sum(axis=1)
         arms, same = np.unique(codes, return_inverse=True)
         if np.unique(np.stack([same, whole]), axis=1).shape[1] < len(rows):
@@ -649,9 +647,7 @@ class Core:
         np.maximum.at(highest, same, whole)
         more = int((highest - before).sum())  # of at most 2**53 each
         if more > _MOST_PULLS:
-            raise ValueError(
-                f"pulls must say of at most {_MOST_PULLS} pulls that they were made, got {more}"
-            )
+            raise ValueError(f"pulls must imply at most {_MOST_PULLS} pulls, got {more}")
         return whole
 
     def _made(self, rows: IntArray) -> IntArray:
@@ -667,11 +663,11 @@ class Core:
     # --------------------------------------------------------------- calls and space
 
     def row(self, value: int = 0) -> IntArray:
-        """A single row with a number, for work that needs nothing else."""
+        """A single row filled with a number."""
         return np.full((1, 4), value, dtype=np.int64)
 
     def work(self, what: int, rows: Any, rewards: Any, chances: Any) -> int:
-        """A batch (`live.steps.work`), compiled or not."""
+        """Run a batch (`_live.steps.work`), compiled or not."""
         if self._batch is None:
             self._find_batch(len(rows))
         if self._batch is not None:
@@ -680,7 +676,7 @@ class Core:
         return int(plain() if self.job is None else undivided(plain))
 
     def _find_batch(self, coming: int) -> None:
-        """The compiled call for batches, if calls are compiled by now."""
+        """Load the compiled call for batches, if calls are compiled."""
         self.look_at_job(coming)
         if self.fast:
             from rotting._engines.compiled.calls import ready
@@ -696,16 +692,16 @@ class Core:
         return _fresh_state(self.policy, params, arms, capacity, places)
 
     def begin(self, params: Any, state: Any, ledger: Ledger, *space: int) -> None:
-        """Put params, state and ledger in place and bind the calls to them.
+        """Set params, state and ledger, and bind the calls to them.
 
-        `space` is capacity and reach, where they change.
+        `space` is capacity and reach, if they change.
         """
         capacity, reach = space or (self.capacity, self.reach)
         timed = ledger.numbers[at_.LIFETIME] < float("inf")
         assigned = ledger.numbers[at_.EXPLORE] > 0.0
         plain = self.hook is None and not timed
         if self.policy.verbs.set_open is None:
-            ledger.clock[at_.SILENT] = 0  # no arm can be hidden from this policy
+            ledger.clock[at_.SILENT] = 0  # arms cannot be closed to this policy
         parts, calls, block = (params, state, self.draw, ledger), self._calls, self.block
         learn: Any
         decide: Any
@@ -730,7 +726,7 @@ class Core:
         self.decide, self.decisions, self.learn = decide, decisions, learn
 
     def make_space(self) -> None:
-        """Make space for the next decision; warn if only clicks seem to be sent."""
+        """Make space for the next decision; warn if it seems that only clicks are sent."""
         self._grow()
         numbers, clock = self.ledger.numbers, self.ledger.clock
         seen = int(self.ledger.rewarded.sum())
@@ -744,7 +740,7 @@ class Core:
             )
 
     def _grow(self) -> None:
-        """Double the space where it is needed, or do a part of that work."""
+        """Double the space where it is needed, or do part of that work ahead."""
         ledger, tables = self.ledger, self.policy.tables
         limit = functools.partial(set_limits, ledger, self.capacity, self.reach if tables else 0)
         if is_full(ledger.waiting):
@@ -775,9 +771,9 @@ class Core:
         self.block[:] = block
 
     def _made_ahead(self, sizes: tuple[int, int], due: bool) -> bool:
-        """Make the next params, then what goes with them; each in a call of its own unless due.
+        """Make the next params, then the larger state, or the block if the state stays.
 
-        That is a larger state, or, where the state stays as it is, the block of addresses.
+        Each is made in a separate call unless it is due. False if there is more to do.
         """
         if self._next is None or self._next[0] != sizes:
             params = self.params
@@ -819,7 +815,7 @@ def _set_waiting(ledger: Ledger, settings: Settings) -> bool | None:
 def _fresh_state(
     policy: Policy, params: Any, arms: int, capacity: int, places: tuple[int, Any] | None
 ) -> Any:
-    """A fresh state whose arms can close; `places` are an audience's keys and their rest."""
+    """A fresh state whose arms can close; `places` are an audience's space for keys and rest."""
     state = policy.verbs.init(params, arms, capacity)
     return closable(state if places is None else counted(policy, state, *places))
 
@@ -842,7 +838,7 @@ def _plain_calls(
 def _until_compiled(
     core: Core, job: Job, decide: Callable[..., Any], learn: Callable[..., Any]
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The same calls, which first look whether compiled ones can take their place."""
+    """The same calls, which first change to compiled ones if the job is settled."""
 
     def decide_or_change(block: None, *key: int) -> Any:
         if job.settled:
@@ -874,7 +870,7 @@ def _numbers_of(arms: tuple[Any, ...]) -> dict[Any, int]:
 def words_of(seed: int, names: Sequence[str]) -> IntArray:
     """The start of each name's random numbers: [name, key and odd step of two streams].
 
-    Whatever was decided before, the same seed and name give the same numbers.
+    They depend on the seed and the name alone, not on earlier decisions.
     """
     key, new = seed.to_bytes(8, "little"), hashlib.blake2b
     digests = [new(name.encode(), digest_size=32, key=key).digest() for name in names]

@@ -1,4 +1,4 @@
-"""What a player returns: one decision, one with its probability, a proposal, or many as arrays."""
+"""Results of a player: decisions with and without keys and propensities, proposals, batches."""
 
 from __future__ import annotations
 
@@ -12,59 +12,121 @@ from rotting.kernel.arrays import FloatArray, IntArray
 
 
 class Decision(NamedTuple):
-    """A decision: an arm, and which pull of it this is (1, 2, ...)."""
+    """A decision of a player. A tuple (arm, pull).
 
-    arm: Any  # its label
-    pull: int  # from 1
+    Attributes:
+        arm: The arm's label.
+        pull: The pull number of the arm, from 1.
+
+    >>> from rotting import policies
+    >>> arm, pull = policies.UCB1().online(["red", "blue"], compiled=False).select()
+    >>> arm, pull
+    ('red', 1)
+    """
+
+    arm: Any
+    pull: int
 
 
 class Assigned(NamedTuple):
-    """A decision of a player with a control group."""
+    """A decision of a player with a control group (`explore`).
 
-    arm: Any  # its label
-    pull: int  # from 1
-    propensity: float  # the probability with which this arm was chosen
-    control: bool  # whether it is one of the control group: drawn from the arms allowed
+    Attributes:
+        arm: The arm's label.
+        pull: The pull number of the arm, from 1.
+        propensity: The probability with which this arm was chosen.
+        control: Whether the decision is in the control group, where arms are drawn uniformly.
+
+    >>> from rotting import policies
+    >>> player = policies.UCB1().online(["red", "blue"], explore=0.5, compiled=False)
+    >>> player.select()
+    Assigned(arm='red', pull=1, propensity=0.75, control=False)
+    """
+
+    arm: Any
+    pull: int
+    propensity: float
+    control: bool
 
 
 class Showing(NamedTuple):
-    """A decision for a key of an audience."""
+    """A decision for a key of an audience. A tuple (key, arm, pull).
 
-    key: Any  # its label
-    arm: Any  # the arm's label
-    pull: int  # from 1: which showing of the arm to this key it is
+    Attributes:
+        key: The key.
+        arm: The arm's label.
+        pull: The number of the arm's showing to this key, from 1.
+
+    >>> from rotting import policies
+    >>> player = policies.PerKey(policies.UCB1()).audience(["red", "blue"], compiled=False)
+    >>> player.select("ann")
+    Showing(key='ann', arm='red', pull=1)
+    """
+
+    key: Any
+    arm: Any
+    pull: int
 
 
 class AssignedShowing(NamedTuple):
-    """A decision for a key, of a player with a control group."""
+    """A decision for a key, of a player with a control group (`explore`).
 
-    key: Any  # its label
-    arm: Any  # the arm's label
-    pull: int  # from 1
-    propensity: float  # as in `Assigned`
+    Attributes:
+        key: The key.
+        arm: The arm's label.
+        pull: The number of the arm's showing to this key, from 1.
+        propensity: The probability with which this arm was chosen.
+        control: Whether the decision is in the control group, where arms are drawn uniformly.
+    """
+
+    key: Any
+    arm: Any
+    pull: int
+    propensity: float
     control: bool
 
 
 class Proposal(NamedTuple):
-    """A decision that is not counted yet, and what counting it needs.
+    """A decision whose pull is not counted yet.
 
-    A page may be left before the option that was chosen for it comes into view. Then nothing wore
-    out, and nothing is to be learnt: `propose` decides, `take` counts the pull, later or never.
+    A visitor may leave a page before the chosen option is seen. Then nothing wears out, and there
+    is nothing to learn. So `propose` decides, and `take` counts the pull, later or never.
+
+    Attributes:
+        key: The key; None without an audience.
+        arm: The arm's label.
+        propensity: The probability of this arm, given the policy's choice; 1 without a control
+            group.
+        control: Whether the decision is in the control group.
+        weight: The weight of its reward in `lift`.
     """
 
-    key: Any  # None where there is no audience
-    arm: Any  # its label
-    propensity: float  # given what the policy chose; 1 without a control group
-    control: bool  # whether it is one of the control group
-    weight: float  # with which its reward enters `lift`
+    key: Any
+    arm: Any
+    propensity: float
+    control: bool
+    weight: float
 
 
 class Decisions(Sequence[Any]):
-    """Decisions made in a row by `Player.select_many`, as arrays.
+    """A sequence of decisions, as arrays. Made by `Player.select_many`.
 
-    `numbers` has the places of the arms among the player's, `pulls` which pull of its arm each is;
-    `labels` and indexing give labels, `arms` are the player's. With a control group there are
-    `propensities` and `control` as well, else they are None.
+    Indexing gives a `Decision`, or an `Assigned` with a control group; slices give `Decisions`.
+
+    Attributes:
+        arms: The labels of all arms of the player.
+        numbers: The number of the chosen arm, for each decision: its place in `arms`.
+        pulls: The pull number of the arm, for each decision.
+        propensities: The probability of the choice, for each decision; None without a control
+            group.
+        control: Whether each decision is in the control group; None without one.
+
+    >>> from rotting import policies
+    >>> made = policies.UCB1().online(["red", "blue"], compiled=False).select_many(3)
+    >>> made
+    <3 decisions: 'red' (1), 'blue' (1), 'red' (2)>
+    >>> made[1], made.labels, made.pulls
+    (Decision(arm='blue', pull=1), ['red', 'blue', 'red'], array([1, 1, 2]))
     """
 
     __slots__ = ("arms", "control", "numbers", "propensities", "pulls")
@@ -82,7 +144,7 @@ class Decisions(Sequence[Any]):
 
     @property
     def labels(self) -> list[Any]:
-        """The labels of the arms."""
+        """The label of the chosen arm, for each decision."""
         return [self.arms[number] for number in self.numbers.tolist()]
 
     def __len__(self) -> int:
@@ -95,14 +157,14 @@ class Decisions(Sequence[Any]):
         return Assigned(arm, pull, *chance) if chance else Decision(arm, pull)
 
     def _columns(self, place: slice) -> tuple[Any, ...]:
-        """The columns of a part of these."""
+        """The arguments of a slice."""
         numbers, pulls = self.numbers[place], self.pulls[place]
         if self.propensities is None or self.control is None:
             return self.arms, numbers, pulls, None, None
         return self.arms, numbers, pulls, self.propensities[place], self.control[place]
 
     def _row(self, place: Any) -> tuple[Any, ...]:
-        """One of these: arm and pull, with propensity and group if there are any."""
+        """One decision: arm and pull, with a control group also propensity and group."""
         arm, pull = self.arms[self.numbers[place]], int(self.pulls[place])
         if self.propensities is None or self.control is None:
             return arm, pull
@@ -117,7 +179,20 @@ class Decisions(Sequence[Any]):
 
 
 class Showings(Decisions):
-    """Decisions made in a row by `AudiencePlayer.select_many`: `Decisions` with `keys`."""
+    """`Decisions` with the key of each. Made by `AudiencePlayer.select_many`.
+
+    Indexing gives a `Showing`, or an `AssignedShowing` with a control group.
+
+    Attributes:
+        keys: The key of each decision.
+        key_numbers: The number of each key, for the player whose keys have this `stamp`.
+        stamp: Changes when a number may be reused for another key.
+
+    >>> from rotting import policies
+    >>> player = policies.PerKey(policies.UCB1()).audience(["red", "blue"], compiled=False)
+    >>> player.select_many(["ann", "bob"])[1]
+    Showing(key='bob', arm='red', pull=1)
+    """
 
     __slots__ = ("key_numbers", "keys", "stamp")
 
@@ -130,7 +205,6 @@ class Showings(Decisions):
     ) -> None:
         super().__init__(*decisions)
         self.keys = keys
-        # the numbers of the keys, for the player whose keys have this stamp
         self.key_numbers, self.stamp = key_numbers, stamp
 
     def __getitem__(self, place: Any) -> Any:

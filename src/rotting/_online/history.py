@@ -1,4 +1,4 @@
-"""History as people have it: lists, arrays, or the columns of a frame."""
+"""History in the forms that users have: lists, arrays, columns of a frame, or a log."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rotting.policies._base import Policy
 def columns_of(
     arms: Any, rewards: Any, pulls: Any, propensities: Any, keys: Any = None
 ) -> tuple[list[Any], FloatArray, Any, Any, list[Any]]:
-    """Labels, rewards, pulls and propensities, which may be None, and keys, if there are any.
+    """Labels, rewards, pulls and propensities (None if not given), and keys, if there are any.
 
-    A frame is anything with columns that are found by name (pandas, polars, Arrow). The column of
-    the arms is then its only other one, or called "arm". What has a method `history`, as a
-    `logs.Log`, says all of it itself; rewards that it does not know are NaN.
+    A frame is anything with columns by name (pandas, polars, Arrow). Its column of arms is the only
+    one not named, or the one called "arm". An object with a method `history`, such as a
+    `logs.Log`, has all columns itself; its unknown rewards are NaN.
     """
     if has_history(arms):
-        return _told(arms, [rewards, pulls, propensities, keys])
+        return _columns_of_log(arms, [rewards, pulls, propensities, keys])
     names = _names(arms)
     if names is not None:
         given = [rewards, pulls, propensities, keys]
@@ -50,11 +50,13 @@ def columns_of(
 
 
 def has_history(source: Any) -> bool:
-    """Whether this is a log, which says by itself who was shown what."""
+    """Whether this is a log, which has its own columns."""
     return callable(getattr(source, "history", None))
 
 
-def _told(log: Any, given: list[Any]) -> tuple[list[Any], FloatArray, Any, Any, list[Any]]:
+def _columns_of_log(
+    log: Any, given: list[Any]
+) -> tuple[list[Any], FloatArray, Any, Any, list[Any]]:
     if any(each is not None for each in given):
         raise ValueError("a log must be given alone: it has rewards, keys and pulls of its own")
     found = log.history()
@@ -71,7 +73,7 @@ def _names(frame: Any) -> list[str] | None:
 
 
 def _check_named(columns: list[Any], names: list[str]) -> None:
-    """Refuse what is no column's name: rewards that lie beside the frame, say."""
+    """Raise ValueError for an argument that is no column's name, such as an array."""
     known = set(names)
     for column in columns:
         try:
@@ -84,12 +86,12 @@ def _check_named(columns: list[Any], names: list[str]) -> None:
 
 
 def _array(values: Any) -> Any:
-    """A column as NumPy knows it."""
+    """A column as an array."""
     return values.to_numpy() if hasattr(values, "to_numpy") else values
 
 
 def listed(name: str, values: Any) -> list[Any]:
-    """Labels as a list, from whatever holds them."""
+    """Labels as a list, from any column, array or iterable."""
     if isinstance(values, (str, bytes)):
         raise ValueError(f"{name} must be a list of labels, got {values!r}")
     for method in ("to_pylist", "to_list", "tolist"):
@@ -112,7 +114,7 @@ def numbers_of(labels: Any, core: Core) -> IntArray:
 
 
 def propensities_of(given: Any, count: int, policy: Policy) -> FloatArray:
-    """Probabilities of so many choices, NaN where none are given and the policy needs none."""
+    """Probabilities of the choices; NaN if none are given and the policy needs none."""
     if given is None:
         if policy.verbs.set_propensity is not None and count:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Hooks: a function of the user's that is called after every call of a player."""
+"""Hooks: a user's function that is called after every call of a player."""
 
 from __future__ import annotations
 
@@ -12,16 +12,27 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Event(NamedTuple):
-    """A call of a player that has returned, or failed."""
+    """A call of a player that has returned or failed, as `Player.watch` reports it.
 
-    call: str  # "select", "update", "select_many", ...: the name of the method
-    decision: Any  # what was decided, rewarded or dropped: one decision, or those of a batch
-    reward: Any  # as it was given: a number, or those of a batch
-    arm: Any  # the label that add, retire and restore are about
-    size: int  # how many decisions, rewards, pulls of history or arms; 0 if it failed
-    seconds: float  # that it took, waiting for other threads included
-    error: Exception | None  # that it raised
-    key: Any = None  # of an audience: the key that select and forget are about
+    Attributes:
+        call: The name of the method: "select", "update", "select_many", ...
+        decision: The decision that was made, rewarded or dropped, or those of a batch.
+        reward: The reward as given, or those of a batch.
+        arm: The label given to `add`, `retire` or `restore`.
+        size: The number of decisions, rewards, pulls of history or arms; 0 if the call failed.
+        seconds: The duration, including the wait for other threads.
+        error: The exception that it raised.
+        key: The key given to `select` or `forget`, in an audience.
+    """
+
+    call: str
+    decision: Any
+    reward: Any
+    arm: Any
+    size: int
+    seconds: float
+    error: Exception | None
+    key: Any = None
 
 
 Hook = Callable[[Event], object]
@@ -30,7 +41,7 @@ _DECIDING = ("select", "select_many")
 
 
 def reported(method: F) -> F:
-    """Make a player's method report each call to the hook of its core, if there is one."""
+    """Report each call of a player's method to the hook of its core, if there is one."""
     call = method.__name__.removeprefix("_")
     names = tuple(inspect.signature(method).parameters)
 
@@ -58,7 +69,7 @@ def reported(method: F) -> F:
 def _event(
     call: str, given: dict[str, Any], found: Any, seconds: float, error: Exception | None
 ) -> Event:
-    """The event of a call, from its arguments of these names."""
+    """The event of a call, from its arguments by name."""
     decision = given.get("decision", given.get("decisions"))
     reward = given.get("reward", given.get("rewards"))
     size = 0 if error is not None else _size(call, found, reward)

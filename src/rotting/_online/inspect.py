@@ -1,9 +1,9 @@
-"""What a player says of its arms: a table, a few curves, and why the last arm was chosen.
+"""Inspection of a player: a table of its arms, a few curves, and why the last arm was chosen.
 
-All of it is read off a `Snapshot`. What was compared in a decision is not written down then: that
-would take longer than deciding. The sentence is made from what is known when somebody asks. While
-no reward has come since, the pull of the last decision is taken back first, in the copy. Otherwise
-the figures are those of now, and the sentence says so.
+All of it is computed from a `Snapshot`. A decision does not record what it compared, since that
+would take longer than deciding. `explain` therefore computes the figures again. If no reward has
+come since the decision, its pull is first undone in the copy. Otherwise the figures are the present
+ones, and the sentence says so.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from rotting.kernel.verbs import Inspection, curve, inspect, set_open
 from rotting.policies.parts.arms import TIME, Arms
 from rotting.policies.parts.exposures import take_back
 
-ARMS = 8  # arms of a small picture: those pulled most
-_POINTS = 16  # of a curve, twice; some policies take a while to say what a pull is worth
-_FEWEST = 10  # pulls that are looked at, at least
-_BEYOND = 1.25  # times those that were made
+ARMS = 8  # arms of a small plot: those pulled most
+_POINTS = 16  # of a curve, on each of two grids; some policies take long to predict a pull
+_FEWEST = 10  # pulls of a curve, at least
+_BEYOND = 1.25  # pulls of a curve, as a multiple of those made
 
-_SINCE = " Rewards have come since: these are the figures of now."
+_SINCE = " Rewards have come since: these are the present figures."
 
 
 def table_of(snapshot: Snapshot, counts: str = "") -> ArmTable:
-    """A row an arm; `counts` is more to be said in the title."""
+    """A table with a row for each arm; `counts` is added to the title."""
     ledger, labels = snapshot.ledger, snapshot.arms
     waiting = [0] * len(labels)
     for row in listed(ledger.waiting):
@@ -42,16 +42,16 @@ def table_of(snapshot: Snapshot, counts: str = "") -> ArmTable:
     rows = []
     for number, label in enumerate(labels):
         seen = int(ledger.rewarded[number])
-        opinion = inspect(snapshot.params, snapshot.state, number) or Inspection()
+        inspection = inspect(snapshot.params, snapshot.state, number) or Inspection()
         rows.append(
             Row(
                 arm=label,
                 pulls=int(ledger.pulls[number]),
                 observed=seen,
                 mean=_known(ledger.total[number] / seen) if seen else None,
-                estimate=_known(opinion.estimate),
-                padding=_known(opinion.padding),
-                index=_known(opinion.index),
+                estimate=_known(inspection.estimate),
+                padding=_known(inspection.padding),
+                index=_known(inspection.index),
                 open=bool(ledger.open[number]),
                 chosen=int(ledger.last_chosen[number]),
                 waiting=waiting[number],
@@ -63,12 +63,12 @@ def table_of(snapshot: Snapshot, counts: str = "") -> ArmTable:
 
 
 def _known(value: Any) -> float | None:
-    """A number for people; None if there is none."""
+    """A float, or None for NaN."""
     return None if value is None or value != value else float(value)
 
 
 class Believed(NamedTuple):
-    """Curves of some of the open arms; arrays are [arm, number], NaN where nothing is known."""
+    """Learnt curves of some of the open arms; arrays are [arm, number], NaN where unknown."""
 
     arms: tuple[Any, ...]  # labels
     numbers: IntArray  # of pulls, or of showings to one key
@@ -76,18 +76,18 @@ class Believed(NamedTuple):
     low: FloatArray
     high: FloatArray
     upcoming: tuple[int, ...] | None  # the number of each arm's next pull; None for a new key
-    open: int  # how many arms are
+    open: int  # number of open arms
 
 
 def believed(snapshot: Snapshot, most: int, upcoming: bool) -> Believed | None:
-    """What is believed of pulls up to `most`; None if that is nothing."""
+    """The learnt curves up to pull `most`; None if there are none."""
     ledger = snapshot.ledger
     open_arms = np.flatnonzero(ledger.open)
     order = np.argsort(-ledger.pulls[open_arms], kind="stable")[:ARMS]
     places = np.sort(open_arms[order]).tolist()
     if not places:
         return None
-    # curves fall most in the beginning, and steps may be anywhere
+    # curves fall most at the beginning, but steps may be anywhere
     spread = (np.geomspace(1, most, _POINTS), np.linspace(1, most, _POINTS))
     numbers = np.unique(np.concatenate(spread).round().astype(np.int64))
     found = [
@@ -96,7 +96,7 @@ def believed(snapshot: Snapshot, most: int, upcoming: bool) -> Believed | None:
     ]
     arrays = bands(found)
     for array in arrays:
-        array[~np.isfinite(array)] = np.nan  # an arm that was never tried may be worth anything
+        array[~np.isfinite(array)] = np.nan  # an untried arm may have infinite bounds
     if np.isnan(arrays[0]).all():
         return None
     return Believed(
@@ -109,13 +109,13 @@ def believed(snapshot: Snapshot, most: int, upcoming: bool) -> Believed | None:
 
 
 def usual_showings(snapshot: Snapshot) -> int:
-    """How many showings are looked at: as often as any key was shown any arm, at most 60."""
+    """The showings of a curve: the most of any key and arm so far, at most `USUAL`."""
     shown = exposure_of(snapshot.state, snapshot.ledger).counts
     return min(max(1, int(shown.max(initial=0))), USUAL)
 
 
 def curves_of_player(snapshot: Snapshot) -> Believed | None:
-    """Curves of a player for a small picture, for a new key in an audience; None if it has none."""
+    """Curves of a player for a small plot, in an audience for a new key; None if it has none."""
     policy, new_key = snapshot.policy, snapshot.keys is not None
     if new_key and not keeps_curves(policy):
         return None
@@ -147,85 +147,84 @@ def explain(snapshot: Snapshot) -> str:
         return f"Nothing was decided since {quoted(snapshot.arms[arm])} came last in the history."
     if clock[at.LAST_CONTROL]:
         drawn = f"it was drawn from {allowed} arms with equal probabilities"
-        return f"{who} for the control group: {drawn}, whatever the policy thinks."
+        return f"{who} for the control group: {drawn}, not by the policy."
     if allowed == 1:
         return f"{who}: it was the only arm that could be."
     flags = _choosable(snapshot.ledger, arm, allowed)
     if flags is not None and snapshot.policy.verbs.set_open is not None:
         set_open(snapshot.params, snapshot.state, flags)
     if not clock[at.LEARNT]:
-        _take_back(snapshot.state, arm)
-    opinion = inspect(snapshot.params, snapshot.state, arm)
-    return who + _because(snapshot, arm, opinion, flags)
+        _undo_pull(snapshot.state, arm)
+    inspection = inspect(snapshot.params, snapshot.state, arm)
+    return who + _because(snapshot, arm, inspection, flags)
 
 
 def _choosable(ledger: Ledger, arm: int, allowed: int) -> IntArray | None:
-    """The arms that could be chosen in the last decision, if that is still known."""
+    """The arms that could be chosen in the last decision, if still known."""
     for flags in (ledger.open, ledger.allowed):
         if flags.sum() == allowed and flags[arm]:
             return flags
     return None
 
 
-def _take_back(state: Any, arm: int) -> None:
-    """Take back a pull, wherever pulls and rounds are counted."""
+def _undo_pull(state: Any, arm: int) -> None:
+    """Undo a pull in all counts of pulls and rounds."""
     if isinstance(state, Arms):
         state.pulls[arm] -= 1
         state.clock[TIME] = max(0, state.clock[TIME] - 1)
         take_back(state.exposure, arm)
     for part in state:
         if is_part(part):
-            _take_back(part, arm)
+            _undo_pull(part, arm)
 
 
 def _because(
-    snapshot: Snapshot, arm: int, opinion: Inspection | None, flags: IntArray | None
+    snapshot: Snapshot, arm: int, inspection: Inspection | None, flags: IntArray | None
 ) -> str:
-    """The rest of the sentence, after who was chosen."""
+    """The rest of the sentence, after the arm."""
     title, clock = snapshot.policy.title, snapshot.ledger.clock
     untried = clock[at.LAST_SEEN] == 0
     since = _SINCE if clock[at.LEARNT] > 0 else ""
-    rule = "" if opinion is None else opinion.rule
+    rule = "" if inspection is None else inspection.rule
     if rule == "uniform":
         return f": {title} draws from {clock[at.LAST_ALLOWED]} arms with equal probabilities."
     if rule == "turn":
         return f": {title} takes the arms in turn, and it was its turn."
-    if rule == "chance" and opinion is not None and flags is not None:
-        return f": it was drawn, with probability {figure(opinion.index)}.{since}"
-    from_prior = rule == "sampled" and opinion is not None and opinion.estimate is not None
+    if rule == "chance" and inspection is not None and flags is not None:
+        return f": it was drawn, with probability {figure(inspection.index)}.{since}"
+    from_prior = rule == "sampled" and inspection is not None and inspection.estimate is not None
     if rule in ("highest", "mostly", "sampled", "filtered") and untried and not from_prior:
         return " to ramp up: no reward of it was known."
     if rule == "filtered":
         return f": it passed the filter of {title}, and no other arm that did had been pulled less."
-    if opinion is None or (opinion.index is None and opinion.estimate is None):
+    if inspection is None or (inspection.index is None and inspection.estimate is None):
         if rule in ("highest", "mostly", "sampled"):
-            return f" to ramp up: {title} wants to know more of it before it compares it."
-        return f" by {title}, which does not say why."
+            return f" to ramp up: {title} needs more data on it before comparing it."
+        return f" by {title}, which gives no reason."
     if rule == "sampled":
-        mean, deviation = figure(opinion.estimate), figure(opinion.padding)
+        mean, deviation = figure(inspection.estimate), figure(inspection.padding)
         posterior = f"its posterior has mean {mean} and standard deviation {deviation}"
         return f": the number drawn for it was the highest; {posterior}.{since}"
-    if opinion.index is None:
-        worth = f"expects {figure(opinion.estimate)} of it"
-        return f" by {title}, which {worth} and does not say what it compares.{since}"
-    return _compared(snapshot, arm, opinion, flags, since)
+    if inspection.index is None:
+        return f" by {title}, which estimates its mean as {figure(inspection.estimate)}.{since}"
+    return _compared(snapshot, arm, inspection, flags, since)
 
 
 def _compared(
-    snapshot: Snapshot, arm: int, opinion: Inspection, flags: IntArray | None, since: str
+    snapshot: Snapshot, arm: int, inspection: Inspection, flags: IntArray | None, since: str
 ) -> str:
-    """The index in words and numbers, and the runner-up's."""
-    own = opinion.index
+    """The sentence on the arm's index and the runner-up's."""
+    own = inspection.index
     assert own is not None
-    named = "its next mean" if opinion.rule == "told" else "its index"
+    named = "its next mean" if inspection.rule == "told" else "its index"
     said = f"{named} {figure(own)}"
-    if opinion.padding is not None and opinion.estimate is not None:
-        sign = "-" if opinion.padding < 0 else "+"
-        said += f" = {figure(opinion.estimate)} {sign} {figure(abs(opinion.padding))}"
+    if inspection.padding is not None and inspection.estimate is not None:
+        sign = "-" if inspection.padding < 0 else "+"
+        said += f" = {figure(inspection.estimate)} {sign} {figure(abs(inspection.padding))}"
     others = [] if flags is None else _others(snapshot, arm, flags)
     if not others:
         count = snapshot.ledger.clock[at.LAST_ALLOWED]
-        return f" from {count} arms; by the figures of now it has {said.removeprefix('its ')}."
+        return f" from {count} arms; by the present figures it has {said.removeprefix('its ')}."
     value, rival = max(others, key=lambda other: other[0])
     next_one = quoted(snapshot.arms[rival])
     if own > value:
@@ -234,10 +233,10 @@ def _compared(
     if own == value:
         return f": {said} is the highest of {len(others) + 1} arms, a tie with {next_one}.{since}"
     higher = f"{next_one} has {figure(value)}"
-    if opinion.rule == "mostly" and not since:
+    if inspection.rule == "mostly" and not since:
         tries = f"{snapshot.policy.title} also tries neglected arms that may be better"
         return f" although {said} is not the highest, {higher}: {tries}."
-    when = "by the figures of now" if since else "with that pull counted"
+    when = "by the present figures" if since else "with that pull counted"
     return f"; {when} {said} is not the highest, {higher}."
 
 
@@ -245,7 +244,7 @@ def _others(snapshot: Snapshot, arm: int, flags: IntArray) -> list[tuple[float, 
     """The indices of the other arms that could be chosen, each with its arm."""
     found = []
     for other in flags.nonzero()[0].tolist():
-        opinion = None if other == arm else inspect(snapshot.params, snapshot.state, other)
-        if opinion is not None and opinion.index is not None:
-            found.append((opinion.index, other))
+        inspection = None if other == arm else inspect(snapshot.params, snapshot.state, other)
+        if inspection is not None and inspection.index is not None:
+            found.append((inspection.index, other))
     return found

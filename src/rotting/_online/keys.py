@@ -1,7 +1,7 @@
-"""The keys of an audience: their numbers, by which arrays are indexed, and how they are saved.
+"""The keys of an audience: their numbers, which index arrays, and their saved form.
 
-A key has a number as long as it is known. The number of a key that was forgotten is given to the
-next new one. There is space for more keys than there are; it doubles.
+A key has a number until it is forgotten; the next new key then reuses it. Space for keys doubles
+when it is used up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rotting.bandits._audience import HalfLife, Rest, Window
 from rotting.policies._base import Policy
 from rotting.policies.parts.exposures import with_key_counts
 
-FEWEST = 16  # keys that there is space for at first
+FEWEST = 16  # keys for which there is space at first
 MOST = 2**31 - 1
 
 
@@ -24,14 +24,14 @@ MOST = 2**31 - 1
 class Keys:
     """The numbers of an audience's keys."""
 
-    rest: Rest | None = None  # how a policy's counts fade
+    rest: Rest | None = None  # how exposures are forgotten
     numbers: dict[Any, int] = dataclasses.field(default_factory=dict)  # by label
-    spare: list[int] = dataclasses.field(default_factory=list)  # of keys that were forgotten
-    # replaced whenever a number may stand for another key than before
+    spare: list[int] = dataclasses.field(default_factory=list)  # numbers of forgotten keys
+    # replaced whenever a number may be reused for another key
     stamp: object = dataclasses.field(default_factory=object, compare=False)
 
     def number(self, must: str, key: Any) -> int:
-        """The number of a key that was seen; `must` begins the sentence of the refusal."""
+        """The number of a known key; `must` begins the sentence of the error."""
         try:
             return self.numbers[key]
         except (KeyError, TypeError):
@@ -45,9 +45,9 @@ class Keys:
         return needed
 
     def add(self, key: Any) -> int:
-        """A number for a new key."""
-        # No call between the two changes: CPython handles Ctrl-C when a call returns, and a
-        # number that is lost then, or is left among the spare ones, would be given out twice.
+        """Add a new key and return its number."""
+        # No call between the two changes: CPython handles Ctrl-C when a call returns, and a number
+        # left in both places would be given out twice.
         if self.spare:
             place = self.spare[-1]
             self.numbers[key] = place
@@ -61,10 +61,10 @@ class Keys:
         """Free the number of a key for a later one."""
         freed = [self.numbers[key]]
         del self.numbers[key]
-        self.spare += freed  # no call since: Ctrl-C finds the number in one of the two
+        self.spare += freed  # no call in between: Ctrl-C finds the number in one place
 
     def unused(self) -> int:
-        """A number without a key, perhaps beyond the space."""
+        """A number without a key, which may be beyond the space."""
         return self.spare[-1] if self.spare else len(self.numbers)
 
     def labels(self) -> dict[int, Any]:
@@ -72,11 +72,11 @@ class Keys:
         return {place: key for key, place in self.numbers.items()}
 
     def copy(self) -> Keys:
-        """The same numbers, with a stamp of their own."""
+        """A copy with its own stamp."""
         return Keys(self.rest, dict(self.numbers), list(self.spare))
 
     def to_plain(self, places: int) -> dict[str, Any]:
-        """What is saved, with the space there is; ValueError for keys that cannot be saved."""
+        """The saved form, with the present space; ValueError for keys that cannot be saved."""
         keys = sorted(self.numbers, key=self.numbers.__getitem__)
         return {
             "keys": [_frozen(key) for key in keys],
@@ -87,14 +87,14 @@ class Keys:
 
 
 class Audience(NamedTuple):
-    """The keys that were saved, and for how many there was space."""
+    """Saved keys, and the number of keys for which there was space."""
 
     keys: Keys
     places: int
 
 
 def check_key(key: Any) -> None:
-    """Refuse a value that cannot be a key."""
+    """Raise ValueError for a value that cannot be a key."""
     try:
         hash(key)
         fine = bool(key == key)
@@ -116,12 +116,12 @@ def places_for(keys: int, places: int = FEWEST) -> int:
 
 
 def counted(policy: Policy, state: Any, places: int, rest: Rest | None) -> Any:
-    """A fresh state for so many keys; that of a policy that plays pooled stays as it is."""
+    """A fresh state with space for keys; unchanged for a policy that plays pooled."""
     return with_key_counts(state, places, rest) if policy.counts_by_key else state
 
 
 def why_no_rest(policy: Policy) -> str:
-    """Why the counts of a policy cannot fade; empty if they can.
+    """Why a policy cannot forget exposures; empty if it can.
 
     >>> from rotting.policies import UCB1
     >>> why_no_rest(UCB1())
@@ -133,12 +133,12 @@ def why_no_rest(policy: Policy) -> str:
 
 
 def from_plain(content: dict[str, Any]) -> Audience:
-    """What `Keys.to_plain` gave, checked."""
+    """The keys that `Keys.to_plain` saved, checked."""
     if set(content) != {"keys", "spare", "places", "rest"}:
         raise ValueError("saved state is damaged: it has no audience")
     labels, spare, places = content["keys"], content["spare"], content["places"]
     if type(labels) is not list or type(spare) is not list or type(places) is not int:
-        raise ValueError("saved state is damaged: its keys are no list")
+        raise ValueError("saved state is damaged: its keys are not a list")
     numbers = range(len(labels) + len(spare))
     free = set(spare) if all(type(number) is int for number in spare) else {-1}
     if len(free) < len(spare) or not free <= set(numbers):
@@ -147,7 +147,7 @@ def from_plain(content: dict[str, Any]) -> Audience:
         raise ValueError(f"saved state is damaged: there cannot be space for {places} keys")
     keys = dict(zip(_thawed(labels), (n for n in numbers if n not in free), strict=True))
     if len(keys) < len(labels):
-        raise ValueError("saved state is damaged: a key stands in it twice")
+        raise ValueError("saved state is damaged: it has a key twice")
     rest = _plain.from_plain(content["rest"])
     if rest is not None and not isinstance(rest, (HalfLife, Window)):
         raise ValueError(f"saved state is damaged: counts cannot rest as {rest!r}")
@@ -165,5 +165,5 @@ def _thawed(labels: Iterable[Any]) -> list[Any]:
     found = [label if type(label) in (str, int) else thaw(label) for label in labels]
     for label in found:
         if label != label or type(label) is list:
-            raise ValueError(f"saved state is damaged: {str(label)[:80]} is no key")
+            raise ValueError(f"saved state is damaged: {str(label)[:80]} is not a key")
     return found

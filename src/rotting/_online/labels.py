@@ -1,8 +1,8 @@
-"""Labels of arms: what they may be, and how they are written down and found again.
+"""Labels of arms: valid types, and their saved form.
 
-A label is saved as JSON that says what it was: words, numbers and None as they are, tuples, dates,
-UUIDs and bytes with their kind. NumPy's scalars equal Python's and are saved as those. A member of
-an Enum is saved by its name; the class is not looked for in a file's word, so the arms have to be
+A label is saved as JSON that keeps its type: strings, numbers and None as they are, tuples, dates,
+UUIDs and bytes with their type. NumPy's scalars equal Python's and are saved as those. A member of
+an Enum is saved by its name. No class is imported because a file names it, so the arms must be
 given when such a player is loaded, and are matched by name.
 """
 
@@ -23,7 +23,7 @@ _KINDS = "words, numbers, None, dates, UUIDs, bytes, members of an Enum, and tup
 
 
 def one_label(name: str, label: Any, arms: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arms with one more; its label is new."""
+    """The arms with one more, whose label must be new."""
     (new,) = _checks.labels(name, [label])
     if new in arms:
         raise ValueError(f"{name} must be new, a label never comes back as another arm: {label!r}")
@@ -31,11 +31,11 @@ def one_label(name: str, label: Any, arms: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def freeze(label: Any, name: str = "arms") -> Any:
-    """A label as JSON; ValueError, which names what they are labels of, if that cannot be."""
+    """A label as JSON; ValueError if it has none, with `name` as the argument."""
     if isinstance(label, enum.Enum):  # before str and int, which it may be as well
         return {"enum": f"{type(label).__qualname__}.{label.name}"}
     if isinstance(label, np.generic):
-        found = label.item()  # of a datetime64 in nanoseconds that would be a number
+        found = label.item()  # a datetime64 in nanoseconds would become a number
         label = found if found == label and hash(found) == hash(label) else label
     if label is None or type(label) in (bool, int, float, str):
         return label
@@ -53,19 +53,19 @@ def freeze(label: Any, name: str = "arms") -> Any:
 
 
 def _iso(label: datetime.datetime) -> bool:
-    """Whether its text says all: a zone by its name would come back as an offset."""
+    """Whether ISO text keeps a datetime; a named zone would come back as an offset."""
     return label.tzinfo is None or isinstance(label.tzinfo, datetime.timezone)
 
 
 def thaw(label: Any) -> Any:
-    """A label as it was before it was written; of an Enum, what `freeze` made of it."""
+    """The label of its saved form; a `Member` for a member of an Enum."""
     if not isinstance(label, dict):
         return label
     try:
         kinds = [kind for kind in _THAWED if set(label) in ({kind}, {kind, "fold"})]
         return _THAWED[kinds[0]](label)
     except (IndexError, KeyError, TypeError, ValueError, AttributeError):
-        raise ValueError(f"saved state is damaged: {str(label)[:80]} is no label") from None
+        raise ValueError(f"saved state is damaged: {str(label)[:80]} is not a label") from None
 
 
 def _thawed_tuple(items: Any) -> tuple[Any, ...]:
@@ -87,15 +87,15 @@ _THAWED: dict[str, Any] = {
 
 
 class Member(str):
-    """The name of a member of an Enum that was saved."""
+    """The saved name of a member of an Enum."""
 
     __slots__ = ()
 
 
 def matched(saved: list[Any], count: int, given: Iterable[Hashable] | None) -> tuple[Hashable, ...]:
-    """The labels of a saved player in their places: as saved, or the same ones as given.
+    """The labels of a saved player in order, as saved or as given.
 
-    Given arms may stand in any order.
+    Given arms may be in any order; they must be the saved ones.
     """
     names = [thaw(label) for label in saved]
     if given is None:
@@ -115,12 +115,12 @@ def matched(saved: list[Any], count: int, given: Iterable[Hashable] | None) -> t
 
 
 def has_member(frozen: Any) -> bool:
-    """Whether a label, as JSON, is or holds a member of an Enum."""
+    """Whether the saved form of a label has a member of an Enum."""
     return _has_member(thaw(frozen)) if isinstance(frozen, dict) else False
 
 
 def _key(label: Any) -> Any:
-    """What a label is after it was saved and thawed."""
+    """A label as it would be after it was saved and loaded."""
     return thaw(freeze(label))
 
 
@@ -131,6 +131,6 @@ def _has_member(name: Any) -> bool:
 
 
 def some(labels: tuple[Any, ...]) -> str:
-    """The labels, not too many of them."""
+    """The first labels, for a message."""
     shown = ", ".join(map(repr, labels[:8]))
     return f"{shown}, ... ({len(labels)} in all)" if len(labels) > 8 else shown

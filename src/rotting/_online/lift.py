@@ -1,10 +1,10 @@
-"""What a policy earns over equal shares, with an interval that holds whenever one looks.
+"""The lift of a policy over equal shares of the arms, with an interval valid at any time.
 
-The player adds up n terms D = (r - centre) weight and their squares V (`live.ledger`). Given the
-past, the mean of D is the policy's mean reward at that decision less that of equal shares, so the
-sum S of the D less those means is a martingale, and S / n is off from the mean lift of the n
-decisions by the martingale over n. That mean is what the interval is about: arms rot and policies
-learn, so the lift changes from decision to decision.
+The player adds up n terms D = (r - centre) weight and their squares V (`_live.ledger`). Given the
+past, the mean of D is the policy's mean reward at that decision minus that of equal shares. So the
+sum S of the D minus those means is a martingale, and the mean of the D differs from the mean lift
+of the n decisions by the martingale over n. The interval is for that mean lift: arms rot and
+policies learn, so the lift changes from decision to decision.
 
 The interval is an empirical-Bernstein confidence sequence (Howard, Ramdas, McAuliffe & Sekhon,
 Time-uniform, nonparametric, nonasymptotic confidence sequences, Annals of Statistics 2021, Theorem
@@ -13,26 +13,26 @@ slope h in (0, 1)
 
     exp(h S / B - psi(h) V / B^2),    psi(h) = -log(1 - h) - h,
 
-is a supermartingale that starts at one, and so is a mean of such with fixed weights, here over
-slopes a factor sqrt(2) apart. It ever exceeds 2 / alpha with probability alpha / 2 at most (Ville).
-The largest S where it does not is the bound, at all n at once; the other side is the same with -D.
-As the slopes reach down to zero the bound grows like sqrt(V log log V).
+is a supermartingale that starts at one, and so is a mixture with fixed weights, here over slopes a
+factor sqrt(2) apart. It ever exceeds 2 / alpha with probability at most alpha / 2 (Ville's
+inequality). The largest S where it does not is the bound, for all n at once; the other side is the
+same with -D. As the slopes go down to zero, the bound grows like sqrt(V log log V).
 
-Why not a normal approximation: the weight is -1 / explore on the few decisions that go against
-the policy and about one on all others. Before the former have come the squares say nothing of
-them; B does. B is the largest weight times the range of rewards.
+A normal approximation would be wrong: the weight is -1 / explore on the few decisions that go
+against the policy, and about one on all others. Until the former come, the squares contain no trace
+of them; B does. B is the largest weight times the range of rewards.
 
-What is asked for:
+Assumptions:
 
-- The range of rewards. Where it is given (`between`) the interval holds for every n, every policy
-  and all arms in that range. Where it is not, the range of the rewards seen so far stands in, and
-  nothing is said before `ENOUGH` rewards have come of arms that the policy did not choose: then it
-  holds as far as rewards outside what was seen are unimportant. Where the other arms pay seldom and
-  much (a purchase in a hundred), give the range.
-- No reward is missing, or late, because of what it is. Without a default reward late ones count
-  when they come, and dropped ones never. With one, a decision counts with the default until its
-  reward comes, so that clicks which come at once and silence that takes a window are no trouble;
-  the lift is then that of what was earned so far, and clicks that still come are not in it.
+- The range of rewards. If it is given (`between`), the interval holds for every n, every policy and
+  all arms with rewards in that range. If not, the range of the rewards seen so far is used, and
+  there is no interval before `ENOUGH` rewards of arms that the policy did not choose. It then holds
+  as far as rewards outside that range are unimportant. If the other arms pay rarely and much (a
+  purchase in a hundred), give the range.
+- Rewards are missing or late independently of their value. Without a default reward, late rewards
+  count when they come, and dropped ones never. With one, a decision counts with the default until
+  its reward comes, so it does no harm that clicks come at once and time-outs after a window. The
+  lift is then that of the rewards so far, without the clicks that are still to come.
 """
 
 from __future__ import annotations
@@ -46,36 +46,59 @@ from rotting import _checks
 from rotting._live import ledger as at
 from rotting.kernel.arrays import FloatArray
 
-ENOUGH = 30  # rewards of other arms than the policy's, before a range that was seen is believed
+ENOUGH = 30  # rewards of arms not chosen by the policy, before the observed range is used
 _STEEPEST, _SLOPES, _APART = 0.9, 60, math.sqrt(2.0)
 _ORDER = np.arange(_SLOPES, dtype=float)
 _SLOPE: FloatArray = _STEEPEST / _APART**_ORDER
 _PSI: FloatArray = -np.log1p(-_SLOPE) - _SLOPE
-_LOG_WEIGHT: FloatArray = -np.log((_ORDER + 1.0) * (_ORDER + 2.0))  # they add up to less than one
-_ROUNDS = 12  # of Newton's method; four or five change something
+_LOG_WEIGHT: FloatArray = -np.log((_ORDER + 1.0) * (_ORDER + 2.0))  # the weights' sum is below one
+_ROUNDS = 12  # of Newton's method; it converges in four or five
 
 
 class Lift(NamedTuple):
-    """What a policy earns over equal shares, a decision; NaN before the first reward compared."""
+    """The gain of a policy over equal shares of the arms, for each decision.
 
-    policy: float  # estimated mean reward of the arms that the policy chooses
-    equal: float  # estimated mean reward of equal shares of the arms allowed
-    lift: float  # their difference
-    low: float  # the interval of the lift; infinite if there is none yet
+    Made by `Player.lift`. `print` shows it as a sentence. Before the first reward, estimates are
+    NaN.
+
+    Attributes:
+        policy: The estimated mean reward of the arms that the policy chooses.
+        equal: The estimated mean reward of equal shares of the allowed arms.
+        lift: Their difference.
+        low: The lower end of the interval of the lift; minus infinity if there is none yet.
+        high: The upper end.
+        level: The probability that none of these intervals, at any time, misses the mean lift.
+        decisions: The number of decisions with a reward; with a default reward also those that may
+            still get one.
+        control: The number of decisions in the control group, with those that still wait.
+
+    >>> from rotting import policies
+    >>> player = policies.UCB1().online(["red", "blue"], explore=0.2, compiled=False)
+    >>> for _ in range(1000):
+    ...     decision = player.select()
+    ...     player.update(decision, decision.arm == "red")
+    >>> found = player.lift(between=(0, 1))
+    >>> found.policy > found.equal, found.low < found.lift < found.high
+    (True, True)
+    """
+
+    policy: float
+    equal: float
+    lift: float
+    low: float
     high: float
-    level: float  # the probability that no such interval, at any time, misses
-    decisions: int  # with a reward; with a default reward, also those that may still have one
-    control: int  # decisions of the control group among these, and those that still wait
+    level: float
+    decisions: int
+    control: int
 
     @property
     def relative(self) -> float:
-        """The lift as a share of what equal shares earn; NaN where that is not positive."""
+        """The lift as a share of `equal`; NaN if that is not positive."""
         return self.lift / self.equal if self.equal > 0.0 else math.nan
 
     def __str__(self) -> str:
-        """One sentence."""
         if self.decisions == 0:
-            return "nothing can be said yet: no rewards have been compared with equal shares"
+            return "no estimate yet: no rewards have been compared with equal shares"
         share = "" if math.isnan(self.relative) else f" ({100 * abs(self.relative):.0f} %)"
         more = "more" if self.lift >= 0.0 else "less"
         size = f"{abs(self.lift):.3g}{share} {more} a decision than equal shares"
@@ -89,7 +112,7 @@ class Lift(NamedTuple):
 
 
 def lift_of(numbers: FloatArray, arms: int, level: float, between: Any) -> Lift:
-    """The lift of a player, by the numbers in its ledger; see `Player.lift`."""
+    """The lift of a player, from the numbers in its ledger; see `Player.lift`."""
     level = _checks.number("level", level, above=0, below=1)
     explore = float(numbers[at.EXPLORE])
     if explore == 0.0:
@@ -97,7 +120,7 @@ def lift_of(numbers: FloatArray, arms: int, level: float, between: Any) -> Lift:
             "explore must be above 0 for a comparison with equal shares, as "
             ".online(arms, explore=0.05), got 0"
         )
-    default = float(numbers[at.DEFAULT])  # NaN if there is none, which is no least nor most
+    default = float(numbers[at.DEFAULT])  # NaN if there is none, which min and max ignore
     seen = min(float(numbers[at.LEAST]), default), max(float(numbers[at.MOST]), default)
     given = None if between is None else _range(between, seen)
     count, control = int(numbers[at.LIFT_COUNT]), int(numbers[at.LIFT_CONTROL])
@@ -119,7 +142,7 @@ def lift_of(numbers: FloatArray, arms: int, level: float, between: Any) -> Lift:
 
 
 def _range(between: Any, seen: tuple[float, float]) -> tuple[float, float]:
-    """The two ends of the possible rewards, or a refusal."""
+    """The ends of the possible rewards; ValueError if they do not contain those seen."""
     try:
         least, most = (_checks.moderate("between", end) for end in between)
     except TypeError:
@@ -136,7 +159,7 @@ def _range(between: Any, seen: tuple[float, float]) -> tuple[float, float]:
 
 
 def largest_weight(explore: float, arms: int) -> float:
-    """The largest |weight| of a decision: of another arm than the policy's, or of its own."""
+    """The largest |weight| of a decision, for another arm than the policy's or for its own."""
     rest = 1.0 - 1.0 / arms
     return max(1.0 / explore, rest / (1.0 - explore * rest))
 
@@ -147,10 +170,10 @@ def evidence(sums: Any, squares: Any) -> Any:
 
 
 def furthest(squares: Any, error: float) -> Any:
-    """How far the martingale may be up, ever exceeded with probability `error` at most.
+    """The bound on the martingale that is ever exceeded with probability at most `error`.
 
-    The evidence is convex and rises with the sum. Newton's method, begun above the root, comes
-    down to it and never passes it, so wherever it ends is a valid bound.
+    The evidence is convex and rises with the sum. Newton's method, started above the root, descends
+    to it and never passes it, so every iterate is a valid bound.
     """
     known = np.asarray(squares, dtype=float)
     target = -math.log(error)

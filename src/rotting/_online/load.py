@@ -1,11 +1,11 @@
-"""Loading a saved player: everything is checked, for the file may be damaged or forged.
+"""Loading of saved players, with checks of everything, since a file may be damaged or forged.
 
-Compiled code reads and writes wherever a state tells it to, so nothing is believed. Capacity and
-reach follow from the pulls, shapes and types from the policy, and every value must be one that play
-can lead to (`rotting.kernel.state.check`). Whatever is wrong, the answer is a ValueError.
+Compiled code reads and writes at indices from the state, so the state is not trusted. Capacity and
+reach must follow from the pulls, shapes and types from the policy, and every value must be one that
+play can lead to (`rotting.kernel.state.check`). All errors are ValueErrors.
 
-What is loaded is no larger than a player of so many arms and decisions is. How much that is, the
-policy's own tables and states tell, small ones first; beyond `MOST` bytes the file must be trusted.
+A loaded player is no larger than one with that many arms and decisions. Its size is estimated from
+the policy's own tables and states, small ones first. Beyond `MOST` bytes the file must be trusted.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from rotting.policies._base import POLICIES, Policy
 from rotting.policies.parts.exposures import NoKeys, most_fresh, no_exposures
 from rotting.policies.parts.openings import closable
 
-MOST = 1 << 30  # bytes of tables and state that are loaded from a file that is not trusted
-_DECISIONS = 2**60  # nobody has made more
-_ARMS = 10**8  # nor had more
-_SMALL = 16  # pulls: tables that fit into memory, whatever the policy
-_FEW = 4096  # arms: a state of so many does, too
+MOST = 1 << 30  # bytes of tables and state that are loaded from an untrusted file
+_DECISIONS = 2**60  # more than any player makes
+_ARMS = 10**8  # more than any player has
+_SMALL = 16  # pulls; tables of this reach fit into memory for any policy
+_FEW = 4096  # arms; a state with this number fits into memory
 _DRAW = new_draw(0)
 
 
 def load(
     saved: Saved, arms: Iterable[Hashable] | None, policy: Policy | None, trusted: bool
 ) -> Snapshot:
-    """The parts of a saved player, checked; `trusted` is the caller's word for the file.
+    """The parts of a saved player, checked; `trusted` says that the caller trusts the file.
 
-    A trusted file is checked all the same, but its policy need not say what its state may hold, and
-    it may need any amount of memory.
+    A trusted file is checked too, but its policy need not declare what its state may hold, and it
+    may need any amount of memory.
     """
     with _only_value_errors():
         policy = policy_of(saved, policy)
@@ -75,9 +75,7 @@ def load(
         )
         check(state, fresh, params, [(row[0], row[7]) for row in waiting])
         if exposure is not None and most_fresh(exposure) > ledger.clock[at.FURTHEST] + 1:
-            raise ValueError(
-                "saved state is damaged: a key was shown more than the policy was told"
-            )
+            raise ValueError("saved state is damaged: a key has more showings than the policy saw")
         ledger = ledger._replace(waiting=waiting_of(waiting, keyed=audience is not None))
         return Snapshot(
             policy=policy,
@@ -98,11 +96,11 @@ def load(
 
 
 def _check_audience(saved: Saved, policy: Policy, audience: Audience, trusted: bool) -> None:
-    """Refuse a policy that cannot play an audience, and one that needs too much memory."""
+    """Raise ValueError for a policy that cannot play an audience, or needs too much memory."""
     check_audience(policy)
     why = why_no_rest(policy)
     if audience.keys.rest is not None and why:
-        raise ValueError(f"saved state is damaged: counts rest for {policy.title}, {why}")
+        raise ValueError(f"saved state is damaged: it has a rest for {policy.title}, {why}")
     if trusted:
         return
     few = min(saved.arm_count, _FEW)
@@ -119,7 +117,7 @@ def _check_audience(saved: Saved, policy: Policy, audience: Audience, trusted: b
 
 
 def _check_agreement(state: Any, ledger: Ledger) -> None:
-    """Refuse a state whose pulls or open arms differ from the ledger's."""
+    """Raise ValueError for a state whose pulls or open arms differ from the ledger's."""
     wanted = {"arms.pulls": ledger.pulls, "opening.flags": ledger.open}
     by_key = {"per_key.flags": ledger.open}  # every other array belongs to one key
     for leaf in leaves(state):
@@ -132,7 +130,7 @@ def _check_agreement(state: Any, ledger: Ledger) -> None:
 
 @contextlib.contextmanager
 def _only_value_errors() -> Iterator[None]:
-    """Turn other exceptions into ValueError: wrong data can raise almost anything in a policy."""
+    """Turn other exceptions into ValueError: wrong data can raise anything in a policy."""
     try:
         yield
     except ValueError:
@@ -143,7 +141,7 @@ def _only_value_errors() -> Iterator[None]:
 
 
 def policy_of(saved: Saved, policy: Policy | None) -> Policy:
-    """The policy of a saved player; the one given if it was not saved."""
+    """The policy of a saved player, or the one given."""
     if policy is not None:
         if not isinstance(policy, Policy) or policy.label != saved.policy_name:
             raise ValueError(f"policy must be the saved {saved.policy_name}, got {policy!r}")
@@ -162,13 +160,13 @@ def policy_of(saved: Saved, policy: Policy | None) -> Policy:
 
 
 def _check_sizes(saved: Saved, policy: Policy, decided: int, most: int) -> None:
-    """Refuse sizes that do not follow from the decisions and the highest pull."""
+    """Raise ValueError for sizes that do not follow from the decisions and the highest pull."""
     if not 1 <= saved.start <= saved.arm_count:
         raise ValueError(
             f"saved state is damaged: start must be 1 to {saved.arm_count} arms, "
             f"got {str(saved.start)[:40]}"
         )
-    # what never grows has one size, which `_of_one_size` sets, whatever the file names
+    # a state that never grows has one size, which `_of_one_size` sets
     wanted = capacity_of(saved.start, decided) if policy.grows else UNLIMITED
     if saved.capacity not in {wanted, *capacities_of(saved.start, decided)}:
         raise ValueError(
@@ -184,7 +182,7 @@ def _check_sizes(saved: Saved, policy: Policy, decided: int, most: int) -> None:
 
 
 def _of_one_size(saved: Saved, policy: Policy) -> Saved:
-    """The same with today's size of what never grows."""
+    """The document with the present size of states and tables that never grow."""
     capacity = saved.capacity if policy.grows else UNLIMITED
     return saved._replace(capacity=capacity, reach=saved.reach if policy.tables else FIRST)
 
@@ -199,8 +197,8 @@ def _prepared(
 ) -> tuple[Any, Any]:
     """Params and a fresh state of a saved player's size.
 
-    Both grow at most in proportion to pulls, decisions and arms, so that small ones tell how much
-    larger the next ones may be, and whether the saved arrays can have grown from them at all.
+    Both grow at most in proportion to pulls, decisions and arms. So small ones bound the size of
+    the next ones, and show whether the saved arrays can have grown from them.
     """
     arms, horizon = saved.arm_count, saved.horizon
     if policy.needs_horizon and horizon is None:
@@ -231,7 +229,7 @@ def _prepared(
 
 
 def _check_shapes(saved: Saved, policy: Policy, models: list[Leaf]) -> None:
-    """Refuse arrays that could not have grown from those of a smaller state."""
+    """Raise ValueError for arrays that cannot have grown from those of a smaller state."""
     _check_paths(saved, policy, models)
     for path, like, *_ in models:
         packed = saved.state[path]
@@ -259,9 +257,9 @@ def _state(saved: Saved, policy: Policy, fresh: Any, trusted: bool) -> Any:
     unsaid = next((leaf.path for leaf in models if leaf.silent), None)
     if unsaid is not None and not trusted:
         raise ValueError(
-            f"{unsaid} in the state of {policy.title} does not say in its type what it may hold "
-            "(rotting.kernel.state), so that a forged file could not be told from a good one; give "
-            "trusted=True if you know where it is from"
+            f"{unsaid} in the state of {policy.title} does not declare in its type what it may "
+            "hold (rotting.kernel.state), so a forged file cannot be recognised; give trusted=True "
+            "if you trust the file"
         )
     _check_paths(saved, policy, models)
     arrays = [save.unpack(leaf.path, saved.state[leaf.path], leaf.value) for leaf in models]
@@ -279,7 +277,7 @@ def _draw(saved: Saved) -> Draw:
 
 
 def _some(counts: list[Any]) -> str:
-    """The first counts, shortened to a line."""
+    """The first counts, in one line."""
     shown = str(counts[:20])
     return shown if len(counts) <= 20 else f"{shown[:-1]}, ...]"
 
@@ -288,9 +286,9 @@ def _some(counts: list[Any]) -> str:
 
 
 def restored_ledger(saved: Saved, audience: Audience | None, pooled: bool) -> Ledger:
-    """The arrays of the ledger; what waits is not among them, see `waiting_rows`.
+    """The ledger's arrays, without waiting decisions (`waiting_rows`).
 
-    Where the policy plays pooled the ledger counts what they saw.
+    For a policy that plays pooled, the ledger has the counts by key.
     """
     arms = saved.arm_count
     seed = saved.seed
@@ -333,14 +331,14 @@ def _check_clock(ledger: Ledger, audience: Audience | None, pooled: bool) -> Non
     clock[at.SILENT] = np.count_nonzero(ledger.rewarded == 0)
     for place in (at.LATE, at.LAST_ARM):
         if not NOBODY <= clock[place] < arms:
-            raise ValueError(f"saved state is damaged: nobody can wait for arm {clock[place]}")
+            raise ValueError(f"saved state is damaged: there is no arm {clock[place]}")
     clock[[at.BOUND, at.UNHASHED]] = 0
     if audience is None:
         clock[[at.LAST_KEY, at.FURTHEST]] = 0
     elif pooled:
         clock[at.FURTHEST] = ledger.pulls.max()
     if clock[at.FURTHEST] > ledger.pulls.max():
-        raise ValueError("saved state is damaged: the policy was told of pulls that nobody made")
+        raise ValueError("saved state is damaged: the policy saw pulls that were not made")
     if clock[at.LAST_KEY] >= (1 if audience is None else audience.places):
         raise ValueError(f"saved state is damaged: there is no key {clock[at.LAST_KEY]}")
     if min(clock) < NOBODY or min(clock[[at.WINDOW, at.EXPIRED]]) < 0:
@@ -363,7 +361,7 @@ def _check_numbers(ledger: Ledger) -> None:
 
 
 def waiting_rows(saved: Saved, ledger: Ledger, audience: Audience | None, shown: Any) -> list[Row]:
-    """The pulls that wait for rewards, checked: made, distinct, in the order of decisions.
+    """The pulls that wait for rewards, checked to be made, distinct and in order of decisions.
 
     `shown` are the counts by key of an audience, [key, arm].
     """
@@ -373,9 +371,9 @@ def waiting_rows(saved: Saved, ledger: Ledger, audience: Audience | None, shown:
     made = 0
     for row in saved.waiting:
         if not _is_row(row, audience is not None):
-            raise ValueError(f"saved state is damaged: {str(row)[:80]} is no pull that waits")
+            raise ValueError(f"saved state is damaged: {str(row)[:80]} is not a waiting pull")
         arm, pull, number, *notes = row[:6]
-        key, told = row[6:] if audience is not None else (0, pull)
+        key, seen = row[6:] if audience is not None else (0, pull)
         notes[0] = math.nan if notes[0] is None else notes[0]  # JSON has no NaN
         if key not in known:
             raise ValueError(f"saved state is damaged: there is no key {key} that waits")
@@ -385,13 +383,13 @@ def waiting_rows(saved: Saved, ledger: Ledger, audience: Audience | None, shown:
         if not made < number <= clock[at.DECIDED]:
             raise ValueError("saved state is damaged: pulls must wait in the order of decisions")
         made = number
-        if audience is not None and not 1 <= told <= min(pulls[arm], clock[at.FURTHEST]):
-            raise ValueError(f"saved state is damaged: no policy was told of pull {told}")
+        if audience is not None and not 1 <= seen <= min(pulls[arm], clock[at.FURTHEST]):
+            raise ValueError(f"saved state is damaged: the policy did not see pull {seen}")
         if not all(math.isfinite(x) for x in notes[1:]) or math.isinf(notes[0]):
             raise ValueError("saved state is damaged: notes of a pull must be finite")
         at_, weight, centre = map(float, notes)
-        rows.append((arm, pull, number, at_, weight, centre, key, told))
-    # to a policy that plays pooled, every pull of an arm has a number of its own
+        rows.append((arm, pull, number, at_, weight, centre, key, seen))
+    # for a policy that plays pooled, every pull of an arm has its own number
     pooled = audience is not None and not isinstance(ledger.exposure, NoKeys)
     if len({(row[6], *row[:2]) for row in rows}) < len(rows) or (
         pooled and len({(row[0], row[7]) for row in rows}) < len(rows)

@@ -1,9 +1,9 @@
-"""The lock of a player: which thread holds it, which ones wait, and what a fork leaves behind.
+"""The lock of a player.
 
 A decision and its reward take about a microsecond together, and twice `with threading.Lock()` would
-add a quarter to that. So the lock is an attribute that exists while no thread holds it. Deleting it
-takes the lock and setting it releases it: either is one instruction, atomic under the interpreter's
-lock (GIL). Only a thread that finds it gone touches locks of the operating system.
+add a quarter to that. The lock is therefore an attribute that exists while no thread holds it.
+Deleting it takes the lock and setting it releases it; either is one instruction, atomic under the
+interpreter's lock (GIL). Only a thread that finds it gone uses locks of the operating system.
 
     lock = core.lock
     while True:
@@ -19,9 +19,10 @@ lock (GIL). Only a thread that finds it gone touches locks of the operating syst
         if lock.waiting:
             lock.wake()
 
-This is written out where speed matters, in functions marked with `holder`; `alone` has it for the
-rest. It is no context manager: CPython handles signals when a call returns and when a loop goes
-round, so none can come between `del` and `try`, and Ctrl-C never leaves a player locked for ever.
+These lines are repeated where speed matters, in functions marked with `holder`; all others use
+`alone`. A context manager would not be safe: CPython handles signals when a call returns and when a
+loop jumps back, so here none can come between `del` and `try`, and Ctrl-C never leaves a player
+locked.
 """
 
 from __future__ import annotations
@@ -38,30 +39,30 @@ from typing import Any, TypeVar
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 
-_TIMEOUT = 0.1  # seconds; a wake-up that Ctrl-C has swallowed is made up for after that
+_TIMEOUT = 0.1  # seconds after which a thread looks again, if Ctrl-C has lost a wake-up
 _HOLDERS: set[CodeType] = set()
 _ALL: weakref.WeakValueDictionary[int, Lock] = weakref.WeakValueDictionary()
 
 
 def holder(function: F) -> F:
-    """Marks a function that has the lines above."""
+    """Mark a function that contains the lines above."""
     _HOLDERS.add(function.__code__)
     return function
 
 
 class Lock:
-    """One thread at a time. A thread that holds the lock cannot take it again."""
+    """A lock that is not reentrant."""
 
     __slots__ = ("__weakref__", "_gate", "_woken", "free", "torn", "waiting")
 
     def __init__(self) -> None:
         self.free: None = None  # exists while no thread holds the lock
-        self.torn = False  # whether a fork left it held by a thread that is not in this process
+        self.torn = False  # whether it was held at a fork, by a thread that does not exist here
         self.renew()
         _ALL[id(self)] = self
 
     def renew(self) -> None:
-        """No thread waits: at the start, and in the child of a fork."""
+        """Reset the waiting threads, at the start and in the child of a fork."""
         self.waiting = False  # whether a thread waits for it to be free
         self._gate = threading.Lock()  # one thread waits on `_woken`, the rest queue here
         self._woken = threading.Lock()
@@ -69,7 +70,7 @@ class Lock:
 
     @holder
     def alone(self, work: Callable[[], R]) -> R:
-        """Do some work while no other thread has the lock."""
+        """Run `work` while holding the lock."""
         lock = self
         while True:
             try:
@@ -87,8 +88,9 @@ class Lock:
     def wait(self) -> None:
         """Wait until the lock may be free; the caller then tries again.
 
-        Refused where it would wait for ever: the thread holds it itself, further up its own stack,
-        or the thread that held it did not come along into this process.
+        Raises:
+            RuntimeError: It would wait for ever, because this thread holds the lock further up its
+                stack, or because the thread that held it does not exist after a fork.
         """
         self._refuse_nesting()
         if self.torn and not hasattr(self, "free"):
@@ -99,20 +101,19 @@ class Lock:
         with self._gate:
             self.waiting = True
             try:
-                # Looked up after `waiting` was set, as the releasing thread looks at that after
-                # setting `free`: one of the two sees the other.
+                # Check `free` after setting `waiting`; the releasing thread checks `waiting` after
+                # setting `free`. So one of the two sees the other.
                 if not hasattr(self, "free"):
                     self._woken.acquire(timeout=_TIMEOUT)
             finally:
                 self.waiting = False
 
     def wake(self) -> None:
-        """Wake the thread that waits."""
-        with contextlib.suppress(RuntimeError):  # woken before, and not yet gone
+        with contextlib.suppress(RuntimeError):  # woken already
             self._woken.release()
 
     def _refuse_nesting(self) -> None:
-        """Refuse a signal handler, or a verb, that calls the player its own thread is busy with."""
+        """Raise if a signal handler or a verb calls the player that its own thread is using."""
         frame = sys._getframe(2).f_back  # beyond `wait` and its caller
         while frame is not None:
             if frame.f_code in _HOLDERS and frame.f_locals.get("lock") is self:
@@ -124,7 +125,7 @@ class Lock:
 
 
 def _after_fork() -> None:
-    """In the child: threads that held or awaited a lock do not exist here."""
+    """Reset locks in the child, where threads that held or awaited one do not exist."""
     for lock in list(_ALL.values()):
         lock.torn = not hasattr(lock, "free")
         lock.renew()

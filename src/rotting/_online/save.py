@@ -1,10 +1,10 @@
-"""A player as text or bytes, and back.
+"""Players as text or bytes, and back.
 
-One JSON document with a checksum; as bytes, the same compressed. Arrays are stored bit for bit.
-The checksum shows damage, not forgery: `online.load` looks at what the document says.
+The saved form is one JSON document with a checksum; bytes are the same, compressed. Arrays are
+stored bit for bit. The checksum detects damage, not forgery: `_online.load` checks the content.
 
-The document names its format and the version of the library that wrote it. Whoever changes what it
-holds raises `FORMAT` and reads the format before, too: `tests/records` has players of 0.2.0.
+The document names its format and the version of the library that wrote it. A change of its content
+needs a higher `FORMAT`, and a reader of the one before: `tests/records` has players of 0.2.0.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ FORMAT = 6
 LEDGER = ("pulls", "rewarded", "total", "last_chosen", "open", "clock", "numbers", "draw")
 _MAGIC = b"rotting\x01"
 
-# Format 5, of rotting 0.2.0, differs by these names only: of the document and the ledger, and of
-# the last words of an array's path.
+# Format 5, of rotting 0.2.0, differs only by these names: of fields of the document and the ledger,
+# and of the last parts of an array's path.
 _BEFORE_6 = {"desk": "ledger", "seen": "rewarded", "chosen": "last_chosen"}
 _PATHS_BEFORE_6 = {
     "exposure.shown": "exposure.counts",
@@ -53,30 +53,30 @@ class Saved(NamedTuple):
 
     policy: Any  # as plain data; None if it holds a Python function
     policy_name: str  # its label
-    arms: list[Any]  # labels, see `online.labels`
+    arms: list[Any]  # labels, see `_online.labels`
     arm_count: int
-    start: int  # how many were open when it started
+    start: int  # number of open arms at the start
     seed: int  # as a 64-bit word
     horizon: int | None  # None if not given
-    compiled: bool | None  # as it was asked for
+    compiled: bool | None  # the setting
     dated: bool | None  # whether times are dates
-    capacity: int  # decisions that the state has space for
-    reach: int  # pulls that the tables of the params reach
-    waiting: list[list[Any]]  # rows as `live.ledger.listed` gives them
-    draw: Any  # where the random numbers stand
+    capacity: int  # decisions for which the state has space
+    reach: int  # pulls covered by the tables of the params
+    waiting: list[list[Any]]  # rows of `_live.ledger.listed`
+    draw: Any  # the state of the random numbers
     ledger: dict[str, Any]  # arrays by name; like draw and state still packed after reading
     state: dict[str, Any]  # arrays by path
-    audience: dict[str, Any] | None  # keys and what goes with them, see `online.keys`
+    audience: dict[str, Any] | None  # keys, see `_online.keys`
 
 
 def saved_ledger(ledger: Ledger) -> dict[str, Any]:
-    """The arrays of a ledger that are saved, by name; counts by key by their path."""
+    """The saved arrays of a ledger by name, with counts by key under their path."""
     counts = {f"exposure.{leaf.path}": leaf.value for leaf in leaves(ledger.exposure)}
     return {**{name: getattr(ledger, name) for name in LEDGER}, **counts}
 
 
 def saved_of(snapshot: Snapshot) -> Saved:
-    """The content to save of a snapshot; ValueError for labels that cannot be saved."""
+    """The content of a snapshot to save; ValueError for labels that cannot be saved."""
     ledger, keys = snapshot.ledger, snapshot.keys
     # space made ahead is not part of a player's state
     ledger.clock[[at.GROW_AT, at.GROW_AT_PULL, at.UNHASHED]] = 0
@@ -103,7 +103,7 @@ def saved_of(snapshot: Snapshot) -> Saved:
 
 
 def _plain_row(row: Row) -> list[Any]:
-    """A waiting decision as JSON: NaN becomes null."""
+    """A waiting decision as JSON, with null for NaN."""
     return [*row[:3], None if math.isnan(row[3]) else row[3], *row[4:]]
 
 
@@ -136,7 +136,7 @@ def read_json(text: str | bytes) -> Saved:
         writer = content.get("rotting", "an unknown version")
         raise ValueError(
             f"saved state has format {form!r}, written by rotting {writer}; this reads {FORMAT}: "
-            "play its log again to get there (Player.learn)"
+            "replay its log instead (Player.learn)"
         )
     content.setdefault("audience", None)
     missing = [name for name in Saved._fields if name not in content]
@@ -151,7 +151,7 @@ def read_json(text: str | bytes) -> Saved:
     return saved
 
 
-# types of a document's fields; others are checked where they are used
+# types of a document's fields; the other fields are checked where they are used
 _KINDS: dict[str, tuple[type, ...]] = {
     "policy": (dict, type(None)),
     "policy_name": (str,),
@@ -171,7 +171,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def _renamed(content: dict[str, Any]) -> dict[str, Any]:
-    """A document of format 5 with the names of today."""
+    """A document of format 5 with the present names."""
     content = {_BEFORE_6.get(name, name): value for name, value in content.items()}
     for part, names in (("ledger", _BEFORE_6), ("state", {})):
         if isinstance(content.get(part), dict):
@@ -181,7 +181,7 @@ def _renamed(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _renamed_path(path: str) -> str:
-    """A path of format 5, which may lie in the state of a policy that another one holds."""
+    """The present path of one of format 5, also inside the state of a wrapped policy."""
     for before, now in _PATHS_BEFORE_6.items():
         path = re.sub(rf"(^|\.){re.escape(before)}(?=\.|$)", rf"\g<1>{now}", path)
     return path
@@ -191,7 +191,7 @@ def write_bytes(saved: Saved) -> bytes:
     """The document, compressed."""
     text = write_json(saved).encode()
     packed = zlib.compress(text)
-    if len(text) > _longest(packed):  # all zeros, say: then as it is, for the reader's bound
+    if len(text) > _longest(packed):  # beyond the reader's bound, all zeros for instance
         packed = zlib.compress(text, level=0)
     return _MAGIC + packed
 
@@ -234,7 +234,7 @@ def _pack(array: Any) -> dict[str, Any]:
 
 
 def unpack(path: str, packed: Any, like: Any) -> Any:
-    """A saved array; it must have the type and shape of `like`, or it is not expanded."""
+    """A saved array; it is decompressed only if its type and shape are those of `like`."""
     if not isinstance(packed, dict):
         raise ValueError(f"saved state is damaged: {path} must be an array")
     shape = packed.get("shape")
@@ -247,7 +247,7 @@ def unpack(path: str, packed: Any, like: Any) -> Any:
     if len(raw) < like.nbytes:
         raise ValueError(f"saved state is damaged: {path} must be {like.nbytes} bytes long")
     little = np.frombuffer(raw, dtype=like.dtype.newbyteorder("<"))
-    return little.reshape(like.shape).astype(like.dtype)  # in this order it is no view of another
+    return little.reshape(like.shape).astype(like.dtype)  # the copy of `astype` owns its data
 
 
 def _plain_or_none(policy: Any) -> Any:

@@ -1,11 +1,11 @@
-"""How a player grows without any decision taking long.
+"""Growth of a player in small steps, so that no decision takes long.
 
-Space is for twice what was decided, since late rewards may force a policy to keep them
-all: the state has space by decisions, the tables in the params by pulls. When half is used it
-doubles. What that takes is spread over several decisions. Most states are of one size for ever,
-SteadyUCB's among them (`Policy.grows`). For the others, the next tables are made a little at a
-time, from a quarter on (`Policy.ahead`), larger arrays are made a few decisions before they are
-needed, and only the copying is left for the decision that needs them. Compiled code stops before a
+There is space for twice the decisions made, because late rewards may force a policy to keep them
+all. The state has space by decisions, the tables in the params by pulls. When half is used, the
+space doubles, and the work is spread over several decisions. Most states have a fixed size,
+SteadyUCB's among them (`Policy.grows`). For the others, the next tables are made bit by bit from a
+quarter of their use on (`Policy.ahead`), larger arrays are allocated a few decisions before they
+are needed, and only the copy is left for the decision that needs them. Compiled code stops before a
 decision when a limit in the ledger is reached, and the core makes space.
 """
 
@@ -19,14 +19,14 @@ from rotting._live import ledger as at_
 from rotting._live.ledger import Ledger, furthest
 from rotting.policies._base import Policy
 
-FIRST = 256  # pulls that tables reach, and decisions that a state has space for, at first
-UNLIMITED = 1 << 60  # decisions: the capacity of a state that never needs more space
+FIRST = 256  # first reach of tables in pulls, and first capacity of a state in decisions
+UNLIMITED = 1 << 60  # decisions; the capacity of a state that never grows
 _AHEAD = 8  # decisions between two parts of the work on the next tables
-_BEFORE = 16  # decisions before the space is used up at which more is made
+_BEFORE = 16  # decisions before the space is used up, when larger arrays are made
 
 
 def capacity_of(arms: int, decided: int) -> int:
-    """The capacity after a number of decisions: more than twice as many.
+    """The capacity after a number of decisions: more than twice that number.
 
     >>> capacity_of(3, 0), capacity_of(3, 128), capacity_of(3, 129)
     (256, 256, 512)
@@ -35,7 +35,7 @@ def capacity_of(arms: int, decided: int) -> int:
 
 
 def capacities_of(arms: int, decided: int) -> set[int]:
-    """That capacity, and the next one if Ctrl-C prevented the decision that needed it.
+    """The possible capacities: Ctrl-C may have prevented the decision that needed the next one.
 
     >>> sorted(capacities_of(3, 127)), sorted(capacities_of(3, 128))
     ([256], [256, 512])
@@ -44,10 +44,10 @@ def capacities_of(arms: int, decided: int) -> set[int]:
 
 
 def reaches_of(pulls: int) -> set[int]:
-    """The reach that tables may have when the most pulled arm has this many pulls.
+    """The possible reaches of tables when the most pulled arm has this many pulls.
 
-    They become longer at the decision after the one that makes it necessary, which may not have
-    been taken yet.
+    Tables grow at the decision after the one that makes it necessary, which may not have been made
+    yet.
 
     >>> sorted(reaches_of(100)), sorted(reaches_of(130)), sorted(reaches_of(256))
     ([256], [256, 512], [512, 1024])
@@ -56,7 +56,7 @@ def reaches_of(pulls: int) -> set[int]:
 
 
 def _doubled(size: int, beyond: int) -> int:
-    """The first of size, 2 size, 4 size, ... that is larger."""
+    """The first of size, 2 size, 4 size, ... above `beyond`."""
     while size <= beyond:
         size *= 2
     return size
@@ -81,10 +81,10 @@ def expected_sizes(ledger: Ledger, capacity: int, reach: int, tables: bool) -> t
 def set_limits(
     ledger: Ledger, capacity: int, reach: int, *, soon: bool = False, made: int = 0
 ) -> None:
-    """Set the decision before which compiled code stops for space; `reach` is zero without tables.
+    """Set the decision before which compiled code stops for space; `reach` is 0 without tables.
 
-    `soon`: there is more to do ahead. `made`: the capacity of what was made ahead, if anything was;
-    if that is no larger, only its tables are, and the larger arrays are still to be made.
+    `soon`: there is more work to do ahead. `made`: the capacity of what was made ahead, or 0. If it
+    equals the present capacity, only tables were made, and larger arrays are still to be made.
     """
     decided = int(ledger.clock[at_.DECIDED])
     full = capacity // 2
@@ -108,7 +108,7 @@ def prepared(policy: Policy, arms: int, horizon: int | None, reach: int) -> Any:
     """The params of a policy; equal players share them."""
     try:
         return _prepared(policy, arms, horizon, reach)
-    except TypeError:  # holds something that has no hash
+    except TypeError:  # the policy is not hashable
         return policy.prepare(arms, horizon, reach)
 
 

@@ -1,7 +1,7 @@
-"""Who may do what: API keys with roles, made on the command line and shown once.
+"""API keys with roles, made on the command line and shown once.
 
-A key is `rot_ID_SECRET`. The store has a hash of the secret, which is 256 random bits, so that a
-fast hash does: there is nothing to guess. Comparisons take the same time whatever differs.
+A key is `rot_ID_SECRET`. The store has a hash of the secret. A fast hash is enough, because the
+secret is 256 random bits and cannot be guessed. Comparisons take constant time.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from rotting._serve.requests import NAME, is_fine_id
 from rotting._serve.store import Audit, Store
 
 ROLES = ("decide", "reward", "read", "admin")
-_FRESH = 1.0  # seconds after which keys are read again: a revoked one works no longer than that
+_FRESH = 1.0  # seconds between reads of the keys; a revoked key works at most that much longer
 _NOTHING = hashlib.sha256(b"").hexdigest()
 
 
 class Who(NamedTuple):
-    """Somebody who asks."""
+    """The sender of a request."""
 
     name: str
     roles: frozenset[str]
     experiments: frozenset[str]  # empty: all of them
 
     def may(self, *roles: str) -> bool:
-        """Whether any of these roles is theirs."""
+        """Whether the sender has any of these roles."""
         return "admin" in self.roles or any(role in self.roles for role in roles)
 
     def sees(self, experiment: str) -> bool:
-        """Whether an experiment exists for them at all."""
+        """Whether the sender may see an experiment; to others it does not exist."""
         return not self.experiments or experiment in self.experiments
 
 
-LOCAL = Who("local", frozenset(ROLES), frozenset())  # on this machine, without keys
+LOCAL = Who("local", frozenset(ROLES), frozenset())  # every sender while no key is required
 
 
 class Token(NamedTuple):
@@ -52,7 +52,7 @@ class Token(NamedTuple):
 
 
 class Gate:
-    """Knows the keys, and reads them again now and then."""
+    """The check of API keys, which are read again every `_FRESH` seconds."""
 
     def __init__(self, required: bool) -> None:
         self._required = required
@@ -61,23 +61,22 @@ class Gate:
         self._read_at = -1e9
 
     @property
-    def asks(self) -> bool:
-        """Whether a key is needed: whoever revokes the last one does not open the door."""
+    def requires_key(self) -> bool:
+        """Whether a key is required; revoking the last key does not end that."""
         return self._required or self._ever
 
     def stale(self) -> bool:
-        """Whether it is time to read the keys again."""
         return time.monotonic() - self._read_at > _FRESH
 
     def refresh(self, rows: list[tuple[str, str, str, str, str]], ever: bool = False) -> None:
-        """Take the keys as they are now, and whether there ever was one."""
+        """Replace the keys; `ever` says whether there ever was one."""
         self._ever = self._ever or ever or bool(rows)
         self._tokens = {row[0]: Token(*row) for row in rows}
         self._read_at = time.monotonic()
 
     def who(self, header: str | None) -> Who:
-        """Who sends this Authorization header, or a refusal."""
-        if not self.asks:
+        """The sender with this Authorization header, or a refusal."""
+        if not self.requires_key:
             return LOCAL
         scheme, _, given = (header or "").partition(" ")
         mark, _, rest = given.strip().partition("_")
@@ -92,12 +91,11 @@ class Gate:
 
 
 def hash_of(secret: str) -> str:
-    """What is stored of a secret."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def check_token(name: str, roles: list[str], experiments: list[str]) -> None:
-    """Refuse what no API key can be."""
+    """Refuse an invalid name, role or experiment of an API key."""
     if not name.strip() or len(name) > 100:
         raise ValueError(f"name must have 1 to 100 characters, got {name!r}")
     if not is_fine_id(name):
@@ -110,7 +108,7 @@ def check_token(name: str, roles: list[str], experiments: list[str]) -> None:
 
 
 def add_token(store: Store, name: str, roles: list[str], experiments: list[str]) -> str:
-    """Make an API key; this is the only time that it is seen."""
+    """Make and return an API key. Only its hash is stored, so it cannot be shown again."""
     check_token(name, roles, experiments)
     id_, secret = secrets.token_hex(5), secrets.token_urlsafe(32)
     row = (id_, name, hash_of(secret), ",".join(roles), ",".join(experiments))
@@ -119,7 +117,7 @@ def add_token(store: Store, name: str, roles: list[str], experiments: list[str])
 
 
 def revoke_token(store: Store, id_: str) -> None:
-    """Let an API key be valid no longer; ValueError if it is not valid."""
+    """Revoke an API key; ValueError if it is not valid."""
     names = {one: name for one, name, *_ in store.tokens()}
     if id_ not in names:
         raise ValueError(f"id must be that of a valid key, got {id_!r}")
@@ -131,19 +129,19 @@ def _audit(what: str, details: str) -> Audit:
 
 
 class Rate:
-    """At most so many requests a second for each who asks: a bucket that fills (token bucket)."""
+    """A limit of requests a second for each sender, by a token bucket."""
 
     def __init__(self, per_second: float, most: int = 10_000) -> None:
         self._rate, self._most = per_second, most
-        self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when it was
+        self._buckets: dict[str, tuple[float, float]] = {}  # tokens left, at a time
 
     def take(self, who: str, cost: float = 1.0) -> None:
-        """Take from the bucket, or refuse."""
+        """Take from a sender's bucket, or refuse."""
         if self._rate <= 0.0:
             return
         now = time.monotonic()
         full = max(2.0 * self._rate, 1.0)
-        cost = min(cost, full)  # what is large takes all there is
+        cost = min(cost, full)  # a large request takes a full bucket
         left, at = self._buckets.get(who, (full, now))
         left = min(full, left + (now - at) * self._rate)
         if left < cost:

@@ -1,6 +1,6 @@
-"""What the service answers, as types: its description is made from them (`openapi`).
+"""Types of the service's answers, from which its OpenAPI description is made (`openapi`).
 
-Answers are written as plain dicts, for speed; a test compares every one with its type here.
+Answers are written as plain dicts, for speed. A test compares every one with its type.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Why = Annotated[str, Meta(description="Why not.", extra_json_schema={"enum": ["l
 
 
 class Problem(msgspec.Struct, forbid_unknown_fields=True):
-    """What is wrong, as a code and a sentence."""
+    """An error as a code and a sentence."""
 
     code: Code
     message: str
-    field: Annotated[str | None, Meta(description="The field that it is about.")] = None
+    field: Annotated[str | None, Meta(description="The field that is wrong.")] = None
 
 
 class Error(msgspec.Struct, forbid_unknown_fields=True):
@@ -38,7 +38,7 @@ class Error(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Decision(msgspec.Struct):
-    """What to show."""
+    """The arm to show."""
 
     id: Id
     arm: Label
@@ -56,7 +56,7 @@ class Shown(msgspec.Struct):
 
 
 class Reward(msgspec.Struct):
-    """Whether a reward was learnt by this answer."""
+    """Whether this request applied a reward."""
 
     decision: Id
     applied: bool
@@ -74,7 +74,7 @@ class ArmState(msgspec.Struct):
 
 
 class PolicyInUse(msgspec.Struct):
-    """The policy that decides, and since which event."""
+    """The policy that decides, and the event since which it does."""
 
     name: str
     label: str
@@ -91,7 +91,7 @@ class PolicyChanged(msgspec.Struct):
 
 
 class History(msgspec.Struct):
-    """How many rows of history there were, and whether they were learnt by this answer."""
+    """The number of rows of history, and whether this request applied them."""
 
     id: Id
     rows: Count
@@ -100,14 +100,14 @@ class History(msgspec.Struct):
 
 
 class Erased(msgspec.Struct):
-    """Whether the key was known."""
+    """Whether there was such a key."""
 
     erased: bool
     seq: Seq
 
 
 class LastError(msgspec.Struct):
-    """The latest request that was refused, or the latest time that nothing could be written."""
+    """The latest refused request, or the latest time that writing failed."""
 
     at: Time
     message: str
@@ -115,13 +115,13 @@ class LastError(msgspec.Struct):
 
 
 class Summary(msgspec.Struct):
-    """An experiment in a line."""
+    """A summary of an experiment."""
 
     name: Name
     created: Time
     policy: PolicyInUse
     audience: bool
-    arms: Annotated[int, Meta(ge=0, description="How many are open.")]
+    arms: Annotated[int, Meta(ge=0, description="The number of open arms.")]
     decisions: Count
     rewards: Count
     observed: Count
@@ -133,13 +133,13 @@ class Summary(msgspec.Struct):
 
 
 class Summaries(msgspec.Struct):
-    """All experiments."""
+    """Summaries of all experiments."""
 
     experiments: list[Summary]
 
 
 class Point(msgspec.Struct):
-    """What the n-th showing is worth, as the policy has learnt it."""
+    """The mean reward of the n-th showing, as the policy has learnt it."""
 
     n: First
     mean: float | None
@@ -148,7 +148,7 @@ class Point(msgspec.Struct):
 
 
 class Cell(msgspec.Struct, rename={"from_": "from"}):
-    """What was seen of some showings."""
+    """The observed rewards of showings `from` to `to`."""
 
     from_: First
     to: First
@@ -159,7 +159,7 @@ class Cell(msgspec.Struct, rename={"from_": "from"}):
 
 
 class Cap(msgspec.Struct):
-    """After how many showings another arm is worth more."""
+    """The number of showings after which another arm has a higher mean."""
 
     showings: First
     below: Label
@@ -185,7 +185,7 @@ class Arm(msgspec.Struct):
 
 
 class Lift(msgspec.Struct):
-    """What the policy earns over equal shares."""
+    """The policy's gain over equal shares of the arms."""
 
     policy: float | None
     equal: float | None
@@ -198,11 +198,11 @@ class Lift(msgspec.Struct):
     sentence: str
 
 
-Bucket = Annotated[list[float], Meta(min_length=2, max_length=2)]  # how many rewards, and their sum
+Bucket = Annotated[list[float], Meta(min_length=2, max_length=2)]  # the number of rewards, the sum
 
 
 class Series(msgspec.Struct):
-    """Rewards and decisions over time."""
+    """Rewards and decisions over time, in buckets."""
 
     start: Time
     width: Annotated[float, Meta(gt=0)]
@@ -212,7 +212,7 @@ class Series(msgspec.Struct):
 
 
 class Experiment(msgspec.Struct):
-    """An experiment with everything."""
+    """The full description of an experiment."""
 
     name: Name
     created: Time
@@ -239,14 +239,14 @@ class Experiment(msgspec.Struct):
     pulls: Count
     unshown: Count
     history: Count
-    keys: Annotated[int | None, Meta(description="How many are known; null without an audience.")]
+    keys: Annotated[int | None, Meta(description="The number of keys; null without an audience.")]
     lift: Lift | None
     arms: list[Arm]
     series: Series
 
 
 class Event(msgspec.Struct):
-    """Something that happened; more fields say what, by its kind."""
+    """An event; it has more fields, by kind."""
 
     seq: Seq
     at: Time
@@ -254,14 +254,14 @@ class Event(msgspec.Struct):
 
 
 class Events(msgspec.Struct):
-    """A page of events, and the number to go on from."""
+    """A page of events, and the number after which the next page begins."""
 
     events: list[Event]
     last: Seq
 
 
 class Entry(msgspec.Struct):
-    """A change, and who made it."""
+    """A change in the audit trail."""
 
     at: Time
     by: str
@@ -271,13 +271,13 @@ class Entry(msgspec.Struct):
 
 
 class Audit(msgspec.Struct):
-    """Who changed what, the latest first."""
+    """The audit trail, the latest change first."""
 
     audit: list[Entry]
 
 
 class Status(msgspec.Struct):
-    """The service."""
+    """The state of the service."""
 
     version: str
     started: Time

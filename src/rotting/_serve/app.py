@@ -1,4 +1,4 @@
-"""The service as an ASGI application: which verb a request is, and who may use it."""
+"""The service as an ASGI application: routes of requests and the roles that may use them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from rotting._serve.endpoints import Verb
 from rotting._serve.errors import Refusal
 from rotting._serve.http import (
     PROTECTING,
-    Asked,
     Reply,
+    Request,
     Stream,
     refusal,
     reply,
@@ -40,7 +40,7 @@ _LOG = logging.getLogger("rotting.serve")
 _STATIC = Path(here.__file__).parent / "static"
 
 
-# Verbs by method and name, with the roles that may use them; none: everybody who has a key.
+# Verbs by method and name, with the roles that may use them; no role: any valid key.
 _OF_ONE: dict[tuple[str, str], tuple[Verb, tuple[str, ...]]] = {
     ("POST", "decisions"): (endpoints.decisions, ("decide",)),
     ("POST", "rewards"): (endpoints.rewards, ("reward",)),
@@ -65,11 +65,11 @@ _PLACES = {path for _, path in _OTHERS} | {"/health", "/ready", "/v1/openapi.jso
 
 
 class App:
-    """The service for an ASGI server."""
+    """The ASGI application."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        # Starlette begins and ends the service, and hands out the page's files
+        # Starlette runs the lifespan and serves the page's files
         self.others = Starlette(
             routes=[Mount("/static", StaticFiles(directory=_STATIC, check_dir=False))],
             lifespan=self._life,
@@ -85,7 +85,7 @@ class App:
             self.service.failed = reason or None
             raise
         self.service.warming.start()
-        tasks = [asyncio.ensure_future(work()) for work in self.service.companions]
+        tasks = [asyncio.ensure_future(work()) for work in self.service.background]
         try:
             yield
         finally:
@@ -95,7 +95,7 @@ class App:
             await self.service.journal.close()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """One request."""
+        """Answer one request."""
         if scope["type"] != "http":
             await self.others(scope, receive, send)
             return
@@ -103,7 +103,7 @@ class App:
         verb, made = await self._answer(scope, receive, send)
         if made is None:
             return
-        # who has gone is not told; the server's own exceptions for that differ
+        # the client may have gone, for which servers raise different exceptions
         with contextlib.suppress(OSError, RuntimeError):
             if isinstance(made, Stream):
                 await send_stream(send, made)
@@ -121,13 +121,13 @@ class App:
             known = _OF_ONE.get((method, verb)) if len(parts) == 4 or verb else None
             name = verb or "experiment"
             if known is not None:
-                return name, await self._asked(known, Asked(scope, receive, parts[3]))
+                return name, await self._respond(known, Request(scope, receive, parts[3]))
             if verb in _ONES and (verb or len(parts) == 4):
                 return name, _wrong_method(_OF_ONE, verb)
             return "other", _NOTHING_HERE
         known = _OTHERS.get((method, path))
         if known is not None:
-            return path.rpartition("/")[2], await self._asked(known, Asked(scope, receive))
+            return path.rpartition("/")[2], await self._respond(known, Request(scope, receive))
         if path.startswith("/static/") and method in ("GET", "HEAD"):
             await self._static(scope, receive, send)
             return "static", None
@@ -137,34 +137,36 @@ class App:
             return "other", _wrong_method(_OTHERS, path)
         return path.strip("/") or "page", self._open(path)
 
-    async def _asked(self, known: tuple[Verb, tuple[str, ...]], asked: Asked) -> Reply | Stream:
+    async def _respond(
+        self, known: tuple[Verb, tuple[str, ...]], request: Request
+    ) -> Reply | Stream:
         service, (verb, roles) = self.service, known
         who: Who | None = None
         try:
-            who = service.who(asked)
+            who = service.who(request)
             if roles and not who.may(*roles):
                 raise Refusal("forbidden", f"this key may not do that: it needs {roles[0]}")
-            return await verb(service, asked, who)
+            return await verb(service, request, who)
         except Refusal as why:
             book = service.journal.book
-            known_here = book is not None and asked.name in book.experiments
+            known_here = book is not None and request.name in book.experiments
             if (
                 known_here
                 and who is not None
-                and who.sees(asked.name)
+                and who.sees(request.name)
                 and why.status not in (403, 404)
             ):
-                service.errors[asked.name] = (time.time(), why.message, why.code)
+                service.errors[request.name] = (time.time(), why.message, why.code)
             return refusal(why)
         except Exception as error:
             reason = database_error(error)
-            if reason is not None:  # while something was read
+            if reason is not None:  # the database failed during a read
                 return refusal(Refusal("unavailable", f"the database cannot be read now: {reason}"))
             _LOG.exception("a request could not be answered")
             return refusal(Refusal("internal", "the service made a mistake; its log says which"))
 
     def _open(self, path: str) -> Reply:
-        """What everybody may ask."""
+        """Answers that need no key."""
         reason = self.service.journal.reason
         if path == "/health":
             return reply({"alive": True})
@@ -200,5 +202,5 @@ def _wrong_method(verbs: Any, name: str) -> Reply:
 
 
 def make_app(path: Path | str, **settings: Any) -> App:
-    """The application on a database file; `settings` are those of `Service`."""
+    """The application for a database file, with the settings of `Service`."""
     return App(Service(Path(path), **settings))

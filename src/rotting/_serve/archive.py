@@ -1,8 +1,8 @@
-"""Old events moved to a file of their own: the database stays small, and nothing is lost.
+"""Archives: files to which old events are moved, so that the database stays small.
 
-What is archived is closed: decisions that wait stay where they are. Of an archived decision the
-database keeps a digest of its id, so that it is never decided again. An archive lies beside the
-database, and whoever verifies or changes a policy reads both.
+Only closed decisions are archived; decisions that wait stay in the database. The database keeps a
+digest of the id of every archived decision, so that it is never decided again. An archive lies
+beside the database; verification and changes of policy read both.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rotting._serve.sqlite import connect, touch_private
 from rotting._serve.store import Audit, Store
 
 _PAGE = 1000  # events that are moved in one transaction
-_PATIENCE = 5.0  # seconds that a server may hold the database meanwhile
+_LOCK_TIMEOUT = 5.0  # seconds to wait for a server that holds the database
 _CLOSING = (Kind.REWARDED, Kind.TIMED_OUT, Kind.EXPIRED)
 _OF_DECISIONS = (*_CLOSING, Kind.DECIDED, Kind.SHOWN, Kind.LATE, Kind.CORRECTED)
 
@@ -29,19 +29,19 @@ def all_events(
 ) -> Iterator[Event]:
     """Events in order, archived ones included; ValueError if an archive is missing."""
     sources = [store.events(after=after, until=until, experiment=experiment)]
-    for path in shelves(store, after):
+    for path in archive_files(store, after):
         sources.append(_archived(path, experiment, until, after))
     last = 0
     for event in heapq.merge(*sources):  # sequence numbers come first
-        if event.seq > last:  # an event is in both if moving it was interrupted
+        if event.seq > last:  # after an interrupted move an event is in both files
             yield event
         last = event.seq
 
 
-def shelves(store: Store, after: int = 0) -> list[Path]:
-    """The archives of a database that have later events; ValueError if one is missing.
+def archive_files(store: Store, after: int = 0) -> list[Path]:
+    """Paths of the archives with events after `after`; ValueError if one is missing.
 
-    One that was begun and interrupted has no events, and perhaps no file: it is left out.
+    An archive that was begun and interrupted has no events, and perhaps no file. It is left out.
     """
     found = []
     for name, _, end, events in store.archives():
@@ -55,7 +55,7 @@ def shelves(store: Store, after: int = 0) -> list[Path]:
 
 
 def begun(store: Store) -> list[str]:
-    """Archives that were begun and have no events: interrupted, or made just now."""
+    """Names of archives without events: interrupted, or just begun."""
     return [
         name
         for name, _, _, events in store.archives()
@@ -64,7 +64,7 @@ def begun(store: Store) -> list[str]:
 
 
 def _has_events(path: Path) -> bool:
-    """Whether an archive's file has any: moving a page writes there first."""
+    """Whether an archive's file has events; a move writes there first."""
     if not path.is_file() or path.stat().st_size == 0:
         return False
     made = connect(path)
@@ -77,7 +77,7 @@ def _has_events(path: Path) -> bool:
 
 def _archived(path: Path, experiment: int | None, until: int | None, after: int) -> Iterator[Event]:
     made = connect(path)
-    columns = "*" if _is_chained(made) else "*, NULL"  # of an archive made before there were any
+    columns = "*" if _is_chained(made) else "*, NULL"  # an old archive has no checksums
     try:
         while True:
             rows = made.execute(
@@ -97,16 +97,16 @@ def _archived(path: Path, experiment: int | None, until: int | None, after: int)
 def archive(
     path: Path, target: Path, *, older: float, wait: float = 2.5, now: float | None = None
 ) -> int:
-    """Move closed decisions older than so many seconds to a file; returns how many events.
+    """Move closed decisions older than `older` seconds to a file; returns the number of events.
 
-    A server may be running. It is told first, and given a moment to notice, that ids may be found
-    in an archive from now on.
+    A server may be running. The archive is therefore announced in the database first, and `wait`
+    seconds pass in which the server notices that ids may be in an archive from now on.
     """
     if target.absolute().parent != path.absolute().parent:
         raise ValueError(f"an archive must lie beside {path}, got {target}")
     if not path.exists():
         raise ValueError(f"data must be a database, but {path} is not there")
-    store = Store.open(path, create=False, patience=_PATIENCE)
+    store = Store.open(path, create=False, lock_timeout=_LOCK_TIMEOUT)
     try:
         moved = 0
         until = (time.time() if now is None else now) - older
@@ -115,12 +115,12 @@ def archive(
                 raise ValueError(f"an archive must be new or one of this database, got {target}")
             store.begin_archive(target.name)
             time.sleep(wait)
-        shelf = _shelf(target)
+        moved_to = _open_archive(target)
         try:
             for number, _ in store.experiments():
-                moved += _move(store, shelf, number, until, target.name)
+                moved += _move(store, moved_to, number, until, target.name)
         finally:
-            shelf.close()
+            moved_to.close()
         audit = Audit(time.time(), "command line", "archived", "", f"{moved} events: {target.name}")
         store.note(audit)
         return moved
@@ -128,10 +128,10 @@ def archive(
         store.close()
 
 
-def _shelf(target: Path) -> Connection:
+def _open_archive(target: Path) -> Connection:
     touch_private(target)
     made = connect(target)
-    made.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+    made.execute("PRAGMA journal_mode = DELETE")  # leaves no file beside it
     made.execute("PRAGMA synchronous = FULL")
     if not made.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'"):
         made.execute(EVENT)
@@ -144,8 +144,8 @@ def _is_chained(made: Connection) -> bool:
     return any(row[1] == "chain" for row in made.execute("PRAGMA table_info(event)"))
 
 
-def _move(store: Store, shelf: Connection, number: int, until: float, name: str) -> int:
-    """Move one experiment's closed decisions; all of their events are in its snapshot."""
+def _move(store: Store, moved_to: Connection, number: int, until: float, name: str) -> int:
+    """Move one experiment's closed decisions, if its snapshot covers all of their events."""
     snapshots = store.snapshots(number)
     if not snapshots:
         return 0
@@ -167,9 +167,9 @@ def _move(store: Store, shelf: Connection, number: int, until: float, name: str)
             if event.kind in _OF_DECISIONS
         ]
         if chosen:
-            # first there, then no longer here: after an interruption some events are in both
-            shelf.execute("BEGIN IMMEDIATE")
-            shelf.executemany("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?, ?)", chosen)
-            shelf.execute("COMMIT")
+            # insert before delete: after an interruption some events are in both files
+            moved_to.execute("BEGIN IMMEDIATE")
+            moved_to.executemany("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?, ?)", chosen)
+            moved_to.execute("COMMIT")
             store.move_to_archive(number, chosen, name)
             moved += len(chosen)

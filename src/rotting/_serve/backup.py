@@ -1,4 +1,4 @@
-"""Copies of a database that is in use, and back. Whoever was erased stays erased (`erasing`)."""
+"""Backups of a database in use, and their restore. Erased keys stay erased (`erasure`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rotting._serve.store import Group, Store
 
 
 def backup(path: Path, target: Path, *, force: bool = False) -> int:
-    """Copy a database, in use or not, as it is at one moment; returns its last event."""
+    """Copy a database, in use or not, at one moment; returns the number of its last event."""
     if not path.exists():
         raise ValueError(f"data must be a database, but {path} is not there")
     _check_target(target, force)
@@ -27,18 +27,18 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
     partial = target.with_name(target.name + ".partial")
     try:
         _copied(path, partial)
-        # archives after it: what is moved meanwhile is in both, and not in neither
+        # copied second, so an event archived meanwhile is duplicated rather than lost
         for name in _archives(path, partial):
             there, copy = path.with_name(name), target.with_name(name)
             if copy.resolve() != there.resolve():
-                shelf = copy.with_name(copy.name + ".partial")
+                part = copy.with_name(copy.name + ".partial")
                 try:
-                    _copied(there, shelf)
+                    _copied(there, part)
                     if copy.exists():
-                        _check_contained(copy, shelf)
-                    shelf.replace(copy)
+                        _check_contained(copy, part)
+                    part.replace(copy)
                 finally:
-                    shelf.unlink(missing_ok=True)
+                    part.unlink(missing_ok=True)
         made = Store.open(partial, create=False)
         try:
             health = made.database.read("PRAGMA integrity_check")
@@ -47,7 +47,7 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
             made.close()
         if health != [("ok",)]:
             raise ValueError(f"the copy is damaged: {health[0][0]}")
-        _remove_companions(partial)
+        _remove_side_files(partial)
         _synced(partial)
         partial.replace(target)
         _synced(target.absolute().parent)
@@ -55,26 +55,26 @@ def backup(path: Path, target: Path, *, force: bool = False) -> int:
         raise ValueError(f"backup of {path} failed: {error}") from None
     finally:
         partial.unlink(missing_ok=True)
-        _remove_companions(partial)
+        _remove_side_files(partial)
     return last
 
 
 class Restored(NamedTuple):
-    """What a restore did."""
+    """The result of a restore."""
 
-    last: int  # event
-    again: int  # keys that were erased again
-    lists: bool  # whether anything was there that says who was erased after the backup
-    archives: list[str]  # names of its archives, as they are now
+    last: int  # number of the last event
+    again: int  # number of keys that were erased again
+    lists: bool  # whether any record was found of keys erased after the backup
+    archives: list[str]  # present names of its archives
 
 
 def restore(
     source: Path, path: Path, *, force: bool = False, erased: Sequence[Path] = ()
 ) -> Restored:
-    """Put a backup in the place of a database; `erased` are lists of who was erased since.
+    """Replace a database by a backup; `erased` are lists of keys erased since.
 
-    The server must not run. What was acknowledged after the backup is gone with the old database.
-    An archive that is there may be another database's: none is changed, each is copied.
+    The server must not run. Events acknowledged after the backup are lost with the old database.
+    Archives beside it may belong to another database, so they are copied and never changed.
     """
     if not source.exists():
         raise ValueError(f"backup must be a file, but {source} is not there")
@@ -85,12 +85,12 @@ def restore(
         replaced, kept = marks_of(path), marks_of(source) or set()
         beside = set().union(*lists_beside(path, source))
         marks = set().union(*given, replaced or (), kept, beside)
-        # a list of another database knows nothing of this one, unless they have somebody in common
-        told = (
+        # a list in the folder is this database's only if the two have a mark in common
+        recorded = (
             bool(given) or replaced is not None or list_of(source).exists() or bool(beside & kept)
         )
         partial = path.with_name(path.name + ".partial")
-        _remove_companions(partial)
+        _remove_side_files(partial)
         partial.unlink(missing_ok=True)
         touch_private(partial)
         shutil.copyfile(source, partial)
@@ -99,9 +99,9 @@ def restore(
             _copy_archives(source, path, partial, copies)
             last, again, acknowledged = _erase_again(partial, marks)
             _synced(partial)
-            if marks:  # an empty list would look as if somebody knew
+            if marks:  # an empty list would claim that no key was erased
                 write_list(path, marks)
-            _remove_companions(path)
+            _remove_side_files(path)
             partial.replace(path)
             set_mark(path, acknowledged)
         except BaseException as error:
@@ -112,13 +112,13 @@ def restore(
             raise
         finally:
             partial.unlink(missing_ok=True)
-            _remove_companions(partial)
+            _remove_side_files(partial)
         _synced(path.absolute().parent)
-    return Restored(last, again, told or again > 0, [copy.name for copy in copies])
+    return Restored(last, again, recorded or again > 0, [copy.name for copy in copies])
 
 
 def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) -> None:
-    """Copies of the archives of a backup, without what was archived after it."""
+    """Copy the archives of a backup, without events archived after it."""
     store = Store.open(partial, create=False)
     try:
         last = store.last()
@@ -142,7 +142,7 @@ def _copy_archives(source: Path, path: Path, partial: Path, copies: list[Path]) 
 
 
 def _free(path: Path, name: str, taken: set[str]) -> Path:
-    """A name for an archive beside a database: its own, or one that nobody has or is to have."""
+    """A path for an archive beside a database: its own name, or one that is free and not taken."""
     own = Path(name)
     names = (f"{path.stem}-{own.stem}-{n}{own.suffix}" for n in itertools.count(2))
     every = itertools.chain([name, f"{path.stem}-{name}"], names)
@@ -151,19 +151,19 @@ def _free(path: Path, name: str, taken: set[str]) -> Path:
 
 
 def _copied(path: Path, copy: Path) -> None:
-    """A copy of a database as it is at one moment, on the disk."""
+    """Copy a database at one moment, synced."""
     copy.unlink(missing_ok=True)
     touch_private(copy)
     source = sqlite3.connect(path)
     try:
-        source.execute("VACUUM INTO ?", (str(copy),))  # one reading: one moment
+        source.execute("VACUUM INTO ?", (str(copy),))  # one read transaction
     finally:
         source.close()
     _synced(copy)
 
 
 def _cut(archive: Path, last: int) -> None:
-    """Events that were archived after the backup belong to what is given up with the old one."""
+    """Delete events that were archived after the backup: they are lost with the old database."""
     made = sqlite3.connect(archive)
     try:
         made.execute("DELETE FROM event WHERE seq > ?", (last,))
@@ -179,7 +179,7 @@ def _check_contained(old: Path, new: Path) -> None:
         made.execute("ATTACH ? AS old", (str(old),))
         more = made.execute("SELECT * FROM old.event EXCEPT SELECT * FROM main.event LIMIT 1")
         other = bool(more.fetchall())
-    except sqlite3.Error:  # no archive at all
+    except sqlite3.Error:  # not an archive
         other = True
     finally:
         made.close()
@@ -196,7 +196,7 @@ def _check_other(path: Path, target: Path) -> None:
 
 
 def _archives(path: Path, partial: Path) -> list[str]:
-    """The archives of a database that its copy names, those without events left out."""
+    """Names of the archives in a copy of a database, without empty ones that have no file."""
     store = Store.open(partial, create=False)
     try:
         named = store.archives()
@@ -212,9 +212,9 @@ def _archives(path: Path, partial: Path) -> list[str]:
 
 
 def _erase_again(path: Path, marks: set[int]) -> tuple[int, int, Mark]:
-    """Delete the rows of those who were erased since, by events like any other.
+    """Erase keys that were erased after the backup, by events as usual.
 
-    Returns the last event, how many were erased, and what the mark of the database is to be.
+    Returns the number of the last event, the number of keys, and the new mark of the database.
     """
     store = Store.open(path, create=False)
     try:
@@ -241,15 +241,15 @@ def _check_target(path: Path, force: bool) -> None:
         raise ValueError(f"the target must be new, or --force given, but {path} exists")
 
 
-def _remove_companions(path: Path) -> None:
+def _remove_side_files(path: Path) -> None:
     for ending in ("-wal", "-shm", "-journal"):
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def _synced(path: Path) -> None:
-    """Wait until a file, or what a folder says of its files, is on the disk."""
+    """Sync a file, or a folder's list of files, to the disk."""
     if os.name == "nt" and path.is_dir():
-        return  # Windows opens no folders
+        return  # Windows cannot open folders
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,8 +1,8 @@
-"""The book: all experiments, and everything that can be done to them.
+"""The book: all experiments and the operations on them.
 
 Requests become events here: each is checked, applied, and put into the group to be committed.
-Nothing in here waits: `journal` commits the group, and only then is anybody answered. An answer
-names the sequence number that must be on the disk before it may go out.
+Nothing here waits. `journal` commits the group, and answers are sent only after that: each names
+the sequence number that must be on the disk before it may be sent.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from rotting._serve.requests import fine_id, fine_text, is_fine, is_fine_id
 from rotting._serve.settings import code_version, finite, make_player, make_policy, settled
 from rotting._serve.store import Audit, Group, Store
 
-_NAMES = 200_000  # keys whose numbers are remembered; others are looked up
-_AT_ONCE = 0.01  # seconds for which windows are ended before others have their turn
+_NAMES = 200_000  # keys whose surrogates are cached; others are looked up
+_AT_ONCE = 0.01  # seconds of ending windows before other work has its turn
 _new = tuple.__new__  # half the time of a NamedTuple's own
 
 
 class Answer(NamedTuple):
-    """What to say once everything up to `seq` is on the disk."""
+    """An answer, to be sent once everything up to `seq` is on the disk."""
 
     data: Any
     seq: int
@@ -41,10 +41,11 @@ class Answer(NamedTuple):
 
 
 class Book:
-    """All experiments, what was done to them since the last commit, and all that can be done.
+    """All experiments, the events since the last commit, and the operations.
 
-    store  the events that are on the disk
-    clock  the time in seconds; the book's own never goes back
+    Args:
+        store: The committed events.
+        clock: The time in seconds. The book's own time never runs backwards.
     """
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
@@ -56,19 +57,19 @@ class Book:
         self.uncommitted: deque[Event] = deque()
         self._recent: dict[tuple[int, str], list[Event]] = {}  # uncommitted events by their ids
         self._names: dict[tuple[int, str], int] = {}  # surrogates of keys
-        self._marks: dict[tuple[int, int], int] = {}  # of keys that are not committed yet
+        self._marks: dict[tuple[int, int], int] = {}  # of keys with uncommitted rows
         self._erased: set[tuple[int, int]] = set()  # surrogates
         self.since_snapshot: Counter[int] = Counter()  # events of each experiment
         self.any_archived = bool(store.archives())
         self.most_waiting = MOST_WAITING
 
     def now(self) -> float:
-        """The time, which never goes back."""
+        """The time; it never runs backwards."""
         self.at = max(self.at, self.clock())
         return self.at
 
     def find(self, name: str) -> Experiment:
-        """An experiment by its name."""
+        """The experiment of a name, or a refusal."""
         found = self.experiments.get(name)
         if found is None:
             raise Refusal("not_found", "there is no such experiment", "name")
@@ -79,18 +80,18 @@ class Book:
     def decide(
         self,
         experiment: Experiment,
-        asked: requests.NewDecision,
+        request: requests.NewDecision,
         found: dict[str, list[Event]],
         keys: dict[str, int],
     ) -> Answer:
-        """A decision, or the one that was made under this id."""
-        key = self._key_of(experiment, asked.key, keys)
-        among = self._numbers(experiment, asked.among)
-        before = found.get(asked.id) or self._recent.get((experiment.number, asked.id))
+        """Make a decision, or return the one with this id."""
+        key = self._key_of(experiment, request.key, keys)
+        among = self._numbers(experiment, request.among)
+        before = found.get(request.id) or self._recent.get((experiment.number, request.id))
         if before:
-            return self._decided_before(experiment, asked, key, among, before)
-        fine_id(asked.id)
-        self._refuse_archived(experiment, asked.id)
+            return self._decided_before(experiment, request, key, among, before)
+        fine_id(request.id)
+        self._refuse_archived(experiment, request.id)
         if among is not None and experiment.player.policy.verbs.set_open is None:
             title = experiment.player.policy.title
             raise bad("among", f"among must be left out: {title} cannot leave arms out")
@@ -98,12 +99,12 @@ class Book:
         if True not in (is_open if among is None else [is_open[arm] for arm in among]):
             what = "all arms are retired" if among is None else "all arms in among are retired"
             raise Refusal("no_open_arm", f"{what}: nothing can be decided", "among")
-        if key is None and asked.key is not None:
-            key = self._new_key(experiment, asked.key)
+        if key is None and request.key is not None:
+            key = self._new_key(experiment, request.key)
         at = self.now()
-        made = experiment.decide(asked.id, key or 0, among, at, self.seq + 1)
-        event = self.append(experiment.number, Kind.DECIDED, asked.id, at, made)
-        return Answer(self._decision(experiment, asked, made, event.seq), event.seq)
+        made = experiment.decide(request.id, key or 0, among, at, self.seq + 1)
+        event = self.append(experiment.number, Kind.DECIDED, request.id, at, made)
+        return Answer(self._decision(experiment, request, made, event.seq), event.seq)
 
     def decide_many(
         self,
@@ -112,7 +113,10 @@ class Book:
         found: dict[str, list[Event]],
         keys: dict[str, int],
     ) -> list[Answer] | None:
-        """A batch in one call into the policy, if nothing about it is special; else None."""
+        """A batch in one call to the policy; None if it has a special case.
+
+        Special are repeated or malformed ids, `among`, archives, `require_shown` and wrong keys.
+        """
         kind = requests.NewDecision
         ids = [item.id for item in items if isinstance(item, kind) and item.among is None]
         settings, audience = experiment.settings, experiment.settings.audience
@@ -153,32 +157,38 @@ class Book:
     def _decided_before(
         self,
         experiment: Experiment,
-        asked: requests.NewDecision,
+        request: requests.NewDecision,
         key: int | None,
         among: list[int] | None,
         before: list[Event],
     ) -> Answer:
         event = before[0]
         if event.kind != Kind.DECIDED:
-            raise Refusal("conflict", f"id {asked.id!r} was used for something else", "id")
+            raise Refusal("conflict", f"id {request.id!r} was used for something else", "id")
         body: events.Decided = events.decode(event)
         same = among == body.among
         if body.elsewhere:
             same = among is None or body.arm in among
         if (key or 0) != body.key or not same:
             field = "among" if (key or 0) == body.key else "key"
-            raise Refusal("conflict", f"id {asked.id!r} was decided with another {field}", field)
+            raise Refusal("conflict", f"id {request.id!r} was decided with another {field}", field)
         for other in before:
             if other.kind == Kind.CORRECTED:
                 shown: events.Corrected = events.decode(other)
                 body.arm, body.pull = shown.arm, shown.pull
-        return Answer(self._decision(experiment, asked, body, event.seq), event.seq)
+        return Answer(self._decision(experiment, request, body, event.seq), event.seq)
 
     def _decision(
-        self, experiment: Experiment, asked: requests.NewDecision, made: events.Decided, seq: int
+        self, experiment: Experiment, request: requests.NewDecision, made: events.Decided, seq: int
     ) -> dict[str, Any]:
         arm = experiment.labels[made.arm]
-        return {"id": asked.id, "arm": arm, "pull": made.pull or None, "key": asked.key, "seq": seq}
+        return {
+            "id": request.id,
+            "arm": arm,
+            "pull": made.pull or None,
+            "key": request.key,
+            "seq": seq,
+        }
 
     def _number(self, experiment: Experiment, label: str) -> int:
         if label not in experiment.numbers:
@@ -194,13 +204,13 @@ class Book:
         except KeyError as error:
             raise bad("among", f"among must hold arms of the experiment, got {error}") from None
 
-    def show(self, experiment: Experiment, asked: requests.NewShown) -> Answer:
-        """What was decided came into view, or what the client showed in its place."""
-        id_ = asked.decision
-        if asked.arm is not None:
-            return self._show_other(experiment, asked, asked.arm)
-        if asked.key is not None or asked.confirmed is False:
-            field = "confirmed" if asked.key is None else "key"
+    def show(self, experiment: Experiment, request: requests.NewShown) -> Answer:
+        """Confirm the showing of a decision, or of the arm that the client showed instead."""
+        id_ = request.decision
+        if request.arm is not None:
+            return self._show_other(experiment, request, request.arm)
+        if request.key is not None or request.confirmed is False:
+            field = "confirmed" if request.key is None else "key"
             raise bad(field, f"{field} goes with an arm, which must be given")
         entry = experiment.unshown.get(id_)
         if entry is not None and self._overdue(entry, experiment.settings.shown_window):
@@ -220,23 +230,23 @@ class Book:
             raise Refusal("expired", f"decision {id_!r} waits no longer", "decision")
         return _shown(id_, pull, event.seq)
 
-    def _show_other(self, experiment: Experiment, asked: requests.NewShown, label: str) -> Answer:
-        """What the client showed of its own choice, where it had no answer in time.
+    def _show_other(self, experiment: Experiment, request: requests.NewShown, label: str) -> Answer:
+        """Record the arm that the client showed because it had no answer in time.
 
-        The decision has that arm from now on, or is made with it if its request never arrived.
+        The decision has that arm from now on. If its request never arrived, it is made with it.
         """
-        id_ = asked.decision
+        id_ = request.decision
         arm = self._number(experiment, label)
-        key = self._key_of(experiment, asked.key, self.keys(experiment, [asked.key]))
+        key = self._key_of(experiment, request.key, self.keys(experiment, [request.key]))
         about = self.about(experiment, [id_]).get(id_)
-        confirmed = asked.confirmed is not False or not experiment.settings.require_shown
+        confirmed = request.confirmed is not False or not experiment.settings.require_shown
         if about is None:
             fine_id(id_)
             self._refuse_archived(experiment, id_)
             if not confirmed:
                 return _shown(id_, None, experiment.seq)
-            if key is None and asked.key is not None:
-                key = self._new_key(experiment, asked.key)
+            if key is None and request.key is not None:
+                key = self._new_key(experiment, request.key)
             at, rests, since = self.now(), experiment.seq, experiment.since
             pull = experiment.show_other(id_, arm, key or 0, at, self.seq + 1)
             made = events.Decided(arm, since, rests, pull, key or 0, elsewhere=True)
@@ -266,7 +276,7 @@ class Book:
         return self._showed(experiment, Kind.CORRECTED, id_, events.Corrected(arm, pull), at)
 
     def _showed(self, experiment: Experiment, kind: Kind, id_: str, body: Any, at: float) -> Answer:
-        """An event of a showing that the experiment has counted."""
+        """Append the event of a showing that the experiment has counted already."""
         event = self.append(experiment.number, kind, id_, at, body)
         experiment.seq, experiment.at = event.seq, at
         return _shown(id_, body.pull, event.seq)
@@ -277,20 +287,20 @@ class Book:
         return window is not None and self._overdue(entry, window)
 
     def _known(self, experiment: Experiment, id_: str) -> dict[int, Event]:
-        """The events of a decision by their kinds."""
+        """The events of a decision by kind, or a refusal."""
         found = {event.kind: event for event in self.about(experiment, [id_]).get(id_, ())}
         if Kind.DECIDED not in found:
             self._refuse_archived(experiment, id_)
             raise Refusal("not_found", f"there is no decision {id_[:50]!r}", "decision")
         return found
 
-    def reward(self, experiment: Experiment, asked: requests.NewReward) -> Answer:
-        """The reward of a decision: applied once, in its window."""
-        id_ = asked.decision
-        value = finite("reward", asked.reward)
-        if asked.id is not None:
-            fine_id(asked.id)
-        body = events.Rewarded(value, asked.id)
+    def reward(self, experiment: Experiment, request: requests.NewReward) -> Answer:
+        """Apply the reward of a decision, once and only within its window."""
+        id_ = request.decision
+        value = finite("reward", request.reward)
+        if request.id is not None:
+            fine_id(request.id)
+        body = events.Rewarded(value, request.id)
         entry = experiment.waiting.get(id_)
         if entry is not None:
             window = experiment.settings.reward_window
@@ -302,7 +312,7 @@ class Book:
         before = known.get(Kind.REWARDED) or known.get(Kind.LATE)
         if before is not None:
             first: events.Rewarded = events.decode(before)
-            same_id = asked.id is not None and asked.id == first.id
+            same_id = request.id is not None and request.id == first.id
             if not same_id and first.reward != value:
                 raise Refusal("conflict", f"decision {id_!r} has another reward", "reward")
             why = "late" if before.kind == Kind.LATE else "repeated"
@@ -323,9 +333,9 @@ class Book:
         self._happens(experiment, Kind.TIMED_OUT, id_, body)
 
     def tick(self) -> bool:
-        """End the windows whose time is over, for a moment; whether there may be more of them.
+        """End overdue windows for at most `_AT_ONCE` seconds; whether some may be left.
 
-        Where there is no reward window, the oldest decisions end when too many wait.
+        Without a reward window, the oldest decisions end when more than `most_waiting` wait.
         """
         until, now = time.perf_counter() + _AT_ONCE, self.now()
         for experiment in self.experiments.values():
@@ -353,15 +363,15 @@ class Book:
 
     # --------------------------------------------------------- experiments, arms, policies and keys
 
-    def create(self, asked: requests.NewExperiment, by: str = "") -> Answer:
-        """A new experiment, or the one that is there if it was asked for in the same words."""
-        wanted = msgspec.to_builtins(asked)
-        known = self.experiments.get(asked.name)
+    def create(self, request: requests.NewExperiment, by: str = "") -> Answer:
+        """Create an experiment, or return the existing one if its request was the same."""
+        wanted = msgspec.to_builtins(request)
+        known = self.experiments.get(request.name)
         if known is not None:
             if known.asked["request"] == wanted:
                 return Answer(known, known.since, 200)
-            raise _other_settings(asked.name, known.asked["request"], wanted)
-        settings = settled(asked)
+            raise _other_settings(request.name, known.asked["request"], wanted)
+        settings = settled(request)
         number = 1 + max((one.number for one in self.experiments.values()), default=0)
         kept = msgspec.to_builtins(settings)
         body = events.Created(
@@ -379,9 +389,9 @@ class Book:
         self._audit(by, "created", settings.name)
         return Answer(made, event.seq, 201)
 
-    def change_arm(self, experiment: Experiment, asked: requests.ArmChange, by: str) -> Answer:
+    def change_arm(self, experiment: Experiment, request: requests.ArmChange, by: str) -> Answer:
         """Add, retire or restore an arm."""
-        wanted = [(what, getattr(asked, what)) for what in ("add", "retire", "restore")]
+        wanted = [(what, getattr(request, what)) for what in ("add", "retire", "restore")]
         wanted = [(what, label) for what, label in wanted if label is not None]
         if len(wanted) != 1:
             raise bad("add", "one of add, retire and restore must be given")
@@ -412,11 +422,13 @@ class Book:
         data = {"arm": label, "open": what != "retire", "applied": applied, "seq": seq}
         return Answer(data, seq)
 
-    def check_policy(self, experiment: Experiment, asked: requests.NewPolicy) -> Any:
-        """The policy that is wanted instead, as plain data, if it can be played here."""
-        policy, _ = make_policy(asked.policy, experiment.settings.audience, len(experiment.labels))
+    def check_policy(self, experiment: Experiment, request: requests.NewPolicy) -> Any:
+        """The new policy as plain data, if the experiment can be played by it."""
+        policy, _ = make_policy(
+            request.policy, experiment.settings.audience, len(experiment.labels)
+        )
         data = _plain.to_plain(policy)
-        make_player(experiment.settings, data, asked.horizon)
+        make_player(experiment.settings, data, request.horizon)
         if policy.verbs.set_open is None and experiment.labels != experiment.settings.arms:
             raise bad("policy", f"arms of {policy.title} cannot come and go")
         return data
@@ -424,66 +436,66 @@ class Book:
     def change_policy(
         self, experiment: Experiment, policy: Any, horizon: int | None, other: Experiment, by: str
     ) -> Answer:
-        """Another policy from now on; `other` is a successor that has heard the past."""
+        """Change the policy from now on; `other` is a successor that has replayed the past."""
         body = events.PolicyChanged(policy, code_version(), horizon, by)
         event = self.append(experiment.number, Kind.POLICY_CHANGED, None, self.now(), body)
-        experiment.go_on_with(other, body, event.seq)
+        experiment.take_over(other, body, event.seq)
         experiment.seq, experiment.at = event.seq, event.at
         self._audit(by, "policy_changed", experiment.name, policy)
         return Answer(None, event.seq)
 
-    def learn(self, experiment: Experiment, asked: requests.NewHistory, by: str) -> Answer:
-        """Pulls made elsewhere, with their rewards; the same id again changes nothing."""
-        fine_id(asked.id)
+    def learn(self, experiment: Experiment, request: requests.NewHistory, by: str) -> Answer:
+        """Learn pulls made elsewhere, with their rewards; the same id again changes nothing."""
+        fine_id(request.id)
         numbers = experiment.numbers
         arms: list[int] = []
-        for place, row in enumerate(asked.rows):
+        for place, row in enumerate(request.rows):
             if row.arm not in numbers:
                 raise bad(f"rows[{place}].arm", f"there is no arm {row.arm[:50]!r}")
             finite(f"rows[{place}].reward", row.reward)
             arms.append(numbers[row.arm])
-        rewards, size = [row.reward for row in asked.rows], len(asked.rows)
-        known = self.keys(experiment, (row.key for row in asked.rows))
-        # all are checked before any is made
-        found = [self._key_of(experiment, row.key, known) for row in asked.rows]
-        before = self.about(experiment, [asked.id]).get(asked.id)
+        rewards, size = [row.reward for row in request.rows], len(request.rows)
+        known = self.keys(experiment, (row.key for row in request.rows))
+        # check all keys before making any
+        found = [self._key_of(experiment, row.key, known) for row in request.rows]
+        before = self.about(experiment, [request.id]).get(request.id)
         if before:
             body = events.decode(before[0]) if before[0].kind == Kind.HISTORY else None
             keys = found if experiment.settings.audience else None
             if body is None or (body.arms, body.rewards, body.keys) != (arms, rewards, keys):
-                raise Refusal("conflict", f"id {asked.id!r} was used for something else", "id")
-            data = {"id": asked.id, "rows": size, "applied": False, "seq": before[0].seq}
+                raise Refusal("conflict", f"id {request.id!r} was used for something else", "id")
+            data = {"id": request.id, "rows": size, "applied": False, "seq": before[0].seq}
             return Answer(data, before[0].seq)
         if experiment.player.policy.verbs.set_propensity is not None:
             title = experiment.player.policy.title
-            raise bad("rows", f"history cannot be told to {title}, which learns by propensities")
+            raise bad("rows", f"{title} cannot learn history: it needs propensities")
         surrogates: list[int] | None = None
         if experiment.settings.audience:
             surrogates = []
-            for row in asked.rows:
+            for row in request.rows:
                 key = self._key_of(experiment, row.key, known)
                 fresh = key is None and row.key is not None
                 surrogates.append(self._new_key(experiment, str(row.key)) if fresh else key or 0)
         body = events.History(arms, rewards, surrogates, by)
-        event = self._happens(experiment, Kind.HISTORY, asked.id, body)
-        self._audit(by, "history", experiment.name, {"id": asked.id, "rows": size})
-        data = {"id": asked.id, "rows": size, "applied": True, "seq": event.seq}
+        event = self._happens(experiment, Kind.HISTORY, request.id, body)
+        self._audit(by, "history", experiment.name, {"id": request.id, "rows": size})
+        data = {"id": request.id, "rows": size, "applied": True, "seq": event.seq}
         return Answer(data, event.seq)
 
-    def erase(self, experiment: Experiment, asked: requests.Erasure, by: str) -> Answer:
-        """Forget a key: nobody can tell any more whose its events are."""
-        key = self._key_of(experiment, asked.key, self.keys(experiment, [asked.key]))
+    def erase(self, experiment: Experiment, request: requests.Erasure, by: str) -> Answer:
+        """Erase a key: its events can no longer be assigned to a person."""
+        key = self._key_of(experiment, request.key, self.keys(experiment, [request.key]))
         if key is None:
             return Answer({"erased": False, "seq": experiment.seq}, experiment.seq)
-        self._names.pop((experiment.number, asked.key), None)
+        self._names.pop((experiment.number, request.key), None)
         return self.erase_surrogate(experiment, key, by)
 
     def erase_surrogate(self, experiment: Experiment, key: int, by: str) -> Answer:
-        """The same for a key of which only the number is known."""
+        """The same by surrogate."""
         event = self._happens(experiment, Kind.ERASED, None, events.Erased(key, by))
         number = experiment.number
         mark = self._marks.get((number, key)) or self.store.mark(number, key)
-        # a key that is new in this group has no row yet: it never gets one
+        # a key that is new in this group has no row yet, and gets none
         self.group.persons = [
             row for row in self.group.persons if (row[0], row[2]) != (number, key)
         ]
@@ -497,7 +509,7 @@ class Book:
     # ------------------------------------------------------------ events that are not committed yet
 
     def append(self, number: int, kind: Kind, id_: str | None, at: float, body: Any) -> Event:
-        """The next event; it is not applied here."""
+        """Append the next event, without applying it."""
         self.seq += 1
         event = _new(Event, (self.seq, number, int(kind), id_, at, events.encode(body), None))
         self.group.events.append(event)
@@ -507,13 +519,13 @@ class Book:
         return event
 
     def _happens(self, to: Experiment, kind: Kind, id_: str | None, body: Any) -> Event:
-        """An event that is applied as it would be from the log."""
+        """Append an event and apply it as if read from the log."""
         event = self.append(to.number, kind, id_, self.now(), body)
         to.apply(event)
         return event
 
     def note_commit(self, seq: int) -> None:
-        """Everything up to there is on the disk."""
+        """Note that events up to `seq` are on the disk."""
         self.committed = seq
         waiting, recent, since = self.uncommitted, self._recent, self.since_snapshot
         while waiting and waiting[0][0] <= seq:
@@ -531,7 +543,7 @@ class Book:
                 self._names = {(number, name): key for number, name, key, _ in fresh}
 
     def about(self, experiment: Experiment, ids: Iterable[str]) -> dict[str, list[Event]]:
-        """What is in the log of these ids, committed or not."""
+        """Events of these ids, committed or not."""
         wanted = list(ids)
         found = self.store.about(experiment.number, wanted)
         for id_ in wanted:
@@ -546,7 +558,7 @@ class Book:
         self.group.audits.append(Audit(self.now(), by, what, experiment, text))
 
     def past_of(self, experiment: Experiment) -> Callable[..., Iterable[Event]]:
-        """Its events before a sequence number, and after another one, committed or not."""
+        """A function that yields its events before `seq` and after `after`, committed or not."""
 
         def past(seq: int, after: int = 0) -> Iterable[Event]:
             last = after
@@ -564,7 +576,7 @@ class Book:
             raise Refusal("archived", f"decision {id_!r} is closed, and its events are archived")
 
     def _key_of(self, experiment: Experiment, name: str | None, keys: dict[str, int]) -> int | None:
-        """The surrogate of a key; None for a new one, and without an audience."""
+        """The surrogate of a key; None for a new key, and without an audience."""
         if not experiment.settings.audience:
             if name is not None:
                 raise bad("key", "key must be left out: the experiment has no audience")
@@ -585,13 +597,13 @@ class Book:
         return surrogate
 
     def keys(self, experiment: Experiment, names: Iterable[str | None]) -> dict[str, int]:
-        """The surrogates of keys, of those that are known and not remembered."""
+        """Look up the surrogates of keys that are not cached; new keys are left out."""
         if not experiment.settings.audience:
             return {}
         number, known = experiment.number, self._names
         wanted = [name for name in names if name is not None and (number, name) not in known]
         found = self.store.surrogates(number, wanted) if wanted else {}
-        # a row may still be there whose deletion is not committed yet
+        # rows whose deletion is not committed yet are still there
         found = {name: key for name, key in found.items() if (number, key) not in self._erased}
         for name, surrogate in found.items():
             known[number, name] = surrogate
@@ -603,12 +615,12 @@ def _shown(id_: str, pull: int | None, seq: int) -> Answer:
 
 
 def _not_applied(id_: str, why: str, seq: int) -> Answer:
-    """A late reward that is sent again is late as it was: an answer that was lost comes again."""
+    """The answer for a late or repeated reward; a repetition gets the first answer again."""
     return Answer({"decision": id_, "applied": False, "why": why, "seq": seq}, seq)
 
 
 def _other_settings(name: str, known: dict[str, Any], wanted: dict[str, Any]) -> Refusal:
-    """Which settings differ, and what changes those that can be changed."""
+    """The refusal that names the settings that differ, and how to change them where possible."""
     other = [field for field, value in wanted.items() if known.get(field) != value]
     ways = {"arms": "arms are added and retired", "policy": "another policy is set"}
     hints = [

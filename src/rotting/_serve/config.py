@@ -1,6 +1,6 @@
-"""What `rotting serve` is told: by flags, by the environment, by a file, in this order.
+"""The settings of `rotting serve`, from flags, the environment and a file.
 
-A flag wins over a variable, a variable over the file, and that over what is usual.
+A flag overrides a variable, a variable the file, and the file the default.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_WAITING = 1_000_000  # decisions of an experiment without a reward window
 
 
 class Config(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """All settings of a server. Names are those of the flags, in files and variables alike."""
+    """All settings of a server. Flags, variables and files use these names."""
 
     data: str = "service.db"
     host: str = "127.0.0.1"
@@ -29,25 +29,25 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     log: str = "text"  # or "json"
     verbose: bool = False  # a line for each request
     body_limit: Annotated[int, Meta(ge=1024, le=1 << 28)] = 1 << 20  # bytes of a request
-    body_seconds: Annotated[float, Meta(gt=0, le=3600)] = 10.0  # for a request to come
-    rate_limit: Annotated[float, Meta(ge=0)] = 0.0  # requests a second for each key; 0: none
+    body_seconds: Annotated[float, Meta(gt=0, le=3600)] = 10.0  # to receive a request
+    rate_limit: Annotated[float, Meta(ge=0)] = 0.0  # requests a second for each key; 0: no limit
     connections: Annotated[int, Meta(ge=1, le=100_000)] = 1000  # at once; more are answered 503
-    # decisions of an experiment without a reward window; the oldest wait no longer
+    # waiting decisions of an experiment without a reward window; beyond it the oldest end
     waiting_limit: Annotated[int, Meta(ge=1, le=10**9)] = MOST_WAITING
     grace: Annotated[float, Meta(ge=0, le=3600)] = 10.0  # seconds to end requests when stopping
     compiled: bool = True
-    accept_loss: bool = False  # go on though acknowledged events are missing: for one start
+    accept_loss: bool = False  # start even if acknowledged events are missing
 
     @property
     def path(self) -> Path:
-        """The database file, whatever links lead to it."""
+        """The database file, with symbolic links resolved."""
         return real(Path(self.data))
 
 
 def resolve(
     flags: Mapping[str, Any], environ: Mapping[str, str], file: Path | None
 ) -> tuple[Config, dict[str, str]]:
-    """The settings, and where each of them is from."""
+    """The settings, and the origin of each."""
     names = Config.__struct_fields__
     found: dict[str, Any] = {}
     origin: dict[str, str] = dict.fromkeys(names, "default")
@@ -58,7 +58,7 @@ def resolve(
             raise ValueError(f"config must be a TOML file, but {file} is not there") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"config must be TOML, but {file} is not: {error}") from None
-        # as the flag is written, too: rate-limit is rate_limit
+        # as flags are written: rate-limit for rate_limit
         _take(found, origin, {k.replace("-", "_"): v for k, v in written.items()}, str(file))
     wanted = {
         name.removeprefix(PREFIX).lower(): value
@@ -93,7 +93,7 @@ def _words(error: msgspec.ValidationError, found: Mapping[str, Any], origin: Any
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine only.
+    """Whether only this machine can reach a host.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)

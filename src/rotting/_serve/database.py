@@ -1,10 +1,10 @@
-"""The contract between the store of events and a database: few methods, and what they promise.
+"""The contract between the store of events and a database.
 
-`Store` (`serve.store`) writes its SQL once, for every database. What differs between databases is
-behind `Database`: how a transaction becomes durable, and how files are kept small. Who may write is
-the lease: a context that refuses a second owner (ValueError), and is free again when it ends or its
-process ends, however that ends. `serve.sqlite` with `serve.lease` is the embedded database.
-`tests/serve/test_databases.py` is the suite that each one passes.
+`Store` (`_serve.store`) holds the SQL once, for every database. `Database` holds what differs
+between databases: how a transaction becomes durable, and how files are kept small. The lease says
+who may write. It is a context that refuses a second owner (ValueError) and is released when it
+ends, or when its process ends in any way. `_serve.sqlite` with `_serve.lease` is the embedded
+database. `tests/serve/test_databases.py` is the suite that each database passes.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class Connection(Protocol):
 
 
 class Database(Protocol):
-    """A database that one owner writes and any number of readers read.
+    """A database with one writer and any number of readers.
 
-    One thread at a time uses an object; `aside` gives another one for another thread.
+    Only one thread at a time may use an object; `aside` gives another object for another thread.
     """
 
-    path: Path  # the file; its mark, list of erasures and archives lie beside it
+    path: Path  # the file; its mark, list of erased keys and archives lie beside it
 
     def read(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """Rows of a query: of what is committed, or was at `freeze`."""
+        """Rows of a query, as committed now, or at `freeze`."""
 
     def freeze(self) -> None:
-        """From now on `read` sees the database as it is at this moment, whatever is committed."""
+        """From now on `read` sees the database as it is at this moment."""
 
     def transaction(self) -> AbstractContextManager[Connection]:
         """One transaction: all of it is stored, or nothing.
@@ -54,22 +54,22 @@ class Database(Protocol):
         """
 
     def pulse(self) -> None:
-        """Store something durably, to find out whether writing works; raises if it does not."""
+        """Store something durably, to check that writing works; raises if it does not."""
 
     def aside(self) -> Database:
         """The same database on connections of its own, for long reads in another thread."""
 
     def checkpoint(self) -> None:
-        """Do the upkeep that can run beside commits, in another thread."""
+        """Do the upkeep that can run in another thread, concurrently with commits."""
 
     def log_size(self) -> int:
-        """Bytes that `restart_log` would free; 0 if there is nothing to do."""
+        """Bytes that `restart_log` would free; 0 if it is not needed."""
 
     def restart_log(self) -> None:
-        """Do the upkeep that commits have to wait for, if no reader prevents it."""
+        """Do the upkeep that blocks commits, unless a reader prevents it."""
 
-    def truncate(self, patient: bool = True) -> bool:
-        """Remove what was deleted from the files; False if a reader prevents it for now."""
+    def truncate(self, wait: bool = True) -> bool:
+        """Remove deleted rows from the files; False if a reader prevents it for now."""
 
     def close(self) -> None:
         """Close all connections."""

@@ -1,7 +1,7 @@
-"""`rotting serve --demo`: an experiment with simulated visitors, to look at before the first own.
+"""`rotting serve --demo`: an experiment with simulated visitors, for a first look.
 
-Visitors see one of a few banners, tire of each at its own pace, and click, some of them late. A day
-of them is played at once when there is none yet; then they come one by one.
+Visitors see one of a few banners, tire of each at its own pace, and click, some of them late. If
+the experiment is new, a day of visits is simulated at once. After that visitors come one by one.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from rotting._serve.clock import Clock
 from rotting._serve.errors import Refusal
 
 _LOG = logging.getLogger("rotting.serve")
-NAME = "demo-banner"  # not banner, which the guide makes
+NAME = "demo-banner"  # the guide creates one called banner
 _DAY, _VISITS = 86_400.0, 4000
-_AT_ONCE = 40  # visits between two looks at who else wants something
+_AT_ONCE = 40  # visits before other requests have their turn
 _LIVE = 12.0  # visits a second
 _VISITORS = 1200
 _WINDOW = 300.0
 
 
 class Banner(NamedTuple):
-    """How often the first showing is clicked, what is left of it, and how fast it goes there."""
+    """A banner's click rate at the first showing, the share of it that stays, and the decay."""
 
     rate: float
     floor: float
     pace: float
 
     def chance(self, showing: int) -> float:
-        """Of a click at the n-th showing to a visitor."""
+        """The click probability at the n-th showing to a visitor."""
         return self.rate * (self.floor + (1.0 - self.floor) * math.exp(-self.pace * (showing - 1)))
 
 
@@ -48,43 +48,43 @@ BANNERS = {
     "new arrivals": Banner(0.19, 0.30, 0.25),
     "loyalty card": Banner(0.08, 1.00, 0.00),
 }
-_NEW = ("gift finder", Banner(0.22, 0.20, 0.35))  # comes in the afternoon, when another one goes
+_NEW = ("gift finder", Banner(0.22, 0.20, 0.35))  # added in the afternoon, when one is retired
 _RETIRED = "loyalty card"
 
 
 class Demo:
-    """Visitors of a service."""
+    """The simulated visitors of a service."""
 
     def __init__(self, service: Service, seed: int = 7) -> None:
         self.service, self.random = service, random.Random(seed)
         self.banners = dict(BANNERS)
-        self.clicks: list[tuple[float, str]] = []  # when, and of which decision
+        self.clicks: list[tuple[float, str]] = []  # time and decision of clicks to come
         self.number = 0
         self.mark = format(random.SystemRandom().getrandbits(24), "06x")
-        self.now: float | None = None  # the time of day, while the past is played
+        self.now: float | None = None  # the simulated time, while the past day is played
 
     def clock(self) -> float:
         """The service's time."""
         return time.time() if self.now is None else self.now
 
     async def run(self) -> None:
-        """Play the past if there is none, and then go on."""
+        """Play the past day if the experiment is new, then go on live."""
         journal = self.service.journal
         while journal.reason is not None:
             await asyncio.sleep(0.05)
         try:
             new = NAME not in journal.usable().experiments
             self.now = time.time() - _DAY if new else None
-            await journal.answer(self._create)  # the same again is no new one
+            await journal.answer(self._create)  # changes nothing if it exists
             if new:
                 await self._past()
         except Refusal as why:
             if why.code == "conflict":
-                _LOG.warning("experiment %s is not the demo's: nobody is simulated", NAME)
+                _LOG.warning("experiment %s is not the demo's: no visitors are simulated", NAME)
                 self.now = None
                 return
         self.now = None
-        self.service.warming.want(journal.usable().experiments[NAME])
+        self.service.warming.schedule(journal.usable().experiments[NAME])
         _LOG.info("the demo's visitors come, %g a second", _LIVE)
         while True:
             await asyncio.sleep(self.random.expovariate(_LIVE))
@@ -120,7 +120,7 @@ class Demo:
                 await journal.settle()
 
     def _turn_over(self, book: Book) -> Answer:
-        """One banner goes, another one comes."""
+        """Retire one banner and add another."""
         label, banner = _NEW
         self.banners[label] = banner
         one = book.find(NAME)
@@ -128,7 +128,7 @@ class Demo:
         return book.change_arm(one, requests.ArmChange(retire=_RETIRED), "demo")
 
     def _visit(self, book: Book) -> Answer:
-        """Somebody comes; and clicks that are due arrive."""
+        """Send the clicks that are due, then one visit."""
         one = book.find(NAME)
         now = book.now()
         while self.clicks and self.clicks[0][0] <= now:
@@ -136,7 +136,7 @@ class Demo:
             with contextlib.suppress(Refusal):
                 book.reward(one, requests.NewReward(id_, 1.0))
         self.number += 1
-        # some come often: the number is a power of a uniform one
+        # a power of a uniform number: some visitors come often
         who = f"visitor {int(_VISITORS * self.random.random() ** 2.2)}"
         wanted = requests.NewDecision(f"demo-{self.mark}-{self.number}", who)
         keys = book.keys(one, [who])
@@ -157,8 +157,8 @@ def _end_windows(book: Book) -> Answer:
 
 
 def begin(service: Service) -> Any:
-    """Let visitors come as soon as the service is up."""
+    """Simulate visitors as soon as the service is up."""
     demo = Demo(service)
     service.journal.clock = Clock(demo.clock)
-    service.companions.append(demo.run)
+    service.background.append(demo.run)
     return demo

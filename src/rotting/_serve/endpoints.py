@@ -1,4 +1,4 @@
-"""What each verb does with a request, and answers."""
+"""The endpoints: each takes a request and returns its answer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from rotting._serve.errors import Refusal
 from rotting._serve.experiment import Experiment
 from rotting._serve.export import FORMATS, check_format
 from rotting._serve.http import (
-    Asked,
     Reply,
+    Request,
     Stream,
     check_unique,
     read_json,
@@ -32,11 +32,11 @@ from rotting._serve.service import Service
 from rotting._serve.store import Store
 from rotting._serve.views import event_view, policy_of, summary
 
-_MOMENT = 0.01  # seconds that a batch may take before others have their turn
-_FIRST, _SLICE = 8, 250  # items of a batch that are worked on at a time, at first and at most
+_MOMENT = 0.01  # seconds of work on a batch before other requests have their turn
+_FIRST, _SLICE = 8, 250  # items of a batch worked on at a time: at first, and at most
 
 
-Verb = Callable[[Service, Asked, Who], Awaitable[Reply | Stream]]
+Verb = Callable[[Service, Request, Who], Awaitable[Reply | Stream]]
 
 
 def _items(kind: Any, data: bytes) -> tuple[list[Any], bool]:
@@ -65,41 +65,41 @@ def _parsed(kind: Any, item: Any) -> Any:
 
 async def _many(
     service: Service,
-    asked: Asked,
+    request: Request,
     who: Who,
     kind: requests.OneOrMany,
     do: Callable[[Book, Experiment, list[Any]], list[Answer | Refusal]],
 ) -> Reply:
-    """One or many of a verb: all of them happen, then one commit, then the answers."""
-    items, listed = _items(kind, await asked.body(service.limits.body))
+    """Carry out one item or a list of them, wait for one commit, and answer."""
+    items, listed = _items(kind, await request.body(service.limits.body))
     journal = service.journal
     if not listed:
-        found = journal.do(lambda book: do(book, service.experiment(book, asked, who), items))
+        found = journal.do(lambda book: do(book, service.experiment(book, request, who), items))
         if isinstance(found[0], Refusal):
             raise found[0]
         await journal.durable(found[0].seq)
         return reply(found[0].data)
     if len(items) > 1:
         service.rate.take(who.name, len(items) / 100)
-    answers = await _in_turns(service, asked, who, items, do)
+    answers = await _in_turns(service, request, who, items, do)
     await journal.durable(max([one.seq for one in answers if type(one) is Answer], default=0))
     return reply([one.as_data() if isinstance(one, Refusal) else one.data for one in answers])
 
 
 async def _in_turns(
     service: Service,
-    asked: Asked,
+    request: Request,
     who: Who,
     items: list[Any],
     do: Callable[[Book, Experiment, list[Any]], list[Answer | Refusal]],
 ) -> list[Answer | Refusal]:
-    """Work on a batch in parts of about a moment; others are answered between them."""
+    """Work on a batch in parts of about `_MOMENT` seconds; other requests come in between."""
     found: list[Answer | Refusal] = []
     part: list[Any] = []
-    size = service.slices.get(asked.name, _FIRST)
+    size = service.slices.get(request.name, _FIRST)
 
     def work(book: Book) -> list[Answer | Refusal]:
-        return do(book, service.experiment(book, asked, who), part)
+        return do(book, service.experiment(book, request, who), part)
 
     while True:
         begin = time.perf_counter()
@@ -109,13 +109,13 @@ async def _in_turns(
             fitting = len(part) * _MOMENT / max(time.perf_counter() - begin, 1e-6)
             size = max(1, min(_SLICE, 4 * size, int(fitting)))
         if len(found) == len(items):
-            service.slices[asked.name] = size
+            service.slices[request.name] = size
             return found
         await asyncio.sleep(0)
 
 
 def _each(items: list[Any], do: Callable[[Any], Answer]) -> list[Answer | Refusal]:
-    """Do it with each item; one that is refused does not spoil the others."""
+    """Carry out each item; a refused one does not affect the others."""
     found: list[Answer | Refusal] = []
     for item in items:
         try:
@@ -125,14 +125,14 @@ def _each(items: list[Any], do: Callable[[Any], Answer]) -> list[Answer | Refusa
     return found
 
 
-async def create(service: Service, asked: Asked, who: Who) -> Reply:
+async def create(service: Service, request: Request, who: Who) -> Reply:
     """POST /v1/experiments."""
-    data = read_json(await asked.body(service.limits.body))
+    data = read_json(await request.body(service.limits.body))
     wanted = requests.parse(requests.NewExperiment, data)
     if not who.sees(wanted.name):
         raise Refusal("forbidden", "this key may not make an experiment of that name", "name")
     made = await service.journal.answer(lambda book: book.create(wanted, who.name))
-    service.warming.want(made.data)
+    service.warming.schedule(made.data)
     return reply(_view(service, made.data), made.status)
 
 
@@ -147,7 +147,7 @@ def _last_error(service: Service, name: str) -> dict[str, Any] | None:
     return None if latest is None else dict(zip(("at", "message", "code"), latest, strict=True))
 
 
-async def experiments(service: Service, asked: Asked, who: Who) -> Reply:
+async def experiments(service: Service, request: Request, who: Who) -> Reply:
     """GET /v1/experiments."""
     book = service.journal.readable()
     found = [
@@ -158,12 +158,12 @@ async def experiments(service: Service, asked: Asked, who: Who) -> Reply:
     return reply({"experiments": found})
 
 
-async def experiment(service: Service, asked: Asked, who: Who) -> Reply:
+async def experiment(service: Service, request: Request, who: Who) -> Reply:
     """GET /v1/experiments/{name}."""
-    return reply(_view(service, service.experiment(service.journal.readable(), asked, who)))
+    return reply(_view(service, service.experiment(service.journal.readable(), request, who)))
 
 
-async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
+async def decisions(service: Service, request: Request, who: Who) -> Reply:
     """POST /v1/experiments/{name}/decisions."""
 
     def do(book: Book, experiment: Experiment, items: list[Any]) -> list[Answer | Refusal]:
@@ -176,16 +176,16 @@ async def decisions(service: Service, asked: Asked, who: Who) -> Reply:
                 return [*made]
         return _each(items, lambda item: book.decide(experiment, item, found, keys))
 
-    return await _many(service, asked, who, requests.DECIDE, do)
+    return await _many(service, request, who, requests.DECIDE, do)
 
 
 def _of_items(kind: requests.OneOrMany, do: Callable[[Book, Experiment, Any, str], Answer]) -> Verb:
-    """A verb that takes one item or many; `do` is told who asks, too."""
+    """An endpoint for one item or many; the last argument of `do` is the sender's name."""
 
-    async def verb(service: Service, asked: Asked, who: Who) -> Reply:
+    async def verb(service: Service, request: Request, who: Who) -> Reply:
         return await _many(
             service,
-            asked,
+            request,
             who,
             kind,
             lambda book, one, items: _each(items, lambda item: do(book, one, item, who.name)),
@@ -202,32 +202,32 @@ history = _of_items(requests.PAST, Book.learn)
 erase = _of_items(requests.ERASE, Book.erase)
 
 
-async def policy(service: Service, asked: Asked, who: Who) -> Reply:
+async def policy(service: Service, request: Request, who: Who) -> Reply:
     """POST /v1/experiments/{name}/policy."""
-    wanted = requests.parse(requests.NewPolicy, read_json(await asked.body(service.limits.body)))
-    named = functools.partial(service.experiment, asked=asked, who=who)
-    prepare = service.warming.prepared
+    wanted = requests.parse(requests.NewPolicy, read_json(await request.body(service.limits.body)))
+    named = functools.partial(service.experiment, request=request, who=who)
+    prepare = service.warming.prepare
     seq = await change_policy(service.journal, named, wanted, who.name, prepare)
     one = named(service.journal.usable())
-    service.warming.want(one)
+    service.warming.schedule(one)
     return reply({"policy": policy_of(one), "seq": seq})
 
 
-def _number(asked: Asked, name: str, default: int, least: int, most: int) -> int:
-    text = asked.query(name, str(default))
+def _number(request: Request, name: str, default: int, least: int, most: int) -> int:
+    text = request.query(name, str(default))
     fine = text.isascii() and text.isdigit() and len(text) < 20
     if not fine or not least <= int(text) <= most:
         raise Refusal("bad_request", f"{name} must be a whole number from {least} to {most}", name)
     return int(text)
 
 
-async def events(service: Service, asked: Asked, who: Who) -> Reply:
+async def events(service: Service, request: Request, who: Who) -> Reply:
     """GET /v1/experiments/{name}/events."""
-    asked.only("after", "limit")
-    after = _number(asked, "after", 0, 0, 2**62)
-    limit = _number(asked, "limit", 1000, 1, requests.MOST_EVENTS)
+    request.only("after", "limit")
+    after = _number(request, "after", 0, 0, 2**62)
+    limit = _number(request, "limit", 1000, 1, requests.MOST_EVENTS)
     book = service.journal.readable()
-    one = service.experiment(book, asked, who)
+    one = service.experiment(book, request, who)
     loop = asyncio.get_running_loop()
     try:
         return await loop.run_in_executor(None, _listed, book.store, one, after, limit)
@@ -236,7 +236,7 @@ async def events(service: Service, asked: Asked, who: Who) -> Reply:
 
 
 def _listed(store: Store, one: Experiment, after: int, limit: int) -> Reply:
-    """A page of events, read on a connection of its own: it may be a long way to the next."""
+    """A page of events, read on its own connection: rare events take long to find."""
     own = store.aside()
     try:
         page = itertools.islice(all_events(own, one.number, after=after), limit)
@@ -246,24 +246,24 @@ def _listed(store: Store, one: Experiment, after: int, limit: int) -> Reply:
     return reply({"events": found, "last": found[-1]["seq"] if found else after})
 
 
-async def export(service: Service, asked: Asked, who: Who) -> Stream:
+async def export(service: Service, request: Request, who: Who) -> Stream:
     """GET /v1/experiments/{name}/export."""
-    asked.only("format")
-    form = check_format(asked.query("format", "csv"))
+    request.only("format")
+    form = check_format(request.query("format", "csv"))
     book = service.journal.readable()
-    one = service.experiment(book, asked, who)
+    one = service.experiment(book, request, who)
     make, kind = FORMATS[form]
     pieces = make(book.store, one)
     if service.journal.reason is None:
-        await service.journal.settle()  # what it is to have is on the disk
+        await service.journal.settle()  # until all it has to contain is on the disk
     loop = asyncio.get_running_loop()
-    # the first piece here: what cannot be is refused before anything is sent
+    # make the first piece here, so that a refusal comes before anything is sent
     first = await loop.run_in_executor(None, next, pieces, b"")
     name = f'attachment; filename="{one.name}.{form}"'.encode()
     return Stream(first, pieces, ((b"content-type", kind.encode()), (b"content-disposition", name)))
 
 
-async def audit(service: Service, asked: Asked, who: Who) -> Reply:
+async def audit(service: Service, request: Request, who: Who) -> Reply:
     """GET /v1/audit."""
     if who.experiments:
         raise Refusal("forbidden", "this key sees some experiments only")
@@ -271,7 +271,7 @@ async def audit(service: Service, asked: Asked, who: Who) -> Reply:
     return reply({"audit": [row._asdict() for row in rows]})
 
 
-async def status(service: Service, asked: Asked, who: Who) -> Reply:
+async def status(service: Service, request: Request, who: Who) -> Reply:
     """GET /v1/status."""
     journal = service.journal
     book = journal.book
@@ -286,12 +286,12 @@ async def status(service: Service, asked: Asked, who: Who) -> Reply:
             "clock_offset": journal.clock.offset,
             "seq": 0 if book is None else book.committed,
             "experiments": len(seen),
-            "keys_required": service.gate.asks,
+            "keys_required": service.gate.requires_key,
         }
     )
 
 
-async def metrics(service: Service, asked: Asked, who: Who) -> Reply:
+async def metrics(service: Service, request: Request, who: Who) -> Reply:
     """GET /metrics."""
     text, kind = service.metrics.text(who)
     return Reply(200, text, ((b"content-type", kind.encode()),))

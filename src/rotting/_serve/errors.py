@@ -1,4 +1,4 @@
-"""What the service answers when it does not do what it was asked."""
+"""Refusals: the errors that the service answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATUS = {
     "internal": 500,
     "unavailable": 503,
 }
-# what a description promises: mistakes of the service itself are none of it
+# errors in the OpenAPI description; internal errors are not part of it
 DESCRIBED = {code: status for code, status in STATUS.items() if status != 500}
 
 
@@ -31,10 +31,10 @@ _QUOTED = re.compile(r"(?<!\w)(['\"`])(.{60}).*?\1(?!\w)", re.DOTALL)
 
 
 class Refusal(Exception):  # noqa: N818  an answer like any other, not a fault of ours
-    """An answer that says no: a code, a sentence, and perhaps the field that is to blame."""
+    """An error as an answer: a code, a sentence, and the field that is wrong, if there is one."""
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
-        if len(message) > 60:  # what was sent may be long: its beginning is told
+        if len(message) > 60:  # quote only the beginning of what was sent, which may be long
             message = _QUOTED.sub(r"\1\2...\1", message)
             message = message if len(message) <= _MOST else f"{message[:_MOST]}..."
         super().__init__(message)
@@ -55,5 +55,5 @@ class Refusal(Exception):  # noqa: N818  an answer like any other, not a fault o
 
 
 def bad(field: str, message: str) -> Refusal:
-    """A field that cannot be what it is."""
+    """The refusal of a field's value."""
     return Refusal("bad_request", message, field)

@@ -1,8 +1,8 @@
-"""What happens to an experiment, as it is stored: a kind, an id, a time and a small body.
+"""The events of experiments as they are stored: a kind, an id, a time and a small body.
 
-Arms and keys are numbers here. Arms are counted in the order in which they were added, and none is
-ever taken away. A key's number is its surrogate: one table of the store says whose it is, and when
-that row is erased nobody knows any more.
+Arms and keys are numbers here. Arms are numbered in the order in which they were added, and never
+removed. A key's number is its surrogate. One table of the store maps surrogates to keys; once its
+row is erased, the events can no longer be assigned to a person.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 
 class Kind(enum.IntEnum):
-    """What happened. The numbers are stored: they never change, and new ones are added."""
+    """The kind of an event. The numbers are stored and never change."""
 
     CREATED = 1
     DECIDED = 2
@@ -28,14 +28,14 @@ class Kind(enum.IntEnum):
     ARM_RETIRED = 9
     ARM_RESTORED = 10
     POLICY_CHANGED = 11
-    UPGRADED = 12  # the code that plays the policy is another one
+    UPGRADED = 12  # another version of the code plays the policy
     HISTORY = 13
     ERASED = 14
     CORRECTED = 15  # another arm was shown than was decided
 
 
 class Event(NamedTuple):
-    """One row of the log. Numbers in `seq` are dense, in the order of commits."""
+    """One row of the log. Sequence numbers are dense and in the order of commits."""
 
     seq: int
     experiment: int
@@ -49,7 +49,7 @@ class Event(NamedTuple):
 class Created(msgspec.Struct, omit_defaults=True):
     """An experiment begins."""
 
-    asked: dict[str, Any]  # as in the request
+    asked: dict[str, Any]  # the request, and the settings that follow from it
     policy: Any  # as plain data
     version: str
     seed: int
@@ -61,25 +61,25 @@ class Decided(msgspec.Struct, omit_defaults=True):
 
     arm: int
     policy: int  # the event that set the policy and its version
-    rests: int  # the experiment's event before it, on which it rested
-    pull: int = 0  # which pull of the arm it is (of the key's own), zero before it is shown
+    rests: int  # the experiment's event before it, on which it rests
+    pull: int = 0  # the arm's pull number (with keys: among the key's own); 0 before it is shown
     key: int = 0  # surrogate, zero without an audience
     among: list[int] | None = None
     p: float = 1.0  # the propensity
     control: bool = False
     weight: float = 0.0  # in the comparison with equal shares
-    elsewhere: bool = False  # the client chose it by itself, while it had no answer
+    elsewhere: bool = False  # the client's fallback: it had no answer
 
 
 class Corrected(msgspec.Struct, omit_defaults=True):
-    """The client had shown another arm, its fallback, before it had the answer."""
+    """The client showed another arm, its fallback, because it had no answer in time."""
 
     arm: int
     pull: int
 
 
 class Shown(msgspec.Struct, omit_defaults=True):
-    """What was decided came into view: its pull was counted."""
+    """A decision was shown, and its pull counted."""
 
     pull: int
 
@@ -92,13 +92,13 @@ class Rewarded(msgspec.Struct, omit_defaults=True):
 
 
 class TimedOut(msgspec.Struct, omit_defaults=True):
-    """No reward came: the default is taken, if there is one."""
+    """The reward window ended; the default reward is taken, if there is one."""
 
     reward: float | None = None
 
 
 class Expired(msgspec.Struct, omit_defaults=True):
-    """It was never shown."""
+    """A decision was not shown in time."""
 
 
 class Arm(msgspec.Struct, omit_defaults=True):
@@ -109,7 +109,7 @@ class Arm(msgspec.Struct, omit_defaults=True):
 
 
 class PolicyChanged(msgspec.Struct, omit_defaults=True):
-    """Another policy from here on, which has learnt what came before."""
+    """Another policy from here on, which has learnt all earlier events."""
 
     policy: Any
     version: str
@@ -118,7 +118,7 @@ class PolicyChanged(msgspec.Struct, omit_defaults=True):
 
 
 class Upgraded(msgspec.Struct, omit_defaults=True):
-    """The same policy played by other code; a snapshot goes with it."""
+    """The same policy, played by another version of the code; a snapshot goes with it."""
 
     version: str
     before: str
@@ -134,7 +134,7 @@ class History(msgspec.Struct, omit_defaults=True):
 
 
 class Erased(msgspec.Struct, omit_defaults=True):
-    """A key is forgotten."""
+    """A key is erased."""
 
     key: int
     by: str = ""

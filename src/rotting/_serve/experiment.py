@@ -1,9 +1,10 @@
-"""An experiment: what it knows is a fold over its events, in order.
+"""An experiment: its state is a fold over its events, in order.
 
-Whoever applies the same events gets the same bits: the player's arrays, the decisions that wait,
-the sums. Random numbers are keyed by the decision's id. A decision that is applied again is decided
-again, from the same state with the same numbers, and must come out as it is written; if it does
-not, the code has changed since (`Diverged`), and the events are played with arms taken as written.
+The same events give the same state to the bit: the player's arrays, the decisions that wait, the
+sums. Random numbers are keyed by the decision's id. When a decision is applied from the log, it is
+decided again, from the same state with the same random numbers, and must come out as written. If it
+does not, the code has changed since (`Diverged`), and the events are replayed with the arms as
+written.
 """
 
 from __future__ import annotations
@@ -23,30 +24,30 @@ from rotting._serve.statistics import Cells, Series
 _new = tuple.__new__  # half the time of a NamedTuple's own
 
 
-class Diverged(Exception):  # noqa: N818  no fault: other code decides otherwise
-    """A decision comes out otherwise than it is written."""
+class Diverged(Exception):  # noqa: N818  not an error: another version decides differently
+    """A decision comes out differently from how it is written."""
 
 
 class Open(NamedTuple):
-    """A decision that is not closed: it waits for its reward, or to be shown."""
+    """An open decision: it waits for its reward, or to be shown."""
 
     seq: int  # of the decision
     arm: int
-    pull: int  # zero if it was not shown yet
+    pull: int  # 0 before it is shown
     key: int
-    decided: float  # when
-    since: float  # when it began to wait
+    decided: float  # time of the decision
+    since: float  # time from which it waits
     control: bool
     p: float
     weight: float
 
 
 class Counts(msgspec.Struct):
-    """What has happened so far."""
+    """Counts of events."""
 
     decisions: int = 0
-    pulls: int = 0  # of decisions; those of history are counted for themselves
-    rewards: int = 0  # that came in time
+    pulls: int = 0  # by decisions; those of history are in `history`
+    rewards: int = 0  # in time
     late: int = 0
     missing: int = 0  # windows that ended without a reward
     unshown: int = 0
@@ -55,7 +56,7 @@ class Counts(msgspec.Struct):
 
 
 class Experiment:
-    """One experiment, as far as its events were applied."""
+    """One experiment, after the events applied so far."""
 
     def __init__(self, number: int, created: Event, *, compiled: bool = False) -> None:
         body: events.Created = events.decode(created)
@@ -76,18 +77,17 @@ class Experiment:
         self.unshown: OrderedDict[str, Open] = OrderedDict()
         self.seq, self.at = created.seq, created.at
         self.as_written = False  # whether arms are taken as written, see `Diverged`
-        # where earlier events are, for a new policy that learns them
+        # yields earlier events, for a new policy to learn
         self.past: Callable[..., Iterable[Event]] = lambda seq, after=0: ()
 
     @property
     def name(self) -> str:
-        """Its name."""
         return self.settings.name
 
-    # What is decided now; the caller makes an event of it.
+    # New decisions; the caller makes events of them.
 
     def decide(self, id_: str, key: int, among: list[int] | None, at: float, seq: int) -> Decided:
-        """Choose an arm, and count its pull unless it has to be shown first."""
+        """Choose an arm, and count its pull unless the experiment requires it to be shown first."""
         player = self.player
         player.draw_by(id_)
         labels = None if among is None else [self.labels[arm] for arm in among]
@@ -108,9 +108,9 @@ class Experiment:
     def decide_many(
         self, ids: Sequence[str], keys: Sequence[int], at: float, seq: int
     ) -> list[Decided]:
-        """Many decisions at once, exactly as `decide` makes them one by one; `seq` is the first's.
+        """Make many decisions, exactly as `decide` makes them one by one; `seq` is the first's.
 
-        For experiments whose decisions are pulls, and decisions among all arms.
+        Only for experiments without `require_shown`, and for decisions among all arms.
         """
         more = (keys,) if self.settings.audience else ()
         made = self.player.select_by(ids, *more)
@@ -155,7 +155,7 @@ class Experiment:
         self.seq, self.at = seq, at
 
     def show(self, id_: str, at: float) -> int:
-        """Count the pull of a decision that came into view."""
+        """Count the pull of a decision that was shown; returns its number."""
         entry = self.unshown.pop(id_)
         key = entry.key if self.settings.audience else None
         pull = int(self.player.take(self._proposal(entry, key))[-1])
@@ -165,10 +165,10 @@ class Experiment:
         return pull
 
     def show_other(self, id_: str, arm: int, key: int, at: float, seq: int) -> int:
-        """Count the pull of an arm that the client chose; the decision has that arm from now on.
+        """Count the pull of the client's fallback; the decision has that arm from now on.
 
-        A pull that was counted for the arm decided stays counted, with a reward that never comes:
-        a policy cannot take a pull back.
+        A pull already counted for the decided arm stays counted, without a reward: a policy cannot
+        take a pull back.
         """
         before = self.waiting.get(id_)
         if before is not None:
@@ -192,7 +192,7 @@ class Experiment:
         return pull
 
     def _named(self, entry: Open) -> Any:
-        """A decision as the player names it."""
+        """A decision in the form that the player takes."""
         named: Any = self.labels[entry.arm], entry.pull
         return (entry.key, *named) if self.settings.audience else named
 
@@ -200,7 +200,7 @@ class Experiment:
         return Proposal(key, self.labels[entry.arm], entry.p, entry.control, entry.weight)
 
     def _close(self, id_: str, reward: float | None) -> None:
-        """A decision waits no longer: it has a reward, or is given up."""
+        """Close a decision with its reward; None drops it."""
         entry = self.waiting.pop(id_)
         if reward is None:
             self.player.drop(self._named(entry))
@@ -209,10 +209,10 @@ class Experiment:
         self.series.rewarded(entry.control, entry.decided, reward)
         self.cells.rewarded(entry.arm, entry.pull, reward)
 
-    # What was decided before, from the log.
+    # Events from the log.
 
     def apply(self, event: Event) -> None:
-        """Take in the next event; one of a decision is decided again."""
+        """Apply the next event; a decision is decided again."""
         body = events.decode(event)
         self._HANDLERS[event.kind](self, event, body)
         self.seq, self.at = event.seq, event.at
@@ -233,7 +233,7 @@ class Experiment:
         if not self.settings.require_shown:
             entry = Open(0, body.arm, 0, body.key, 0, 0, body.control, body.p, body.weight)
             key = body.key if self.settings.audience else None
-            # the player counts for itself: in a log that was changed by hand it may be another pull
+            # take the player's own count: a log that was edited by hand may have another
             body.pull = int(self.player.take(self._proposal(entry, key))[-1])
         self._decided(event.id, body, event.at, event.seq)
 
@@ -309,24 +309,24 @@ class Experiment:
         before = iter(self.past(event.seq))
         other = self.successor(next(before), body.policy, body.horizon)
         for one in before:
-            other.hear(one)
-        self.go_on_with(other, body, event.seq)
+            other.replay(one)
+        self.take_over(other, body, event.seq)
 
     def successor(self, created: Event, policy: Any, horizon: int | None) -> Experiment:
-        """The same experiment at its beginning, played by another policy; let it `hear` all."""
+        """The same experiment at its start, with another policy; `replay` its events to it."""
         other = Experiment(self.number, created)
         compiled = self.player.compiled
         other.player = make_player(other.settings, policy, horizon, compiled=compiled)
         other.as_written = True
         return other
 
-    def hear(self, event: Event) -> None:
-        """Take in what happened under another policy, arms as they were chosen then."""
+    def replay(self, event: Event) -> None:
+        """Apply an event that happened under an earlier policy, with its arm as written."""
         if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
             self.apply(event)
 
-    def go_on_with(self, other: Experiment, body: events.PolicyChanged, seq: int) -> None:
-        """From this event on play as a successor does that has heard everything."""
+    def take_over(self, other: Experiment, body: events.PolicyChanged, seq: int) -> None:
+        """From event `seq` on, play with the player of a successor that has replayed all events."""
         self.player = other.player
         self.policy, self.horizon = body.policy, body.horizon
         self.version, self.since = body.version, seq

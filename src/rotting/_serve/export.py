@@ -1,7 +1,7 @@
-"""All decisions of an experiment as a table: CSV, or Parquet where polars is there.
+"""All decisions of an experiment as a table: CSV, or Parquet if polars is installed.
 
-A row a decision, with what became of it. It is written page by page, so that a long log needs no
-more memory than a short one.
+One row for each decision, with its outcome. The table is written page by page, so memory does not
+grow with the log.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rotting._serve import events
-from rotting._serve.archive import all_events, shelves
+from rotting._serve.archive import all_events, archive_files
 from rotting._serve.database import Connection
 from rotting._serve.errors import Refusal, bad
 from rotting._serve.events import Event, Kind
@@ -28,13 +28,13 @@ COLUMNS = (
     *("rests_on", "shown_at", "outcome", "reward", "reward_at", "late_reward", "late_at"),
 )
 _PAGE = 500  # decisions
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet computes
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # spreadsheets take cells that begin so for formulas
 _EVENT = "SELECT seq, experiment, kind, id, at, body FROM event"
 
 
 def rows_of(store: Store, experiment: Experiment) -> Iterator[list[Any]]:
-    """The rows, archived decisions first: all that there are now, or a refusal at the end."""
-    # said now, and not when the first row is asked for: the experiment goes on meanwhile
+    """The rows, archived decisions first: all decisions made so far, or a refusal at the end."""
+    # taken now and not at the first row, since the experiment goes on
     return _rows(store, experiment, experiment.seq, experiment.counts.decisions)
 
 
@@ -42,7 +42,7 @@ def _rows(store: Store, experiment: Experiment, until: int, count: int) -> Itera
     names = store.persons(experiment.number)
     try:
         played, erased = _policies(store, experiment)
-    except ValueError as error:  # an archive that is not there
+    except ValueError as error:  # an archive is missing
         raise Refusal("unavailable", str(error)) from None
     found = 0
     for event, about in _decisions(store, experiment.number, until):
@@ -51,20 +51,20 @@ def _rows(store: Store, experiment: Experiment, until: int, count: int) -> Itera
     if found != count:
         raise Refusal(
             "unavailable",
-            f"the export must have {count} decisions, but {found} were found: if nobody archives "
-            "meanwhile, archives are damaged or another database's (rotting serve verify)",
+            f"the export must have {count} decisions, but {found} were found: unless an archive is "
+            "being made now, one is damaged or of another database (rotting serve verify)",
         )
 
 
 def _decisions(store: Store, number: int, until: int) -> Iterator[tuple[Event, list[Event]]]:
     """Decisions up to an event, each with all events of it."""
-    own = connect(store.path)  # a connection for this alone: it may take long
+    own = connect(store.path)  # its own connection, since this may take long
     try:
-        for path in _shelves(store):
+        for path in _archive_files(store):
             made = connect(path)
             try:
                 for page in _pages(made, number, until):
-                    # what is here and there was being moved, or is archived since a backup
+                    # in both files: being moved now, or archived after a backup
                     sql = f"SELECT seq FROM event WHERE seq IN ({', '.join('?' * len(page))})"
                     both = {seq for (seq,) in own.execute(sql, [event.seq for event in page])}
                     yield from _with_others(made, [one for one in page if one.seq not in both])
@@ -76,9 +76,9 @@ def _decisions(store: Store, number: int, until: int) -> Iterator[tuple[Event, l
         own.close()
 
 
-def _shelves(store: Store) -> list[Path]:
+def _archive_files(store: Store) -> list[Path]:
     try:
-        return shelves(store)
+        return archive_files(store)
     except ValueError as error:
         raise Refusal("unavailable", str(error)) from None
 
@@ -103,16 +103,16 @@ def _with_others(made: Connection, page: list[Event]) -> Iterator[tuple[Event, l
     for row in made.execute(sql, (page[0].experiment, *(event.id for event in page))):
         about.setdefault(row[3], []).append(Event(*row))
     for event in page:
-        if event.id in about:  # else it was moved just now, and is missed at the end
+        if event.id in about:  # else it was just moved; the count at the end notices
             yield event, about[event.id]
 
 
 def _policies(
     store: Store, experiment: Experiment
 ) -> tuple[dict[int, tuple[str, str]], dict[int, int]]:
-    """Which policy, of which version, each event of that kind has set; and when keys were erased.
+    """The policy and version set by each event that sets one; and the event that erased each key.
 
-    Both from the log: what the experiment knows goes on while the export is written.
+    Both are read from the log, since the experiment goes on while the export is written.
     """
     erased: dict[int, int] = {}
     found: dict[int, tuple[str, str]] = {}
@@ -154,7 +154,7 @@ def _row(
         outcome = "erased"
     else:
         outcome = "waiting" if pull else "not shown yet"
-    own = other is not None or body.elsewhere  # the client's choice
+    own = other is not None or body.elsewhere  # the client's fallback
     policy, version = ("fallback", "") if own else played.get(body.policy, ("", ""))
     return [
         *(event.seq, event.id, event.at, names.get(body.key), experiment.labels[body.arm]),
@@ -170,12 +170,12 @@ def csv_of(store: Store, experiment: Experiment) -> Iterator[bytes]:
 
 
 def _harmless(cell: Any) -> Any:
-    """A text that a spreadsheet takes for a formula, with an apostrophe before it."""
+    """The cell, with an apostrophe before it if a spreadsheet would take it for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _csv(rows: Iterator[list[Any]], harmless: bool) -> Iterator[bytes]:
-    """Lines of CSV; `harmless` for people's spreadsheets."""
+    """Lines of CSV; `harmless` ones are safe to open in a spreadsheet."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -223,14 +223,14 @@ FORMATS = {
 
 
 def check_format(name: str) -> str:
-    """A format that there is."""
+    """The format, or a refusal if there is none of this name."""
     if name not in FORMATS:
         raise bad("format", f"format must be csv or parquet, got {name[:50]!r}")
     return name
 
 
 def write(path: Path, name: str, out: Path, *, force: bool = False) -> int:
-    """Write the table of an experiment to a file, all of it or nothing; returns how many rows."""
+    """Write the table of an experiment to a file atomically; returns the number of rows."""
     if out.suffix not in (".csv", ".parquet"):
         raise ValueError(f"out must end in .csv or .parquet, got {out}")
     if out.exists() and not force:

@@ -1,7 +1,7 @@
-"""HTTP around the service: requests read with limits, answers, and headers that protect.
+"""HTTP around the service: requests with limits, answers, and security headers.
 
-Verbs are answered straight from ASGI: a framework's request and response objects would take longer
-than a decision does.
+Endpoints use ASGI directly, since a framework's request and response objects would take longer than
+a decision does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAGE_POLICY = (
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-# for answers that are data: nobody guesses what else they may be, keeps or frames them
+# for JSON and files: no type sniffing, no caching, no framing
 _DATA = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -44,7 +44,7 @@ _decode = msgspec.json.Decoder().decode
 _SAME_SITE = (b"same-origin", b"none")
 
 
-class Asked:
+class Request:
     """A request."""
 
     __slots__ = ("_receive", "headers", "method", "name", "scope")
@@ -56,12 +56,12 @@ class Asked:
 
     @property
     def address(self) -> str:
-        """Where it comes from."""
+        """The client's IP address."""
         client = self.scope.get("client")
         return client[0] if client else ""
 
     def parameters(self) -> dict[str, list[str]]:
-        """All parameters of the address."""
+        """All query parameters."""
         text = self.scope["query_string"].decode("latin-1")
         try:
             return parse_qs(text, keep_blank_values=True, max_num_fields=50)
@@ -69,7 +69,7 @@ class Asked:
             raise Refusal("bad_request", "an address has at most 50 parameters") from None
 
     def only(self, *names: str) -> None:
-        """Refuse an address with other parameters than these, or with one of them twice."""
+        """Refuse query parameters other than these, and repeated ones."""
         for name, values in self.parameters().items():
             if name not in names:
                 raise bad(name[:50], f"parameters must be of {', '.join(names)}, got {name[:50]!r}")
@@ -77,15 +77,15 @@ class Asked:
                 raise bad(name, f"{name} must be given once")
 
     def query(self, name: str, default: str) -> str:
-        """A parameter of the address."""
+        """A query parameter."""
         return self.parameters().get(name, [default])[-1]
 
     async def body(self, most: int) -> bytes:
-        """The body, not too long; the protocol sees to it that it comes in time."""
+        """The body, of at most `most` bytes; `server` limits the time."""
         headers = self.headers
         kind = headers.get(b"content-type", b"")
         if kind != b"application/json" and _plain_kind(kind) != b"application/json":
-            # a page of another site cannot send this without being asked first
+            # browsers send JSON across sites only after a preflight, which fails here
             raise Refusal("unsupported_media_type", "Content-Type must be application/json")
         length = headers.get(b"content-length", b"0")
         if len(length) > 15 or not length.isdigit() or int(length) > most:
@@ -117,11 +117,11 @@ class Reply(NamedTuple):
     status: int
     body: bytes
     headers: tuple[tuple[bytes, bytes], ...] = (_JSON,)
-    page: bool = False  # whether a browser is to show it
+    page: bool = False  # whether it is the dashboard
 
 
 class Stream(NamedTuple):
-    """An answer in pieces, each made when the one before it was taken."""
+    """An answer in pieces, each made when the one before it was sent."""
 
     first: bytes
     pieces: Iterator[bytes]
@@ -135,7 +135,7 @@ def reply(data: Any, status: int = 200) -> Reply:
 
 
 def refusal(why: Refusal) -> Reply:
-    """An answer that says no."""
+    """A refusal as an answer."""
     more: tuple[tuple[bytes, bytes], ...] = ()
     if why.status in (429, 503):
         more = ((b"retry-after", b"1"),)
@@ -145,7 +145,6 @@ def refusal(why: Refusal) -> Reply:
 
 
 async def send_reply(send: Any, made: Reply) -> None:
-    """Send an answer."""
     length = (b"content-length", b"%d" % len(made.body))
     headers = [*made.headers, length, *(PROTECTING if made.page else _DATA)]
     await send({"type": "http.response.start", "status": made.status, "headers": headers})
@@ -153,7 +152,7 @@ async def send_reply(send: Any, made: Reply) -> None:
 
 
 async def send_stream(send: Any, made: Stream) -> None:
-    """Send an answer in pieces; they are made in a thread, so that others are answered."""
+    """Send an answer in pieces, made in a thread so that other requests go on."""
     headers = [*made.headers, *_DATA]
     await send({"type": "http.response.start", "status": made.status, "headers": headers})
     piece = made.first
@@ -174,15 +173,15 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_unique(data: bytes) -> None:
-    """Refuse JSON in which an object has a name twice: which of the two is meant?"""
+    """Refuse JSON in which an object has a name twice, since either value could be meant."""
     try:
         json.loads(data, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
-        return  # said by whoever reads it
+        return  # the decoder reports it
 
 
 def read_json(data: bytes) -> Any:
-    """Plain data from JSON, which has no NaN; nesting has an end, too."""
+    """Plain data from JSON, without NaN and with limited nesting."""
     check_unique(data)
     try:
         return _decode(data)
@@ -190,26 +189,26 @@ def read_json(data: bytes) -> Any:
         raise Refusal("bad_request", f"the body must be JSON: {error}") from None
 
 
-def check_origin(asked: Asked, hosts: frozenset[str] | None) -> None:
-    """Refuse what a page of another site sends, and names that were bent to this machine.
+def check_origin(request: Request, hosts: frozenset[str] | None) -> None:
+    """Refuse requests of other sites' pages, and foreign host names (DNS rebinding).
 
     `hosts` are the names by which the service may be called; None for any.
     """
-    headers = asked.headers
+    headers = request.headers
     if hosts is not None:
         host = headers.get(b"host", b"").decode("latin-1")
         name, _, port = host.rpartition(":")
         name = name if port.isdigit() and name else host
         if name.strip("[]").lower() not in hosts:
             raise Refusal("forbidden", f"the service is not called {name[:100]!r} here")
-    if asked.method == "POST":
+    if request.method == "POST":
         if headers.get(b"sec-fetch-site", b"none") not in _SAME_SITE:
             raise Refusal("forbidden", "requests of other sites' pages are not answered")
         origin = headers.get(b"origin")
         if origin is not None:
             try:
                 place = urlsplit(origin.decode("latin-1")).netloc
-            except ValueError:  # no address at all
+            except ValueError:  # not a URL
                 place = ""
             if place != headers.get(b"host", b"").decode("latin-1"):
                 raise Refusal("forbidden", "requests of other sites' pages are not answered")

@@ -1,9 +1,9 @@
-"""Group commit: what comes in while one commit is on its way to the disk goes with the next.
+"""Group commit: events that arrive during one commit go with the next.
 
-The event loop checks and decides; a thread writes, and waits for the disk.
-If it fails, nobody whose event was not on the disk before is told that it was: all that was not
-committed is thrown away, everybody who waits is told why, and the state is loaded anew from the
-database as soon as that can be written again.
+The event loop checks and decides; a thread writes and waits for the disk. If a write fails, all
+uncommitted events are discarded and all waiting requests get an error with the reason, so that no
+event is acknowledged that is not on the disk. The state is then loaded again from the database as
+soon as that can be written.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from rotting._serve.book import Answer, Book
 from rotting._serve.clock import Clock
 from rotting._serve.config import MOST_WAITING
 from rotting._serve.database import Unusable
-from rotting._serve.erasure import finish, forget
+from rotting._serve.erasure import finish_purge, purge
 from rotting._serve.errors import Refusal
 from rotting._serve.mark import WAY_ON, Mark, MarkFile, loss, read_mark
 from rotting._serve.recovery import load
-from rotting._serve.snapshots import encode, packed, picture_of
+from rotting._serve.snapshots import encode, packed, state_of
 from rotting._serve.sqlite import LOCK_TIMEOUT, Connect, connect, real, why
 from rotting._serve.store import Group, Snapshot, Store
 
 T = TypeVar("T")
 _LOG = logging.getLogger("rotting.serve")
-_AGAIN = 0.5  # seconds between attempts to get it back
-# When many wait, a commit that comes a little later takes more of them along: less work for each.
+_AGAIN = 0.5  # seconds between attempts to recover
+# When many requests wait, a short delay puts more of them into one commit.
 _MANY, _GATHER = 8, 0.003
 _REST = 10.0  # seconds between two snapshots of an experiment
 _CHECKPOINT = 40  # tenths of a second between two checkpoints
 _SECOND = 10
-SNAPSHOT_EVERY = 5_000  # events of an experiment, and twice what a snapshot has to hold
+SNAPSHOT_EVERY = 5_000  # events of an experiment, or twice the entries of its snapshot if more
 
 
 class Journal:
-    """The book, and what is on its way to the disk."""
+    """The book, and the commits of its events."""
 
     def __init__(
         self,
@@ -51,14 +51,14 @@ class Journal:
         connect: Connect = connect,
         compiled: bool = True,
         clock: Callable[[], float] = time.time,
-        patience: float = LOCK_TIMEOUT,
+        lock_timeout: float = LOCK_TIMEOUT,
         waiting: int = MOST_WAITING,
         accept_loss: bool = False,
     ) -> None:
         self.path, self._connect, self._compiled = real(path), connect, compiled
-        self.clock, self._patience = Clock(clock), patience
+        self.clock, self._lock_timeout = Clock(clock), lock_timeout
         self._waiting = waiting
-        self._accept_loss = accept_loss  # of what was acknowledged, at the first start
+        self._accept_loss = accept_loss  # of acknowledged events, for the first load only
         self._mark: MarkFile | None = None
         self.book: Book | None = None
         self.reason: str | None = "starting"
@@ -69,14 +69,14 @@ class Journal:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._writer: asyncio.Task[None] | None = None
         self._flying: tuple[int, list[asyncio.Future[None]]] | None = None
-        self._gathering: list[asyncio.Future[None]] = []  # who waits for the next commit
+        self._gathering: list[asyncio.Future[None]] = []  # waiting for the next commit
         self._closing = False
-        self._snapped: dict[int, float] = {}  # when experiments had their last snapshot
-        self._clean = True  # whether nothing of those who were erased is in the files
+        self._snapped: dict[int, float] = {}  # time of each experiment's last snapshot
+        self._clean = True  # whether no rows of erased keys are left in the files
         self.on_load: Callable[[Book], None] = lambda book: None
 
     async def start(self) -> None:
-        """Open the database, which is made if it is not there, and load what it knows."""
+        """Open the database, or create it, and load the experiments."""
         await self._load(create=True)
         self._spawn(self._beat())
 
@@ -89,7 +89,8 @@ class Journal:
         loop = asyncio.get_running_loop()
 
         def read() -> Book:
-            store = Store.open(self.path, self._connect, create=create, patience=self._patience)
+            options = {"create": create, "lock_timeout": self._lock_timeout}
+            store = Store.open(self.path, self._connect, **options)
             try:
                 self._check_mark(store)
                 book = load(store, compiled=self._compiled, clock=self.clock.now)
@@ -102,23 +103,23 @@ class Journal:
 
         def begin(book: Book) -> None:
             book.store.database.pulse()
-            self._clean = finish(book.store)
+            self._clean = finish_purge(book.store)
             self._begin_mark(book.store)
 
         if self.book is None:
             self.book = await loop.run_in_executor(self._thread, read)
-        await loop.run_in_executor(self._thread, begin, self.book)  # until then it can be read
+        await loop.run_in_executor(self._thread, begin, self.book)  # meanwhile it can be read
         self.reason = None
         self.on_load(self.book)
-        if self.book.group:  # what other code has to say of an experiment
+        if self.book.group:  # upgrades to this version of the code
             await self.settle()
 
     def _check_mark(self, store: Store) -> None:
-        """Refuse a database that lacks what was acknowledged."""
+        """Refuse a database that lacks acknowledged events."""
         mark = read_mark(self.path)
         if mark is None:
             if store.seq:
-                _LOG.info("%s has no mark beside it: it gets one", self.path.name)
+                _LOG.info("%s has no mark beside it; one is made", self.path.name)
             return
         lost = loss(store, mark)
         broken = store.broken_link()
@@ -127,10 +128,10 @@ class Journal:
         if lost is not None and not self._accept_loss:
             raise ValueError(f"{lost}; {WAY_ON}")
         if lost is not None:
-            _LOG.warning("going on without what was acknowledged: %s", lost)
+            _LOG.warning("going on without acknowledged events: %s", lost)
 
     def _begin_mark(self, store: Store) -> None:
-        """From here on the mark is that of this database."""
+        """Take over the mark for this database."""
         if self._mark is None:
             self._mark = MarkFile(self.path)
         mark = Mark(store.seq, store.chain)
@@ -142,13 +143,13 @@ class Journal:
         self._accept_loss = False
 
     def _commit(self, store: Store, group: Group) -> None:
-        """Write a group to the disk, and then the mark of what may be acknowledged."""
+        """Write a group to the disk, then the mark."""
         store.append(group)
         if self._mark is not None:
             self._mark.write(Mark(store.seq, store.chain))
 
     async def close(self) -> None:
-        """Commit what there is, take a snapshot, and let the file go."""
+        """Commit what is left, take snapshots, and close the database."""
         self._closing = True
         for task in list(self._tasks):
             if task is not self._writer:
@@ -169,22 +170,22 @@ class Journal:
         self._thread.shutdown()
         self._aside.shutdown()
 
-    # What requests do.
+    # Called by requests.
 
     def usable(self) -> Book:
-        """The book, or a refusal that says why there is none."""
+        """The book for writing, or a refusal with the reason."""
         if self.book is None or self.reason is not None:
             raise Refusal("unavailable", f"the service cannot write now: {self.reason}")
         return self.book
 
     def readable(self) -> Book:
-        """The book to look at, which may be there while nothing can be written."""
+        """The book for reading, also while nothing can be written."""
         if self.book is None:
             raise Refusal("unavailable", f"the service cannot answer now: {self.reason}")
         return self.book
 
     def do(self, work: Callable[[Book], T]) -> T:
-        """Let something happen in the book; `durable` says when it may be told."""
+        """Run `work` on the book; wait for `durable` before sending its answer."""
         book = self.usable()
         try:
             return work(book)
@@ -202,7 +203,7 @@ class Journal:
                 self._kick()
 
     async def durable(self, seq: int) -> None:
-        """Wait until everything up to there is on the disk."""
+        """Wait until everything up to event `seq` is on the disk."""
         book = self.usable()
         if seq <= book.committed:
             return
@@ -215,24 +216,24 @@ class Journal:
         await done
 
     async def answer(self, work: Callable[[Book], Answer]) -> Answer:
-        """Do it, and come back when it is on the disk."""
+        """Run `work` on the book, and return its answer when it is on the disk."""
         answer = self.do(work)
         await self.durable(answer.seq)
         return answer
 
     async def settle(self) -> None:
-        """Wait until everything is on the disk."""
+        """Wait until all events are on the disk."""
         if self.book is not None:
             await self.durable(self.book.seq)
 
     def _kick(self) -> None:
-        """See to it that a commit is on its way."""
+        """Start the writer unless it runs."""
         if self._writer is None or self._writer.done():
             self._writer = asyncio.get_running_loop().create_task(self._write())
 
     async def _write(self) -> None:
         """Commit groups until there is nothing left."""
-        await asyncio.sleep(0)  # whoever is ready now goes with the first
+        await asyncio.sleep(0)  # requests that are ready now go with the first commit
         loop = asyncio.get_running_loop()
         many = False
         while True:
@@ -249,7 +250,7 @@ class Journal:
             try:
                 await loop.run_in_executor(self._thread, self._commit, book.store, group)
                 if group.erased:
-                    work = functools.partial(forget, book.store, group.marks)
+                    work = functools.partial(purge, book.store, group.marks)
                     self._clean = await loop.run_in_executor(self._thread, work)
             except Exception as error:
                 reason = why(error)
@@ -265,10 +266,10 @@ class Journal:
                 if not done.done():  # the client may have gone
                     done.set_result(None)
 
-    # When it does not work.
+    # Failures.
 
     def _fail(self, reason: str) -> None:
-        """Throw away what is not on the disk, tell everybody, and try to get back."""
+        """Discard uncommitted events, refuse waiting requests, and begin to recover."""
         if self.reason is not None:
             return
         _LOG.error("cannot write: %s", reason)
@@ -284,7 +285,7 @@ class Journal:
             self._spawn(self._recover(book))
 
     async def _recover(self, book: Book | None) -> None:
-        """Load everything anew, as often as it takes."""
+        """Load the database again, until it works."""
         loop = asyncio.get_running_loop()
         if book is not None:
             await loop.run_in_executor(self._thread, book.store.close)
@@ -298,75 +299,75 @@ class Journal:
                     _LOG.exception("loading failed")
                 self.reason = reason or f"an error inside: {type(error).__name__}"
                 if self.book is not None and isinstance(error, Unusable):
-                    other, self.book = self.book, None  # it is of another file
+                    other, self.book = self.book, None  # it belongs to another file
                     await loop.run_in_executor(self._thread, other.store.close)
             else:
                 _LOG.info("writing works again")
                 return
 
-    # What happens by itself.
+    # Work on a schedule.
 
     async def _beat(self) -> None:
-        """End windows in time, take snapshots now and then, and keep the database's log short."""
+        """End windows in time, take snapshots, and keep the write-ahead log short."""
         loop, written, count = asyncio.get_running_loop(), 0, 0
         while True:
             await asyncio.sleep(0.1)
             count += 1
             if self.book is not None and self.commits != written and self._is_due(count):
                 written = self.commits
-                with contextlib.suppress(Exception):  # the next commit tells what is wrong
+                with contextlib.suppress(Exception):  # the next commit reports what is wrong
                     await self._shorten(self.book.store)
             if count % _SECOND == 0:
                 self.clock.watch()
                 if self._mark is not None:
-                    with contextlib.suppress(OSError):  # the next commit tells
+                    with contextlib.suppress(OSError):  # the next commit reports it
                         await loop.run_in_executor(self._aside, self._mark.sync)
             if self.book is None or self.reason is not None:
                 continue
-            if not self._clean:  # somebody was reading
-                work = functools.partial(self.book.store.database.truncate, patient=False)
+            if not self._clean:  # a reader prevented it before
+                work = functools.partial(self.book.store.database.truncate, wait=False)
                 with contextlib.suppress(Exception):
                     self._clean = await loop.run_in_executor(self._thread, work)
             with contextlib.suppress(Refusal):
-                while self.do(_tick).data:  # there are more windows to end: others first
+                while self.do(_tick).data:  # more windows are overdue; other work has its turn
                     await asyncio.sleep(0)
                 if self.book is not None and not self.book.any_archived:
                     self.book.any_archived = bool(self.book.store.archives())
                 await self.snapshot()
 
     async def _shorten(self, store: Store) -> None:
-        """Write the write-ahead log into the database, and begin it anew when it is long."""
+        """Checkpoint the write-ahead log, and restart it when it is long."""
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._aside, store.database.checkpoint)
         if store.database.log_size():
             await loop.run_in_executor(self._thread, store.database.restart_log)
 
     def _is_due(self, count: int) -> bool:
-        """Whether to write the log into the file: now and then, and soon if it is long."""
+        """Whether a checkpoint is due: every `_CHECKPOINT`, or within a second if it is long."""
         if count % _CHECKPOINT == 0 or count % _SECOND or self.book is None:
             return count % _CHECKPOINT == 0
         return self.book.store.database.log_size() > 0
 
     async def snapshot(self, everything: bool = False) -> None:
-        """Snapshots of the experiments that have gone on for long enough."""
+        """Take snapshots of experiments with enough new events, or of all with any."""
         book = self.usable()
         for experiment in list(book.experiments.values()):
             behind = book.since_snapshot[experiment.number]
             size = experiment.counts.keys + len(experiment.waiting) + len(experiment.unshown)
             enough = max(SNAPSHOT_EVERY, 2 * size)
-            # not too often where much happens: a longer tail is played in a moment
+            # busy experiments wait longer, since a longer tail is still replayed quickly
             rested = time.monotonic() - self._snapped.get(experiment.number, -1e9) > _REST
             due = behind >= enough and (rested or behind >= 4 * enough)
             if not (due or (everything and behind)):
                 continue
             self._snapped[experiment.number] = time.monotonic()
-            picture, seq, version = picture_of(experiment), experiment.seq, experiment.version
+            state, seq, version = state_of(experiment), experiment.seq, experiment.version
             book.since_snapshot[experiment.number] = 0
             loop = asyncio.get_running_loop()
-            body, checksum = await loop.run_in_executor(self._aside, _packed, picture)
+            body, checksum = await loop.run_in_executor(self._aside, _packed, state)
             if self.book is not book:
                 return
-            await self.durable(seq)  # a snapshot never holds more than the log
+            await self.durable(seq)  # a snapshot must not contain more than the log
             made = Snapshot(experiment.number, seq, version, checksum, body)
             book.group.snapshots.append(made)
             self._kick()
@@ -380,8 +381,8 @@ class Journal:
             await done
 
 
-def _packed(picture: dict[str, Any]) -> tuple[bytes, str]:
-    return packed(encode(picture))
+def _packed(state: dict[str, Any]) -> tuple[bytes, str]:
+    return packed(encode(state))
 
 
 def _tick(book: Book) -> Answer:

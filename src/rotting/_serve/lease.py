@@ -1,4 +1,4 @@
-"""The lease of a database file: a lock that the system frees when its holder ends."""
+"""The lease of a database file: a lock that the system releases when its process ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def served(path: Path) -> ValueError:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a database is served now; nothing is made to find out."""
+    """Whether a database is being served; creates no file."""
     try:
         import fcntl
 
@@ -29,11 +29,11 @@ def is_held(path: Path) -> bool:
 
 @contextlib.contextmanager
 def lease(path: Path) -> Iterator[None]:
-    """Refuse a second server on the same database."""
+    """Hold the lease; ValueError if another server holds it."""
     file: IO[str] | None = None
     try:
         import fcntl
-    except ImportError:  # Windows: SQLite's own locks have to do
+    except ImportError:  # Windows has only SQLite's own locks
         yield
         return
     try:

@@ -1,10 +1,10 @@
-"""What was acknowledged, noted outside the database: `service.db.mark` beside it.
+"""The mark of a database: `service.db.mark`, which notes the last acknowledged event.
 
-SQLite takes a write-ahead log that was damaged, cut short or lost for the end of the log, and goes
-on at an older state. So the number and the running checksum of the last event that was acknowledged
-are kept in a small file of their own. It is written with every commit, before anybody is answered,
-and synced once a second: after a crash of the process it is exact, after a power failure it may be
-a second behind, and a database may be ahead of its mark, never behind.
+SQLite takes a write-ahead log that was damaged, cut short or lost for the end of the log, and
+continues from an older state without a word. The number and the running checksum of the last
+acknowledged event are therefore kept in a small file of their own. It is written with every commit,
+before answers are sent, and synced once a second. After a crash of the process it is exact; after a
+power failure it may be a second behind. A database may be ahead of its mark, never behind.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from rotting._serve.events import Event
     from rotting._serve.store import Store
 
-_SLOT = 64  # bytes; two slots are written in turn, so that one is whole whatever happens
+_SLOT = 64  # bytes; two slots are written in turn, so that one is always whole
 _encode = msgspec.msgpack.Encoder().encode
 
 
 def linked(chain: int, event: Event) -> int:
-    """The running checksum after an event: CRC-32 of its MessagePack, begun with the one before.
+    """The running checksum after an event: CRC-32 of its MessagePack, starting from the last one.
 
     >>> from rotting._serve.events import Event
     >>> first = linked(0, Event(1, 1, 2, "a", 5.0, b"{}"))
@@ -39,7 +39,7 @@ def linked(chain: int, event: Event) -> int:
 
 
 def chained(chain: int, events: Iterable[Event]) -> list[tuple[Any, ...]]:
-    """Rows of events as they are stored, each with the running checksum after it: see `linked`."""
+    """Rows of events as they are stored, each with the running checksum after it (`linked`)."""
     rows = []
     for event in events:
         row = event[:6]
@@ -49,14 +49,14 @@ def chained(chain: int, events: Iterable[Event]) -> list[tuple[Any, ...]]:
 
 
 class Mark(NamedTuple):
-    """The last event that was acknowledged, and the running checksum there."""
+    """The last acknowledged event, and the running checksum there."""
 
     seq: int
     chain: int
 
 
 def mark_of(path: Path) -> Path:
-    """The mark of a database."""
+    """The path of a database's mark."""
     return path.with_name(path.name + ".mark")
 
 
@@ -85,7 +85,7 @@ def _sum(*words: str) -> str:
 
 
 class MarkFile:
-    """A mark that is kept up to date."""
+    """An open mark file, to be written with every commit."""
 
     def __init__(self, path: Path) -> None:
         touch_private(mark_of(path))
@@ -93,7 +93,7 @@ class MarkFile:
         self._slot, self._dirty = 0, False
 
     def write(self, mark: Mark) -> None:
-        """Put it where the older of the two marks is."""
+        """Overwrite the older of the two slots."""
         words = str(mark.seq), str(mark.chain)
         text = f"mark {words[0]} {words[1]} {_sum(*words)}"
         os.lseek(self._handle, self._slot * _SLOT, os.SEEK_SET)
@@ -101,19 +101,19 @@ class MarkFile:
         self._slot, self._dirty = 1 - self._slot, True
 
     def sync(self) -> None:
-        """Wait until it is on the disk, if there is anything new."""
+        """Sync the file if it was written since the last time."""
         if self._dirty:
             self._dirty = False
             os.fsync(self._handle)
 
     def close(self) -> None:
-        """Let the file go, synced."""
+        """Sync and close the file."""
         self.sync()
         os.close(self._handle)
 
 
 def set_mark(path: Path, mark: Mark) -> None:
-    """The mark of a database that was put there anew, in both slots."""
+    """Write the mark of a replaced database, in both slots."""
     file = MarkFile(path)
     try:
         file.write(mark)
@@ -123,7 +123,7 @@ def set_mark(path: Path, mark: Mark) -> None:
 
 
 def loss(store: Store, mark: Mark) -> str | None:
-    """What a database lacks of what was acknowledged, in a sentence; None if nothing."""
+    """A sentence on the acknowledged events that a database lacks; None if it has all."""
     name, last = store.path.name, store.last()
     if last < mark.seq:
         return (

@@ -1,4 +1,4 @@
-"""Figures for Prometheus, read off the service when somebody asks."""
+"""Metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 class Metrics:
-    """Counts of requests as they come, in plain lists; everything else as it is when asked."""
+    """Counts of requests; all other metrics are read from the service on demand."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._registry = CollectorRegistry()
         self._registry.register(self)
         self._counts: dict[tuple[str, int], int] = {}
-        self._times: dict[str, list[int]] = {}  # how many took so long, by verb
+        self._times: dict[str, list[int]] = {}  # histogram counts by verb, bounds in `_SECONDS`
         self._sums: dict[str, float] = {}
 
     def note(self, verb: str, status: int, seconds: float) -> None:
-        """A request was answered."""
+        """Count an answered request."""
         self._counts[verb, status] = self._counts.get((verb, status), 0) + 1
         times = self._times.get(verb)
         if times is None:
@@ -47,7 +47,6 @@ class Metrics:
             _LOG.log(level, "%s %d in %.1f ms", verb, status, 1000.0 * seconds)
 
     def collect(self) -> Iterator[Any]:
-        """What Prometheus' library asks for."""
         requests = CounterMetricFamily("rotting_requests", "Requests", labels=["verb", "status"])
         for (verb, status), count in self._counts.items():
             requests.add_metric([verb, str(status)], count)
@@ -60,20 +59,19 @@ class Metrics:
         yield took
 
     def text(self, who: Who) -> tuple[bytes, str]:
-        """All figures that somebody may see."""
+        """All metrics that a sender may see, and their content type."""
         registry = CollectorRegistry()
         registry.register(Figures(self._journal, who))
         return generate_latest(self._registry) + generate_latest(registry), CONTENT_TYPE_LATEST
 
 
 class Figures:
-    """The service as it is now, as far as somebody may see it."""
+    """Metrics of the service as it is now, for the experiments that a sender may see."""
 
     def __init__(self, journal: Journal, who: Who) -> None:
         self._journal, self._who = journal, who
 
     def collect(self) -> Iterator[Any]:
-        """What Prometheus' library asks for."""
         journal = self._journal
         ready = journal.reason is None
         yield GaugeMetricFamily("rotting_ready", "Whether events can be written", float(ready))

@@ -1,7 +1,7 @@
-"""The OpenAPI document of the service, as /v1/openapi.json gives it.
+"""The OpenAPI document of the service, /v1/openapi.json.
 
-Schemas are made from the types that check requests (`requests`) and from those of the answers
-(`answers`). What is written here is what types cannot say: paths, roles, examples.
+Schemas are made from the types of requests (`requests`) and of answers (`answers`). Only what types
+do not contain is written here: paths, roles, examples.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ONE = "/v1/experiments/{name}"
 _NAME = {"$ref": "#/components/parameters/Name"}
 _VERBS = ("add", "retire", "restore")
 
-# what a type cannot say of its fields together
+# conditions on several fields, which types cannot express
 _TOGETHER: dict[str, Schema] = {
     "NewExperiment": {
         "allOf": [
@@ -134,7 +134,7 @@ def description(version: str) -> dict[str, Any]:
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
-        "security": [{"bearer": []}, {}],  # without keys the service asks for none
+        "security": [{"bearer": []}, {}],  # a service without keys requires none
         "paths": {**_experiments(), **_calls(), **_changes(), **_reports(), **_service()},
         "components": {
             "schemas": schemas(),
@@ -148,7 +148,7 @@ def description(version: str) -> dict[str, Any]:
 
 
 def schemas() -> dict[str, Schema]:
-    """The schemas of all that is sent and answered, by name."""
+    """The schemas of all requests and answers, by name."""
     types = (*_SENT_TYPES, *_ANSWER_TYPES)
     _, found = msgspec.json.schema_components(types, ref_template=_REF)
     made = {}
@@ -195,18 +195,18 @@ def _experiments() -> dict[str, Any]:
 
 
 def _calls() -> dict[str, Any]:
-    """What takes one body, or a list of them; of a list an item that was refused is its error."""
+    """Endpoints for one body or a list of them; a refused item of a list answers its error."""
     calls = (
         ("decisions", "decide", "Decide.", "decide", "NewDecision", "Decision"),
         ("shown", "confirmShown", "Confirm a showing.", "decide or reward", "NewShown", "Shown"),
         ("rewards", "sendReward", "Send a reward.", "reward", "NewReward", "Reward"),
         ("arms", "changeArms", "Add, retire or restore.", "admin", "ArmChange", "ArmState"),
         ("history", "learnHistory", "Learn pulls.", "admin", "NewHistory", "History"),
-        ("erase", "eraseKey", "Forget a key.", "admin", "Erasure", "Erased"),
+        ("erase", "eraseKey", "Erase a key.", "admin", "Erasure", "Erased"),
     )
     found = {}
     for path, name, about, role, sent, answered in calls:
-        # whatever is in a list: what is wrong is refused in its place, and spoils no other
+        # a list may hold anything: a wrong item is refused in its place and affects no other
         taken = {"anyOf": [_ref(sent), _batch({"anyOf": [_ref(sent), {}]})]}
         item = {"anyOf": [_ref(answered), _ref("Error")]}
         given = {"anyOf": [_ref(answered), _batch(item)]}
@@ -215,7 +215,7 @@ def _calls() -> dict[str, Any]:
 
 
 def _changes() -> dict[str, Any]:
-    about = "Decide by another policy."
+    about = "Change the policy."
     change = _post("changePolicy", about, "admin", _ref("NewPolicy"), _ref("PolicyChanged"))
     return {f"{_ONE}/policy": _of_one(change)}
 
@@ -226,16 +226,16 @@ def _reports() -> dict[str, Any]:
     limit = {"type": "integer", "minimum": 1, "maximum": requests.MOST_EVENTS, "default": 1000}
     events["parameters"] = [
         _parameter("query", "after", {**after, "description": "Only later ones."}),
-        _parameter("query", "limit", {**limit, "description": "How many, at most."}),
+        _parameter("query", "limit", {**limit, "description": "At most this many events."}),
     ]
-    export = _get("exportDecisions", "One row a decision.", "read", {}, (400, *_NAMED))
+    export = _get("exportDecisions", "One row for each decision.", "read", {}, (400, *_NAMED))
     formats = {"type": "string", "enum": ["csv", "parquet"], "default": "csv"}
     export["parameters"] = [_parameter("query", "format", formats)]
     export["responses"]["200"]["content"] = {
         "text/csv": {"schema": {"type": "string"}},
         "application/vnd.apache.parquet": {"schema": {}},
     }
-    audit = _get("listAudit", "Who changed what.", "admin", _ref("Audit"))
+    audit = _get("listAudit", "The audit trail.", "admin", _ref("Audit"))
     return {
         f"{_ONE}/events": _of_one(events, "get"),
         f"{_ONE}/export": _of_one(export, "get"),
@@ -246,11 +246,11 @@ def _reports() -> dict[str, Any]:
 def _service() -> dict[str, Any]:
     pages = {
         "/v1/openapi.json": ("getDocument", "This document.", "application/json", "object"),
-        "/metrics": ("getMetrics", "Figures for Prometheus.", "text/plain", "string"),
+        "/metrics": ("getMetrics", "Metrics for Prometheus.", "text/plain", "string"),
         "/": ("getDashboard", "The dashboard.", "text/html", "string"),
     }
     found: dict[str, Any] = {
-        "/v1/status": {"get": _get("getStatus", "The service.", "any", _ref("Status"))},
+        "/v1/status": {"get": _get("getStatus", "State of the service.", "any", _ref("Status"))},
         "/health": {"get": _get("getHealth", "Whether it runs.", None, _ref("Alive"))},
         "/ready": {"get": _get("getReady", "Whether it can decide.", None, _ref("Ready"))},
     }
@@ -284,7 +284,7 @@ def _post(
 def _get(
     name: str, about: str, role: str | None, answered: Schema, errors: tuple[int, ...] = ()
 ) -> dict[str, Any]:
-    """An operation; without a role, anybody may call it."""
+    """An operation; without a role it needs no key."""
     refused = sorted({*_ALWAYS, *errors, *(_KEYED if role else ())})
     found: dict[str, Any] = {
         "operationId": name,

@@ -1,4 +1,4 @@
-"""From the log to the experiments: the latest snapshot of each, and the events after it."""
+"""Loading of experiments from the log: the latest snapshot of each, and the events after it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rotting._serve.warmup import is_warm
 
 _LOG = logging.getLogger("rotting.serve")
 _FEW = 300  # events
-_MOMENT = 2.0  # seconds after which a start says how far it is
-_LARGE = 1 << 20  # bytes of a snapshot that takes a while to read
+_MOMENT = 2.0  # seconds between log lines on the progress of a start
+_LARGE = 1 << 20  # bytes of a snapshot that is logged, since reading it takes a while
 
 
 def load(store: Store, *, compiled: bool = True, clock: Callable[[], float] = time.time) -> Book:
-    """All experiments as they are by the log; what other code has to say of them is added."""
+    """Load all experiments; those decided by another version of the code are upgraded."""
     book = Book(store, clock)
     book.seq = book.committed = store.last()
     begin = time.monotonic()
@@ -44,9 +44,10 @@ def load(store: Store, *, compiled: bool = True, clock: Callable[[], float] = ti
 
 
 def load_one(store: Store, number: int, *, compiled: bool) -> tuple[Experiment, int]:
-    """An experiment, and how many events came after its snapshot.
+    """An experiment, and the number of events after its snapshot.
 
-    Arms are taken as written where other code has decided, or this code decides otherwise now.
+    Arms are taken as written for events that another version of the code decided, and if this
+    version decides differently.
     """
     for snapshot in (*store.snapshots(number), None):
         after = 0 if snapshot is None else snapshot.seq
@@ -60,8 +61,8 @@ def load_one(store: Store, number: int, *, compiled: bool) -> tuple[Experiment, 
             except ValueError as error:
                 _LOG.warning("snapshot %d is not used: %s", after, error)
                 break
-            # few events are played sooner than compiled code is loaded, and that sooner than code
-            # is compiled: `warming` does it later
+            # Loading compiled code takes longer than replaying a few events, and compiling longer
+            # still: `warmup` does that later.
             wanted = msgspec.to_builtins(found.settings), found.policy, found.horizon
             if compiled and store.count(number, after) > _FEW and is_warm(*wanted):
                 found.player.go_compiled()
@@ -73,7 +74,7 @@ def load_one(store: Store, number: int, *, compiled: bool) -> tuple[Experiment, 
 
 
 def _beginning(store: Store, number: int, snapshot: Snapshot | None) -> Experiment:
-    """An experiment as it was at a snapshot, or when it was made."""
+    """An experiment as it was at a snapshot, or when it was created."""
     created = store.created(number)
     if snapshot is None:
         return Experiment(number, created)
@@ -82,7 +83,7 @@ def _beginning(store: Store, number: int, snapshot: Snapshot | None) -> Experime
 
 
 def _play(found: Experiment, store: Store, after: int, as_written: bool = False) -> int:
-    """Apply the events after a sequence number; returns how many."""
+    """Apply the events after a sequence number; returns their number."""
     book = Book(store)
     found.past = book.past_of(found)
     count = 0
@@ -103,7 +104,7 @@ def _play(found: Experiment, store: Store, after: int, as_written: bool = False)
 
 
 def upgrade(book: Book, experiment: Experiment) -> None:
-    """Say in the log that other code plays from here on, and what state it begins with."""
+    """Append the event that this version of the code plays from here on, with a snapshot."""
     body = events.Upgraded(code_version(), experiment.version)
     event = book.append(experiment.number, Kind.UPGRADED, None, book.now(), body)
     experiment.apply(event)
@@ -112,7 +113,7 @@ def upgrade(book: Book, experiment: Experiment) -> None:
 
 
 def snap(book: Book, experiment: Experiment) -> None:
-    """Put a snapshot into the group that is committed next."""
+    """Add a snapshot to the group that is committed next."""
     body, checksum = packed(content_of(experiment))
     book.group.snapshots.append(
         Snapshot(experiment.number, experiment.seq, experiment.version, checksum, body)

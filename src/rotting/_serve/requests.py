@@ -1,4 +1,4 @@
-"""What requests hold, and the limits of it."""
+"""Bodies of requests, and their limits."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from msgspec import Meta
 from rotting._checks import HUGE
 from rotting._serve.errors import Refusal, bad
 
-MOST_ITEMS = 1000  # of a batch
-MOST_ROWS = 10_000  # of a piece of history
+MOST_ITEMS = 1000  # in a batch
+MOST_ROWS = 10_000  # in a request with history
 MOST_ARMS = 1000
-MOST_EVENTS = 10_000  # of a page
+MOST_EVENTS = 10_000  # on a page
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$(?!\n)"  # in Python $ is also before a last newline
-# What msgspec does not check is checked by this module and by `settings`, and described here: texts
-# without control characters, names that do not deceive the eye, rewards of at most 1e100.
+# JSON schemas of what msgspec does not check, but this module and `settings` do: texts without
+# control characters, ids without hidden characters, rewards of at most 1e100.
 _CONTROLS = r"\u0000-\u001f\u007f-\u009f\u2028\u2029"
-# they turn the direction of writing, or cannot be seen: a name with one reads like another
+# bidirectional controls and invisible characters: a name with one can look like another name
 _HIDDEN = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
-_HALVES = r"\ud800-\udfff"  # of pairs: JSON schemas have no word for them
+_HALVES = r"\ud800-\udfff"  # lone surrogates, which JSON schemas cannot express
 _CONTROL = re.compile(f"[{_CONTROLS}{_HALVES}]")
 _DECEIVING = re.compile(f"[{_CONTROLS}{_HALVES}{_HIDDEN}]")
 _FINE: dict[str, Any] = {"pattern": f"^[^{_CONTROLS}]*$"}
@@ -32,7 +32,7 @@ _REWARD: dict[str, Any] = {"minimum": -HUGE, "maximum": HUGE}
 _DIFFERENT: dict[str, Any] = {"uniqueItems": True}
 _POLICY: dict[str, Any] = {
     "properties": {"policy": {"type": "string", "minLength": 1}},
-    "required": ["policy"],  # and its parameters, which only the policy knows
+    "required": ["policy"],  # and the policy's own parameters
 }
 _UNIT: dict[str, Any] = {"unit": {"enum": ["decisions", "rounds"]}}
 _HALF_LIFE: dict[str, Any] = {"half_life": {"type": "number", "minimum": 1 / HUGE, "maximum": HUGE}}
@@ -69,7 +69,7 @@ Horizon = Annotated[int, Meta(ge=1, le=2**53)]
 
 
 class NewExperiment(msgspec.Struct, forbid_unknown_fields=True):
-    """An experiment to be made."""
+    """An experiment to create."""
 
     name: Name
     arms: Annotated[
@@ -88,7 +88,7 @@ class NewExperiment(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NewDecision(msgspec.Struct, forbid_unknown_fields=True):
-    """A decision that is wanted."""
+    """A decision to make."""
 
     id: Id
     key: Key | None = None
@@ -96,10 +96,10 @@ class NewDecision(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NewShown(msgspec.Struct, forbid_unknown_fields=True):
-    """What was decided came into view, or what the client showed in its place.
+    """The showing of a decision, or of the arm that the client showed instead.
 
-    `arm` is what was shown, `key` to whom. `confirmed` false: it was handed out to be shown, and
-    whether it came into view is not known.
+    `arm` is the arm that was shown instead, `key` its audience key. With `confirmed` false it was
+    handed out, and it is not known whether it was seen.
     """
 
     decision: Id
@@ -117,7 +117,7 @@ class NewReward(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ArmChange(msgspec.Struct, forbid_unknown_fields=True):
-    """One of three."""
+    """A change of an arm: one of the three fields."""
 
     add: Label | None = None
     retire: Label | None = None
@@ -125,7 +125,7 @@ class ArmChange(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NewPolicy(msgspec.Struct, forbid_unknown_fields=True):
-    """Another policy."""
+    """A policy to change to."""
 
     policy: Policy
     horizon: Horizon | None = None
@@ -147,13 +147,13 @@ class NewHistory(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Erasure(msgspec.Struct, forbid_unknown_fields=True):
-    """A key to be forgotten."""
+    """A key to erase."""
 
     key: Key
 
 
 class OneOrMany:
-    """What a verb takes: one item, or a list of them."""
+    """The body of an endpoint: one item, or a list of them."""
 
     __slots__ = ("_fields", "_needed", "decode", "one")
 
@@ -164,10 +164,10 @@ class OneOrMany:
         self._needed = len(one.__struct_fields__) - len(one.__struct_defaults__)
 
     def may_repeat(self, data: bytes, found: Any) -> bool:
-        """Whether an object may have a name twice: there are more colons than values.
+        """Whether an object may have a name twice: whether there are more colons than values.
 
-        Each name has a colon, so that as many colons as values leave none for a second. A text
-        with a colon, or a null, is enough for a closer look.
+        Each name has a colon, so with as many colons as values there is no repeated name. A text
+        with a colon, or a null, also gives True, and the body is then checked exactly.
         """
         colons = data.count(b":")
         if self.one is NewHistory:
@@ -191,7 +191,7 @@ ARM_CHANGE, PAST, ERASE = OneOrMany(ArmChange), OneOrMany(NewHistory), OneOrMany
 
 
 def parse(kind: type[msgspec.Struct], data: Any) -> Any:
-    """What a request holds, already read from JSON, or a refusal that names the field."""
+    """Decoded JSON as a body, or a refusal that names the field."""
     if isinstance(data, kind):
         return data
     try:
@@ -201,7 +201,7 @@ def parse(kind: type[msgspec.Struct], data: Any) -> Any:
 
 
 def _refusal(error: msgspec.MsgspecError) -> Refusal:
-    """In the words of the trade: `$.rows[3].arm` is the field rows[3].arm."""
+    """The refusal for msgspec's error; its path `$.rows[3].arm` is the field rows[3].arm."""
     text, _, path = str(error).partition(" - at `")
     field = path.rstrip("`").removeprefix("$").removeprefix(".")
     if "unknown field" in text or "missing required field" in text:
@@ -211,26 +211,26 @@ def _refusal(error: msgspec.MsgspecError) -> Refusal:
 
 
 def is_fine(text: str) -> bool:
-    """Whether a text has no control characters, which would deceive whoever reads a log."""
+    """Whether a text has no control characters, which could forge lines of a log."""
     return _CONTROL.search(text) is None
 
 
 def fine_text(field: str, text: str) -> str:
-    """A text without control characters."""
+    """The text, or a refusal if it has control characters."""
     if not is_fine(text):
-        # keys are persons, who are to be in no message that somebody keeps
+        # keys are personal data, which must not be in messages
         got = "" if field == "key" else f", got {text[:50]!r}"
         raise bad(field, f"{field} must have no control characters{got}")
     return text
 
 
 def is_fine_id(text: str) -> bool:
-    """Whether an id, or a name that people act upon, has no characters that deceive the eye."""
+    """Whether an id or a name has no control, bidirectional or invisible characters."""
     return _DECEIVING.search(text) is None
 
 
 def fine_id(text: str) -> str:
-    """An id without control characters, and none that turn the direction of writing."""
+    """The id, or a refusal if it has control or bidirectional characters."""
     fine_text("id", text)
     if not is_fine_id(text):
         raise bad("id", f"id must have no bidirectional characters, got {text[:50]!a}")

@@ -1,10 +1,10 @@
-"""The tables of the store, and how those of an older version become the present ones."""
+"""The tables of the store, and the migrations from older versions."""
 
 from __future__ import annotations
 
 from rotting._serve.database import Connection
 
-APPLICATION = 0x726F7474  # "rott": SQLite's mark for whose file it is
+APPLICATION = 0x726F7474  # "rott", SQLite's application id of the file
 
 # Archives have this table as well, with the column below.
 EVENT = """CREATE TABLE event (
@@ -18,14 +18,14 @@ EVENT = """CREATE TABLE event (
 
 CHAIN = "ALTER TABLE event ADD COLUMN chain INTEGER"
 
-# Each entry turns version n into n + 1. Entries are never changed: databases out there have them.
+# Each entry migrates version n to n + 1. Entries never change, since existing databases have them.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         EVENT,
-        # a decision, its showing, its reward and its time-out are each there once
+        # at most one event of each kind for a decision
         "CREATE UNIQUE INDEX event_id ON event (experiment, id, kind) WHERE id IS NOT NULL",
         "CREATE TABLE experiment (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",
-        # whose a surrogate is: to erase a person is to delete one row here
+        # the key of each surrogate: to erase a person, one row here is deleted
         """CREATE TABLE person (
             experiment INTEGER NOT NULL,
             name TEXT NOT NULL,
@@ -75,7 +75,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             events INTEGER NOT NULL,
             at REAL NOT NULL
         ) STRICT""",
-        # a value that a write changes, to see whether writing works
+        # a value to change, to check that writing works
         "CREATE TABLE pulse (beat INTEGER NOT NULL) STRICT",
         "INSERT INTO pulse VALUES (0)",
     ),
@@ -86,7 +86,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """INSERT INTO chain SELECT
             max(coalesce((SELECT max(seq) FROM event), 0), coalesce(max(last), 0)), 0
             FROM archive""",
-        # the events of one experiment in order, however rare they are among all
+        # finds the events of one experiment in order, even if they are rare among all
         "CREATE INDEX event_experiment ON event (experiment)",
     ),
 )
@@ -94,7 +94,7 @@ VERSION = len(MIGRATIONS)
 
 
 def version_of(connection: Connection) -> int:
-    """The version of a database's tables; 0 for an empty one. Refuses files of others."""
+    """The version of a database's tables, 0 for an empty one; ValueError for foreign files."""
     ((application,),) = connection.execute("PRAGMA application_id")
     ((version,),) = connection.execute("PRAGMA user_version")
     tables = connection.execute("SELECT count(*) FROM sqlite_master")[0][0]
@@ -109,7 +109,7 @@ def version_of(connection: Connection) -> int:
 
 
 def migrate(connection: Connection) -> int:
-    """Bring the tables to the present version, all steps or none; returns where they were."""
+    """Migrate the tables to the present version, all steps or none; returns the old version."""
     before = version_of(connection)
     if before == VERSION:
         return before

@@ -1,4 +1,4 @@
-"""The process: one server on one database, its log, and how it ends."""
+"""The process: one server on one database, its logging and its shutdown."""
 
 from __future__ import annotations
 
@@ -31,68 +31,67 @@ from rotting._serve.store import Store
 _LOG = logging.getLogger("rotting.serve")
 _HEAD = 1 << 16  # bytes of all headers together
 _HEADERS = 100
-_READ = 1 << 18  # bytes that come at once
+_READ = 1 << 18  # bytes of one read of the socket
 _IDLE = 75.0  # seconds that a connection may wait for its next request
-_AHEAD = 16  # requests that one connection may send before it reads the answers
-_PIECE = 4096  # bytes that are parsed at a time
+_AHEAD = 16  # requests that a connection may send before it reads the answers
+_PIECE = 4096  # bytes parsed at a time
 
 
-class Patient(HttpToolsProtocol):
-    """HTTP with bounds that the usual protocol does not have.
+class BoundedHttp(HttpToolsProtocol):
+    """Uvicorn's HTTP protocol with limits that it lacks.
 
-    That one waits for ever for a request to end, so that a few bytes an hour hold a connection, and
-    takes headers without end. It also goes on reading a connection that sends requests and reads no
-    answers; here what came with too many requests is kept unparsed, at most one reading of the
-    socket, and nothing more is read until answers were taken. `Server` looks at all connections
-    every second and lets go those that are slow to ask, or slow to read what they asked for.
+    Uvicorn's protocol waits for ever for the end of a request, so a few bytes an hour hold a
+    connection, and it accepts endless headers. It also continues to read from a client that sends
+    requests and reads no answers. Here, bytes after too many requests are kept unparsed, at most
+    one read of the socket, and no more is read until answers were taken. `Server` checks all
+    connections every second, and closes those that send or read too slowly.
     """
 
-    since: float | None = None  # when the request began that is on its way
-    stuck: float | None = None  # since when the client reads nothing
-    used = 0.0  # when it was last heard of
-    most = 1 << 20  # bytes of a body
-    crowd = 1000  # connections at once
-    served = False  # whether it ever asked something
+    since: float | None = None  # start of the request that is being received
+    stuck: float | None = None  # time since which the client reads nothing
+    used = 0.0  # time of the last sign of the client
+    most_bytes = 1 << 20  # of a body
+    most_connections = 1000  # at once
+    served = False  # whether it sent a whole request
     _head = True  # whether headers are expected
     _bytes = 0  # of the request so far
-    _rest = b""  # what came, and is parsed when there is room for more requests
+    _rest = b""  # received, to be parsed when there is room for more requests
 
     def connection_made(self, transport: Any) -> None:
-        """A client came; if there are too many, one goes that asked nothing, or long ago."""
+        """A new connection; beyond the limit the idle one is closed that was unused for longest."""
         super().connection_made(transport)
         self.since = self.used = time.monotonic()
-        if len(self.connections) > self.crowd:
-            idle = [one for one in self.connections if isinstance(one, Patient) and one.is_idle]
+        if len(self.connections) > self.most_connections:
+            idle = [one for one in self.connections if isinstance(one, BoundedHttp) and one.is_idle]
             silent = min(idle, key=lambda one: (one.served, one.used), default=self)
             silent.transport.close()
             self.connections.discard(silent)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody waits for an answer: no request is there, or not all of one."""
+        """Whether no answer is due: there is no request, or only part of one."""
         return self.since is not None or self.cycle is None or self.cycle.response_complete
 
     def data_received(self, data: bytes) -> None:
-        """Some bytes came."""
         self._rest = self._rest + data if self._rest else data
         if len(data) > _PIECE or self.pipeline or self._rest is not data:
             self._parse()
             return
-        self._rest = b""  # the usual case: all of one request, and none before it
+        self._rest = b""  # the usual case: one whole request, and none before it
         self._take(data)
 
     def _take(self, piece: bytes) -> None:
-        """Parse a piece, if the request has not become too long."""
+        """Parse a piece, or close the connection if the request is too long."""
         self._bytes += len(piece)
-        if self._bytes > _HEAD + _READ + (0 if self._head else 2 * self.most):
+        if self._bytes > _HEAD + _READ + (0 if self._head else 2 * self.most_bytes):
             self.transport.close()
         else:
             super().data_received(piece)
 
     def _parse(self) -> None:
-        """Parse what came, as long as not too many requests wait for their turn."""
+        """Parse received bytes, until too many requests wait."""
         while self._rest and len(self.pipeline) < _AHEAD and not self.transport.is_closing():
-            # a body is parsed as it comes; heads in pieces, for a piece may hold many requests
+            # bodies are parsed whole; heads in pieces, since a piece may hold many requests
             size = _PIECE if self._head else len(self._rest)
             piece, self._rest = self._rest[:size], self._rest[size:]
             self._take(piece)
@@ -100,8 +99,8 @@ class Patient(HttpToolsProtocol):
             self.flow.pause_reading()
 
     def on_response_complete(self) -> None:
-        """An answer is on its way: the next request has its turn, and perhaps more are read."""
-        super().on_response_complete()  # which reads on, whoever waits
+        """Continue with the next request, and read more if there is room."""
+        super().on_response_complete()  # resumes reading in any case
         if self.transport.is_closing():
             self._rest = b""
             return
@@ -117,18 +116,17 @@ class Patient(HttpToolsProtocol):
             self.flow.resume_reading()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """The client has gone: nothing that it asked is kept."""
+        """Discard the client's requests."""
         self._rest = b""
         super().connection_lost(error)
         self.pipeline.clear()
 
     def on_message_begin(self) -> None:
-        """The first byte of a request."""
         super().on_message_begin()
         self.since = self.used = time.monotonic()
 
     def on_headers_complete(self) -> None:
-        """All headers are there."""
+        """Check the headers of a request."""
         self._head = False
         names = [name for name, _ in self.headers]
         if len(names) > _HEADERS:
@@ -140,19 +138,18 @@ class Patient(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """All of a request is there."""
         self.since, self._head, self._bytes, self.served = None, True, 0, True
         super().on_message_complete()
 
 
 class Server(uvicorn.Server):
-    """A server that ends well when it is told to: the usual one dies of the signal afterwards."""
+    """A uvicorn server that exits normally after a signal, which the original raises again."""
 
-    seconds = 10.0  # for a request to come
-    ready: Callable[[str], None] | None = None  # is told where it listens
+    seconds = 10.0  # to receive a request
+    ready: Callable[[str], None] | None = None  # called with the address
 
     async def startup(self, sockets: Any = None) -> None:
-        """Begin to listen."""
+        """Begin to listen, and report the address."""
         await super().startup(sockets)
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
@@ -163,11 +160,11 @@ class Server(uvicorn.Server):
                 _LOG.info("listening on %s", address)
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second."""
+        """Close slow connections; called ten times a second."""
         if counter % 10 == 0:
             now = time.monotonic()
             for one in list(self.server_state.connections):
-                if not isinstance(one, Patient):
+                if not isinstance(one, BoundedHttp):
                     continue
                 if one.since is not None and now - one.since > self.seconds:
                     one.transport.close()
@@ -194,7 +191,7 @@ class Server(uvicorn.Server):
 
 
 def _drop(transport: Any) -> None:
-    """End a connection at once: what the client does not read is not kept for it."""
+    """Reset a connection at once, discarding what the client did not read."""
     made = transport.get_extra_info("socket")
     with contextlib.suppress(OSError):
         made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -202,9 +199,9 @@ def _drop(transport: Any) -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Clients that leave before they are answered are none, nor is the trace of a failed start.
+    """Filter out clients that leave before their answer, and the traceback of a failed start.
 
-    Why it failed is said in one line (`serve`).
+    `serve` reports in one line why a start failed.
     """
     message = record.getMessage()
     failed = record.name == "uvicorn.error" and (
@@ -217,7 +214,6 @@ class JsonLines(logging.Formatter):
     """A line of JSON for each record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One record."""
         data: dict[str, Any] = {
             "at": round(record.created, 3),
             "level": record.levelname.lower(),
@@ -230,7 +226,7 @@ class JsonLines(logging.Formatter):
 
 
 def set_up_logs(form: str, verbose: bool) -> None:
-    """What is said goes to standard error, a line each."""
+    """Log to standard error, one line for each record."""
     handler = logging.StreamHandler(sys.stderr)
     plain = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
     handler.addFilter(_is_news)
@@ -248,7 +244,7 @@ def set_up_logs(form: str, verbose: bool) -> None:
 
 
 def check(config: Config) -> list[str]:
-    """What would keep a server from starting is a ValueError; else some lines about it."""
+    """Lines on what a server would serve; ValueError if it could not start."""
     lines = []
     path = config.path
     if not path.absolute().parent.is_dir():
@@ -291,7 +287,7 @@ def check(config: Config) -> list[str]:
 
 
 def _check_address(host: str, port: int) -> None:
-    """Refuse an address at which nobody can listen now: it is tried, and let go."""
+    """Refuse an address that cannot be bound now."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError:
@@ -319,7 +315,7 @@ def _cannot_listen(host: str, port: int, error: OSError) -> str:
 def serve(
     config: Config, *, demo: bool = False, ready: Callable[[str], None] | None = None
 ) -> None:
-    """Serve until somebody stops it."""
+    """Serve until a signal stops it."""
     check(config)
     with lease(config.path):
         service = Service(
@@ -334,7 +330,7 @@ def serve(
             App(service),
             host=config.host,
             port=config.port,
-            http=Patient,
+            http=BoundedHttp,
             ws="none",
             lifespan="on",
             log_config=None,
@@ -345,7 +341,7 @@ def serve(
             timeout_graceful_shutdown=int(config.grace) or 1,
             backlog=2048,
         )
-        Patient.most, Patient.crowd = config.body_limit, config.connections
+        BoundedHttp.most_bytes, BoundedHttp.most_connections = config.body_limit, config.connections
         server = Server(made)
         server.seconds = config.body_seconds
         if demo:
@@ -353,13 +349,13 @@ def serve(
 
             begin(service)
         server.ready = ready
-        # what waits lives long, and has no cycles: looking through it often would be in vain
+        # waiting decisions live long and have no cycles: frequent collections find nothing
         gc.set_threshold(50_000, 20, 50)
-        # windows end by events of ours, later than the player thinks
+        # the service ends windows by its own events, later than the player expects
         warnings.filterwarnings("ignore", message=".*decisions have a reward, and all rewards are")
         logging.captureWarnings(True)
-        sys.setswitchinterval(0.001)  # a commit that is done should not wait for the event loop
-        with contextlib.suppress(SystemExit):  # which it raises where it cannot begin
+        sys.setswitchinterval(0.001)  # a finished commit should not wait for the event loop
+        with contextlib.suppress(SystemExit):  # raised if it cannot start
             server.run()
         if service.failed is not None:
             raise ValueError(f"data cannot be served: {service.failed}")

@@ -1,4 +1,4 @@
-"""What an experiment is to be, from a request: its policy, its player, and the version of both."""
+"""Settings of an experiment from a request: its policy, its player, and the code's version."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rotting.bandits import HalfLife, Window
 from rotting.policies._base import POLICIES, Policy
 from rotting.policies._recommend import recommended
 
-SHOWN_WINDOW = 3600.0  # seconds, unless the experiment says otherwise
+SHOWN_WINDOW = 3600.0  # seconds; the default
 
 
 class Settings(msgspec.Struct):
@@ -45,59 +45,59 @@ class Settings(msgspec.Struct):
 
 
 def code_version() -> str:
-    """The version of the code that plays, as events and snapshots have it; 0.2.0 had a digest."""
+    """The version of the code that plays, as in events and snapshots; 0.2.0 had a digest."""
     return str(PLAYS)
 
 
-def settled(asked: NewExperiment) -> Settings:
+def settled(request: NewExperiment) -> Settings:
     """Settings from a request, or a refusal."""
-    labels = [fine_text("arms", label) for label in asked.arms]
+    labels = [fine_text("arms", label) for label in request.arms]
     if len(set(labels)) < len(labels):
         raise bad("arms", "arms must be different labels, got one twice")
-    if asked.fallback is not None and asked.fallback not in labels:
-        raise bad("fallback", f"fallback must be one of the arms, got {asked.fallback!r}")
-    default = asked.default_reward
+    if request.fallback is not None and request.fallback not in labels:
+        raise bad("fallback", f"fallback must be one of the arms, got {request.fallback!r}")
+    default = request.default_reward
     if default is not None and not abs(default) <= HUGE:
         raise bad("default_reward", f"default_reward must be at most 1e100, got {default}")
-    if default is not None and asked.reward_window is None:
+    if default is not None and request.reward_window is None:
         raise bad(
             "default_reward",
             "default_reward must come with a reward_window in seconds, after which it is the "
             f"reward, got {default:g} alone",
         )
-    if asked.shown_window is not None and not asked.require_shown:
+    if request.shown_window is not None and not request.require_shown:
         raise bad("shown_window", "shown_window must come with require_shown, got it alone")
-    policy, audience = make_policy(asked.policy, bool(asked.audience), len(labels))
+    policy, audience = make_policy(request.policy, bool(request.audience), len(labels))
     made = Settings(
-        name=asked.name,
+        name=request.name,
         arms=labels,
         policy=_plain.to_plain(policy),
         audience=audience,
-        rest=_plain.to_plain(_rest(asked.audience)),
-        control=asked.control,
-        reward_window=asked.reward_window,
+        rest=_plain.to_plain(_rest(request.audience)),
+        control=request.control,
+        reward_window=request.reward_window,
         default_reward=default,
-        require_shown=asked.require_shown,
-        shown_window=asked.shown_window or SHOWN_WINDOW,
-        fallback=asked.fallback,
-        seed=secrets.randbits(53) if asked.seed is None else asked.seed,
-        horizon=asked.horizon,
+        require_shown=request.require_shown,
+        shown_window=request.shown_window or SHOWN_WINDOW,
+        fallback=request.fallback,
+        seed=secrets.randbits(53) if request.seed is None else request.seed,
+        horizon=request.horizon,
     )
-    make_player(made, made.policy, made.horizon)  # refuses what cannot be played
+    make_player(made, made.policy, made.horizon)  # refuses settings that cannot be played
     return made
 
 
-def make_policy(asked: Any, audience: bool, arms: int) -> tuple[Policy, bool]:
-    """The policy that was asked for, and whether it is for an audience."""
-    if asked is None:
+def make_policy(request: Any, audience: bool, arms: int) -> tuple[Policy, bool]:
+    """The policy of a request, and whether it is for an audience."""
+    if request is None:
         return recommended(audience=audience, rewards="bernoulli", arms=arms), audience
     try:
-        if isinstance(asked, str) and "\n" in asked:
-            file = parse_experiment(asked, "policy")
+        if isinstance(request, str) and "\n" in request:
+            file = parse_experiment(request, "policy")
             return next(
                 iter(file.policies.values())
             ), audience or file.scenario.audience is not None
-        data = _named(asked) if isinstance(asked, str) else asked
+        data = _named(request) if isinstance(request, str) else request
         if not isinstance(data.get("policy"), str):
             raise ValueError('policy must be a name or an object {"policy": NAME, ...}')
         data = {**data, "policy": policy_name(data["policy"])}
@@ -113,13 +113,13 @@ def make_policy(asked: Any, audience: bool, arms: int) -> tuple[Policy, bool]:
 
 
 def _named(text: str) -> dict[str, Any]:
-    """A policy by its name, perhaps with settings, as on the command line (wswa:alpha=0.2)."""
+    """A policy by name with optional parameters, as on the command line (wswa:alpha=0.2)."""
     name, settings = split("policy", text)
     return {"policy": name, **settings}
 
 
 def _filled(data: dict[str, Any]) -> Any:
-    """A policy from plain data; a sigma that is not given is not known."""
+    """A policy from plain data; `sigma` defaults to None, which means unknown."""
     fields = dataclasses.fields(POLICIES[data["policy"]])  # type: ignore[arg-type]
     needed = [one.name for one in fields if one.default is dataclasses.MISSING]
     missing = [name for name in needed if name not in data]
@@ -130,12 +130,12 @@ def _filled(data: dict[str, Any]) -> Any:
     return _plain.from_plain(data)
 
 
-def _rest(asked: bool | dict[str, Any]) -> HalfLife | Window | None:
-    """How counts by key fade."""
-    if isinstance(asked, bool) or not asked:
+def _rest(request: bool | dict[str, Any]) -> HalfLife | Window | None:
+    """How exposures are forgotten; None if they are not."""
+    if isinstance(request, bool) or not request:
         return None
-    rest = asked.get("rest")
-    if set(asked) != {"rest"} or not isinstance(rest, dict):
+    rest = request.get("rest")
+    if set(request) != {"rest"} or not isinstance(rest, dict):
         raise bad("audience", 'audience must be true, false or {"rest": {...}}')
     kinds: dict[str, Any] = {"half_life": HalfLife, "window": Window}
     named = [name for name in kinds if name in rest]
@@ -152,7 +152,7 @@ def _rest(asked: bool | dict[str, Any]) -> HalfLife | Window | None:
 def make_player(
     settings: Settings, policy: Any, horizon: int | None, *, compiled: bool = False
 ) -> Player | AudiencePlayer:
-    """A player of these settings at its start."""
+    """A new player with these settings."""
     made = _plain.from_plain(policy)
     keywords: dict[str, Any] = {
         "seed": settings.seed,
@@ -161,7 +161,7 @@ def make_player(
         "explore": settings.control,
     }
     if settings.default_reward is not None:
-        # the service ends the windows, in seconds; the player's own, in decisions, never ends
+        # the service ends windows, in seconds; the player's own, in decisions, never ends
         keywords.update(default_reward=settings.default_reward, reward_window=int(EXACT))
     try:
         if settings.audience:
@@ -174,7 +174,7 @@ def make_player(
 
 
 def finite(field: str, value: float) -> float:
-    """A number that can be a reward."""
+    """The value, or a refusal if it cannot be a reward."""
     if not math.isfinite(value) or abs(value) > HUGE:
         raise bad(field, f"{field} must be a number of at most 1e100, got {value}")
     return value

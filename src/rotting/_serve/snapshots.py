@@ -1,7 +1,7 @@
-"""An experiment's state as bytes, and back: so that a start need not apply all events.
+"""An experiment's state as bytes and back, so that a start need not apply all events.
 
-A snapshot carries the number of the last event in it, the version of the code, and a checksum. What
-holds for it: applying the events after it gives the same bits as applying all of them.
+A snapshot has the number of its last event, the version of the code, and a checksum. Invariant:
+applying the events after it gives the same bits as applying all events.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rotting._serve.experiment import Counts, Experiment, Open
 from rotting._serve.statistics import Series
 
 
-def picture_of(experiment: Experiment) -> dict[str, Any]:
-    """All that an experiment knows at this moment, copied: it may go on while this is written."""
+def state_of(experiment: Experiment) -> dict[str, Any]:
+    """A copy of an experiment's whole state; the experiment may go on while it is encoded."""
     return {
         "player": experiment.player.core.snapshot(),
         "policy": experiment.policy,
@@ -40,40 +40,40 @@ def picture_of(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def encode(picture: dict[str, Any]) -> bytes:
-    """A picture as JSON; the same bytes for the same state. That takes longer than the picture."""
-    # whether it is compiled is no part of what it is
-    saved = save.saved_of(picture["player"]._replace(compiled=False))
+def encode(state: dict[str, Any]) -> bytes:
+    """A state as JSON, the same bytes for the same state. This takes longer than the copy."""
+    # whether it is compiled is not part of the state
+    saved = save.saved_of(state["player"]._replace(compiled=False))
     return msgspec.json.encode(
         {
-            **picture,
+            **state,
             "player": save.write_json(saved),
-            "series": msgspec.Raw(picture["series"]),
-            "cells": msgspec.Raw(picture["cells"]),
+            "series": msgspec.Raw(state["series"]),
+            "cells": msgspec.Raw(state["cells"]),
         }
     )
 
 
 def content_of(experiment: Experiment) -> bytes:
-    """The same for an experiment that nobody changes meanwhile."""
-    return encode(picture_of(experiment))
+    """The state of an experiment as JSON, while nothing changes it."""
+    return encode(state_of(experiment))
 
 
 def packed(content: bytes) -> tuple[bytes, str]:
-    """What is stored, and its checksum."""
+    """Compressed content as it is stored, and its checksum."""
     body = zlib.compress(content, level=1)
     return body, hashlib.sha256(body).hexdigest()
 
 
 def unpacked(body: bytes, checksum: str) -> bytes:
-    """What was stored, if it is what was written."""
+    """The content of a stored body; ValueError if the checksum differs."""
     if hashlib.sha256(body).hexdigest() != checksum:
         raise ValueError("snapshot is damaged: its checksum does not fit")
     return zlib.decompress(body)
 
 
 def restored(number: int, created: Event, content: bytes, *, compiled: bool) -> Experiment:
-    """An experiment as it was when its picture was taken."""
+    """The experiment of a snapshot."""
     data = msgspec.json.decode(content)
     experiment = Experiment(number, created)
     kind = AudiencePlayer if experiment.settings.audience else Player

@@ -1,7 +1,7 @@
 """SQLite as the service's database: one file with a write-ahead log, synced at every commit.
 
-A connection is as small as the store needs it, so that tests can replace it: by one whose disk
-loses what was not synced.
+The interface of a connection is small, so that tests can replace it by one whose disk loses
+unsynced writes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from rotting._serve import schema
 from rotting._serve.database import Connection, Unusable
 
-LONG_LOG = 64 << 20  # bytes of a write-ahead log that is begun anew
+LONG_LOG = 64 << 20  # bytes; a longer write-ahead log is restarted
 LOCK_TIMEOUT = 2.0  # seconds that another process may hold the database before a write fails
 
 Connect = Callable[[Path], Connection]
@@ -26,7 +26,7 @@ class Sqlite:
     """A connection of Python's own `sqlite3`."""
 
     def __init__(self, path: Path) -> None:
-        # one thread at a time uses it, not always the same one
+        # used by one thread at a time, but not always the same one
         self._inner = sqlite3.connect(
             path,
             timeout=0.0,
@@ -49,12 +49,12 @@ class Sqlite:
 
 
 def connect(path: Path) -> Connection:
-    """The usual connection; the file is made if it is not there."""
+    """The usual connection; creates the file if it is missing."""
     return Sqlite(path)
 
 
 class SqliteDatabase:
-    """A database file: one connection writes, one reads, and one does the upkeep."""
+    """A database file with one connection for writing, one for reading and one for upkeep."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class SqliteDatabase:
         *,
         synchronous: str = "FULL",
         create: bool = True,
-        patience: float = LOCK_TIMEOUT,
+        lock_timeout: float = LOCK_TIMEOUT,
     ) -> None:
         self.path = path = real(path)
         if not create and not path.exists():
@@ -80,7 +80,7 @@ class SqliteDatabase:
         self._writer = self._reader = self._keeper = None
         try:
             self._writer = self._prepared(connect(path))
-            self._writer.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
+            self._writer.execute(f"PRAGMA busy_timeout = {int(1000 * lock_timeout)}")
             schema.migrate(self._writer)
             self._reader = self._prepared(connect(path))
             self._keeper = self._prepared(connect(path))
@@ -93,10 +93,10 @@ class SqliteDatabase:
         schema.version_of(made)  # before anything is changed
         made.execute("PRAGMA journal_mode = WAL")
         made.execute(f"PRAGMA synchronous = {self._synchronous}")
-        made.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
+        made.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten
         made.execute("PRAGMA cache_size = -32768")
-        # The log is written into the file by `checkpoint`, beside the commits and not within one.
-        # A server that has no time for it does it within, before the log gets too long.
+        # `checkpoint` writes the log into the file concurrently with commits. On a server that has
+        # no time for it, a commit does so, before the log gets too long.
         made.execute("PRAGMA wal_autocheckpoint = 50000")
         made.execute(f"PRAGMA journal_size_limit = {LONG_LOG}")
         return made
@@ -109,7 +109,7 @@ class SqliteDatabase:
     def freeze(self) -> None:
         """From now on `read` sees the database as it is at this moment."""
         self.read("BEGIN")
-        self.read("SELECT 1 FROM event LIMIT 1")  # the moment is that of the first query
+        self.read("SELECT 1 FROM event LIMIT 1")  # the first query begins the transaction
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Connection]:
@@ -121,27 +121,27 @@ class SqliteDatabase:
             yield self._writer
             self._writer.execute("COMMIT")
         except BaseException:
-            with contextlib.suppress(Exception):  # there may be none any more
+            with contextlib.suppress(Exception):  # there may be no transaction
                 self._writer.execute("ROLLBACK")
             raise
 
     def pulse(self) -> None:
-        """Store something, synced, to find out whether that works."""
+        """Store something, synced, to check that writing works."""
         self._check_place()
         assert self._writer is not None
         self._writer.execute("UPDATE pulse SET beat = beat + 1")
 
     def aside(self) -> SqliteDatabase:
-        """The same file on connections of its own."""
+        """The same file on its own connections."""
         return SqliteDatabase(self.path, self._connect, synchronous=self._synchronous, create=False)
 
     def checkpoint(self) -> None:
-        """Write what was committed from the log into the file; commits go on meanwhile."""
+        """Write committed pages from the log into the file, concurrently with commits."""
         assert self._keeper is not None
         self._keeper.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def log_size(self) -> int:
-        """Bytes of a write-ahead log that is too long; else 0."""
+        """Bytes of the write-ahead log if it is too long; else 0."""
         try:
             size = self.path.with_name(self.path.name + "-wal").stat().st_size
         except OSError:
@@ -149,23 +149,23 @@ class SqliteDatabase:
         return size if size > LONG_LOG else 0
 
     def restart_log(self) -> None:
-        """Let the next commit begin the write-ahead log anew, unless a reader needs the old one.
+        """Let the next commit restart the write-ahead log, unless a reader needs the old one.
 
-        Commits wait meanwhile: `checkpoint` should have written nearly all of it before.
+        This blocks commits: `checkpoint` should have written nearly all of the log before.
         """
-        self._upkeep("wal_checkpoint(RESTART)", patient=False)
+        self._upkeep("wal_checkpoint(RESTART)", wait=False)
 
-    def truncate(self, patient: bool = True) -> bool:
-        """Write the whole write-ahead log into the file, so that what was deleted is nowhere."""
-        return not self._upkeep("wal_checkpoint(TRUNCATE)", patient)[0][0]
+    def truncate(self, wait: bool = True) -> bool:
+        """Write the whole write-ahead log into the file and empty it; False if not possible."""
+        return not self._upkeep("wal_checkpoint(TRUNCATE)", wait)[0][0]
 
-    def _upkeep(self, what: str, patient: bool) -> list[Any]:
-        """Run a pragma of the writer, which waits for others or does not."""
+    def _upkeep(self, what: str, wait: bool) -> list[Any]:
+        """Run a pragma on the writer, waiting for other connections or not."""
         write = self._writer
         assert write is not None
         ((before,),) = write.execute("PRAGMA busy_timeout")
         try:
-            if not patient:
+            if not wait:
                 write.execute("PRAGMA busy_timeout = 0")
             return write.execute(f"PRAGMA {what}")
         finally:
@@ -179,7 +179,7 @@ class SqliteDatabase:
                     made.close()
 
     def _identities(self) -> tuple[tuple[int, int], ...]:
-        """Which files these are: a file of the same name may be another one."""
+        """Device and inode of the files: another file may have the same name."""
         found = []
         for path in (self.path, self.path.with_name(self.path.name + "-wal")):
             try:
@@ -190,25 +190,25 @@ class SqliteDatabase:
         return tuple(found)
 
     def _check_place(self) -> None:
-        """A file that was moved away still takes writes, which nobody would find again."""
+        """Refuse to write to a file that was moved away: the writes would be lost."""
         if self._identities() != self._identity:
             raise Unusable(f"{self.path.name} is another file than the one that was opened")
 
 
 def real(path: Path) -> Path:
-    """The file that a symbolic link leads to: the write-ahead log lies beside that one."""
+    """The target of a symbolic link: the write-ahead log lies beside that file."""
     return path.resolve() if path.is_symlink() else path
 
 
 def touch_private(path: Path) -> None:
-    """Make a file if it is not there, for what people's keys may be in: nobody else reads it."""
+    """Create a file for personal data if it is missing, readable only by its owner."""
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def why(error: Exception) -> str | None:
-    """What a database's error says, or None if the exception is not one.
+    """The message of a database's error; None for other exceptions.
 
-    Another driver's errors, as apsw's, are told by the module they come from.
+    Errors of another driver, apsw, are recognised by their module.
     """
     if isinstance(error, (sqlite3.Error, OSError, Unusable)):
         return str(error) or type(error).__name__

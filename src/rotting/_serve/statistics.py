@@ -1,7 +1,6 @@
-"""What the dashboard draws: rewards over time, and by how often an arm had been shown.
+"""Figures of the dashboard: rewards over time, and by pull number of the arm.
 
-Both are part of an experiment's state, so they depend on its events alone, and their size does not
-grow with them.
+Both are part of an experiment's state: they depend on its events alone, and their size is bounded.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import math
 from collections import Counter
 from typing import Any
 
-BUCKETS = 240  # of time; when they are full, two become one
+BUCKETS = 240  # of time; when all are used, pairs are merged
 POLICY, CONTROL = 0, 1
 
 
@@ -26,7 +25,7 @@ class Series:
         self.shares: list[list[int]] = []  # [arm][bucket]
 
     def bucket(self, at: float) -> int:
-        """The bucket of a time, made if it is new."""
+        """The bucket of a time; missing ones are added."""
         place = int((at - self.start) / self.width)
         while place >= BUCKETS:
             self._halve()
@@ -37,7 +36,7 @@ class Series:
         return max(place, 0)
 
     def decided(self, arm: int, at: float) -> None:
-        """An arm was chosen."""
+        """Count a decision for an arm."""
         place = self.bucket(at)
         while len(self.shares) <= arm:
             self.shares.append([])
@@ -47,17 +46,17 @@ class Series:
         row[place] += 1
 
     def take_back(self, arm: int, at: float) -> None:
-        """An arm that was chosen at that time was not shown."""
+        """Undo `decided`: another arm was shown."""
         self.shares[arm][self.bucket(at)] -= 1
 
     def decided_many(self, arms: list[int], at: float) -> None:
-        """Many were chosen at the same time."""
+        """Count many decisions at the same time."""
         for arm, count in Counter(arms).items():
             self.decided(arm, at)
             self.shares[arm][-1] += count - 1
 
     def rewarded(self, control: bool, at: float, reward: float) -> None:
-        """A decision made at that time got its reward."""
+        """Add the reward of a decision made at this time."""
         cell = self.rewards[control][self.bucket(at)]
         cell[0] += 1
         cell[1] += reward
@@ -75,19 +74,19 @@ class Series:
             row[:] = [a + b for a, b in zip(row[::2], row[1::2], strict=True)]
 
     def to_plain(self) -> list[Any]:
-        """As JSON can hold it."""
+        """The state as plain data."""
         return [self.start, self.width, self.rewards, self.shares]
 
     @classmethod
     def from_plain(cls, data: list[Any]) -> Series:
-        """What `to_plain` wrote."""
+        """The series that `to_plain` wrote."""
         series = cls(0.0)
         series.start, series.width, series.rewards, series.shares = data
         return series
 
 
 def cell_of(pull: int) -> int:
-    """Two cells for each power of two: 1, 2, 3, 4-5, 6-7, 8-11, 12-15, ...
+    """The cell of a pull. Each power of two has two cells: 1, 2, 3, 4-5, 6-7, 8-11, 12-15, ...
 
     >>> [cell_of(n) for n in (1, 2, 3, 4, 5, 6, 8, 12)]
     [0, 1, 2, 3, 3, 4, 5, 6]
@@ -110,7 +109,7 @@ def ends_of(cell: int) -> tuple[int, int]:
 
 
 class Cells:
-    """Rewards of each arm by the number of the pull: count, sum, sum of squares."""
+    """Rewards of each arm by pull number: count, sum, sum of squares."""
 
     __slots__ = ("rows",)
 
@@ -118,7 +117,7 @@ class Cells:
         self.rows: list[list[list[float]]] = []  # [arm][cell]
 
     def rewarded(self, arm: int, pull: int, reward: float) -> None:
-        """A pull got its reward."""
+        """Add the reward of a pull."""
         while len(self.rows) <= arm:
             self.rows.append([])
         row, cell = self.rows[arm], cell_of(pull)
@@ -130,7 +129,7 @@ class Cells:
         sums[2] += reward * reward
 
     def shown(self, arm: int) -> list[dict[str, Any]]:
-        """Means with 95 % intervals, normal approximation."""
+        """Means of an arm's cells with 95 % intervals, by normal approximation."""
         found = []
         for cell, (n, total, squares) in enumerate(self.rows[arm] if arm < len(self.rows) else ()):
             if n == 0:

@@ -1,8 +1,8 @@
-"""The store of events: what happened, whose keys they are, snapshots, API keys and the audit trail.
+"""The store of events, keys, snapshots, API keys and the audit trail.
 
 One owner appends groups of events. Sequence numbers are dense and in the order of commits, so a
-reader that asks for what comes after n misses nothing. The SQL stands here, once for all databases;
-what a database has to promise is in `serve.database`.
+reader that continues after event n misses nothing. The SQL is here, once for all databases; what a
+database must guarantee is in `_serve.database`.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from rotting._serve.events import Event, Kind
 from rotting._serve.mark import chained, linked
 from rotting._serve.sqlite import SqliteDatabase
 
-PAGE = 2000  # events that are read at a time
-# Rows of one statement. Python's lock is let go once a statement and not once a row: whoever shares
-# the process goes on meanwhile. Few sizes, so that statements are prepared once.
+PAGE = 2000  # events read at a time
+# Rows of one statement. Python's lock is released once a statement and not once a row, so other
+# threads go on. There are few sizes, so that statements are prepared once.
 _ROWS = (128, 32, 8, 1)
-_SLOTS = 400  # ids that one statement asks for
+_SLOTS = 400  # ids in one statement
 _EVENT = "SELECT seq, experiment, kind, id, at, body, chain FROM event"
 
-# Few rows: `+seq` keeps the planner from an index that has them in order, and all others, too.
+# `+seq` stops the planner from walking the whole table in order, for the few rows needed here.
 _ABOUT_ONE = f"{_EVENT} WHERE experiment = ? AND id = ? ORDER BY +seq"
 
 
 class Snapshot(NamedTuple):
-    """An experiment's state as it was stored."""
+    """An experiment's state as it is stored."""
 
     experiment: int
     seq: int
@@ -40,7 +40,7 @@ class Snapshot(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """Who changed what."""
+    """A line of the audit trail: who changed what."""
 
     at: float
     by: str
@@ -50,7 +50,7 @@ class Audit(NamedTuple):
 
 
 class Group:
-    """What one commit writes."""
+    """The rows that one commit writes."""
 
     __slots__ = ("audits", "erased", "events", "experiments", "marks", "persons", "snapshots")
 
@@ -59,7 +59,7 @@ class Group:
         self.experiments: list[tuple[int, str]] = []
         self.persons: list[tuple[int, str, int, int]] = []  # experiment, name, surrogate, mark
         self.erased: list[tuple[int, int]] = []  # experiment, surrogate
-        self.marks: list[tuple[int]] = []  # of those that are erased
+        self.marks: list[tuple[int]] = []  # of erased rows
         self.audits: list[Audit] = []
         self.snapshots: list[Snapshot] = []
 
@@ -71,11 +71,11 @@ class Store:
     """Events, keys, snapshots and API keys in a database.
 
     Args:
-        database: Where they are kept; `Store.open` makes the usual one.
+        database: The database; `Store.open` makes the usual one.
 
     Attributes:
-        seq: The last event that is committed.
-        chain: The running checksum there (`serve.mark`).
+        seq: The number of the last committed event.
+        chain: The running checksum there (`_serve.mark`).
     """
 
     def __init__(self, database: Database) -> None:
@@ -90,15 +90,14 @@ class Store:
 
     @property
     def path(self) -> Path:
-        """The database file, beside which its mark and archives lie."""
+        """The database file; its mark and archives lie beside it."""
         return self.database.path
 
     def aside(self) -> Store:
-        """The same store on connections of its own, for long reads in another thread."""
+        """The same store on its own connections, for long reads in another thread."""
         return Store(self.database.aside())
 
     def close(self) -> None:
-        """Close the database."""
         self.database.close()
 
     # Writing.
@@ -107,7 +106,7 @@ class Store:
         """Store a group durably, all of it or nothing.
 
         Raises:
-            ValueError: The first event's number is not the next one.
+            ValueError: The first event does not have the next number.
         """
         if group.events and group.events[0].seq != self.seq + 1:
             raise ValueError(
@@ -128,7 +127,7 @@ class Store:
         chain = rows[-1][6] if rows else self.chain
         if rows:
             write.execute("UPDATE chain SET seq = ?, sum = ?", (rows[-1][0], chain))
-        if group.erased:  # first: the name of one may be that of a new one
+        if group.erased:  # before the inserts: a new row may have the name of an erased one
             write.executemany(
                 "DELETE FROM person WHERE experiment = ? AND surrogate = ?", group.erased
             )
@@ -138,7 +137,7 @@ class Store:
             _note(write, audit)
         for snapshot in group.snapshots:
             write.execute("INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)", snapshot)
-            write.execute(_FORGET_SNAPSHOTS, (snapshot.experiment,) * 2)
+            write.execute(_DELETE_SNAPSHOTS, (snapshot.experiment,) * 2)
         return chain
 
     def add_token(self, row: tuple[str, str, str, str, str], audit: Audit) -> None:
@@ -148,7 +147,7 @@ class Store:
             _note(write, audit)
 
     def revoke_token(self, id_: str, audit: Audit) -> None:
-        """Let an API key be valid no longer."""
+        """Revoke an API key."""
         with self.database.transaction() as write:
             write.execute("UPDATE token SET revoked = ? WHERE id = ?", (audit.at, id_))
             _note(write, audit)
@@ -159,13 +158,13 @@ class Store:
             _note(write, audit)
 
     def begin_archive(self, name: str) -> None:
-        """Announce an archive: from now on ids may be found in it."""
+        """Announce an archive, in which ids may be found from now on."""
         sql = "INSERT INTO archive (file, first, last, events, at) VALUES (?, 0, 0, 0, ?)"
         with self.database.transaction() as write:
             write.execute(sql, (name, time.time()))
 
     def move_to_archive(self, experiment: int, events: Sequence[Event], name: str) -> None:
-        """Remove events that an archive has; digests of their ids stay."""
+        """Delete events that are in an archive; digests of their ids stay."""
         digests = {(experiment, id_digest(event.id)) for event in events if event.id is not None}
         seqs = [event.seq for event in events]
         with self.database.transaction() as write:
@@ -178,14 +177,14 @@ class Store:
             )
 
     def rename_archive(self, name: str, new: str | None) -> None:
-        """Note that an archive lies under another name, or that it does not exist (None)."""
+        """Record the new name of an archive; None removes the archive."""
         with self.database.transaction() as write:
             if new is None:
                 write.execute("DELETE FROM archive WHERE file = ?", (name,))
             else:
                 write.execute("UPDATE archive SET file = ? WHERE file = ?", (new, name))
 
-    # Reading: what is committed, or was when the database was frozen.
+    # Reading: the database as committed now, or as it was at `freeze`.
 
     def last(self) -> int:
         """The highest sequence number, archived ones included."""
@@ -194,14 +193,14 @@ class Store:
         return max(int(found or 0), int(moved or 0))
 
     def chain_at(self, seq: int) -> int | None:
-        """The running checksum at an event; None if it is not known here."""
+        """The running checksum at an event; None if the event is archived or has none."""
         if seq == self.seq:
             return self.chain
         rows = self.database.read("SELECT chain FROM event WHERE seq = ?", (seq,))
         return int(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def broken_link(self, events: int = 5_000) -> int | None:
-        """The first of the last events whose checksum is not that of the event; None if none."""
+        """The first of the last events whose checksum does not fit; None if all fit."""
         rows = self.database.read(f"{_EVENT} ORDER BY seq DESC LIMIT {events + 1}")
         if rows and rows[0][0] == self.seq and rows[0][6] not in (None, self.chain):
             return self.seq
@@ -214,14 +213,14 @@ class Store:
         return None
 
     def experiments(self) -> list[tuple[int, str]]:
-        """Numbers and names."""
+        """Numbers and names of all experiments."""
         rows = self.database.read("SELECT number, name FROM experiment ORDER BY number")
         return [(int(number), str(name)) for number, name in rows]
 
     def events(
         self, after: int = 0, until: int | None = None, experiment: int | None = None
     ) -> Iterator[Event]:
-        """Events in order, those of one experiment if it is named, page by page."""
+        """Events in order, of one experiment or of all, read page by page."""
         last = self.last() if until is None else until
         which = "" if experiment is None else " AND experiment = ?"
         more = () if experiment is None else (experiment,)
@@ -237,18 +236,18 @@ class Store:
             after = rows[-1][0]
 
     def count(self, experiment: int, after: int) -> int:
-        """How many events of an experiment come after a sequence number."""
+        """The number of an experiment's events after a sequence number."""
         sql = "SELECT count(*) FROM event WHERE seq > ? AND experiment = ?"
         return int(self.database.read(sql, (after, experiment))[0][0])
 
     def created(self, experiment: int) -> Event:
-        """The event with which an experiment begins."""
+        """The event that created an experiment."""
         sql = f"{_EVENT} WHERE experiment = ? AND kind = 1 AND id = ''"
         rows = self.database.read(sql, (experiment,))
         return Event(*rows[0])
 
     def about(self, experiment: int, ids: Iterable[str]) -> dict[str, list[Event]]:
-        """All events of these decisions (or of other ids)."""
+        """All events of these ids, of decisions or history."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, list[Event]] = {}
         if len(wanted) == 1:
@@ -279,7 +278,7 @@ class Store:
         return bool(self.database.read(sql, (experiment, id_digest(id_))))
 
     def archives(self) -> list[tuple[str, int, int, int]]:
-        """Files with events that were moved there: name, first, last, how many."""
+        """Archives: file name, first event, last event, number of events."""
         rows = self.database.read("SELECT file, first, last, events FROM archive ORDER BY number")
         return [tuple(row) for row in rows]
 
@@ -299,7 +298,7 @@ class Store:
         return {mark: (number, surrogate) for mark, number, surrogate in rows}
 
     def surrogates(self, experiment: int, names: Iterable[str]) -> dict[str, int]:
-        """The numbers of keys, of those that are known."""
+        """Surrogates of keys by name; new keys are left out."""
         wanted = list(dict.fromkeys(names))
         found: dict[str, int] = {}
         for start in range(0, len(wanted), _SLOTS):
@@ -310,7 +309,7 @@ class Store:
         return found
 
     def persons(self, experiment: int) -> dict[int, str]:
-        """All keys by their numbers."""
+        """Names of all keys by surrogate."""
         sql = "SELECT surrogate, name FROM person WHERE experiment = ?"
         return dict(self.database.read(sql, (experiment,)))
 
@@ -320,17 +319,17 @@ class Store:
         return [Snapshot(*row) for row in self.database.read(sql, (experiment,))]
 
     def audits(self, limit: int = 1000) -> list[Audit]:
-        """Who changed what, the latest first."""
+        """The audit trail, the latest first."""
         sql = "SELECT at, by, what, experiment, details FROM audit ORDER BY number DESC LIMIT ?"
         return [Audit(*row) for row in self.database.read(sql, (limit,))]
 
     def tokens(self) -> list[tuple[str, str, str, str, str]]:
-        """API keys that are valid: id, name, hash, roles, experiments."""
+        """Valid API keys: id, name, hash, roles, experiments."""
         sql = "SELECT id, name, hash, roles, experiments FROM token WHERE revoked IS NULL"
         return [tuple(row) for row in self.database.read(sql)]
 
     def all_tokens(self) -> list[tuple[Any, ...]]:
-        """All API keys: id, name, roles, experiments, when made, when revoked."""
+        """All API keys: id, name, roles, experiments, times of creation and revocation."""
         sql = "SELECT id, name, roles, experiments, created, revoked FROM token ORDER BY created"
         return [tuple(row) for row in self.database.read(sql)]
 
@@ -339,8 +338,8 @@ class Store:
         return bool(self.database.read("SELECT 1 FROM token LIMIT 1"))
 
 
-# Two are kept, and those that go with another policy or version: the tail of each can be verified.
-_FORGET_SNAPSHOTS = """
+# Keeps the last two, and those at a change of policy or version, so that each tail can be verified.
+_DELETE_SNAPSHOTS = """
 DELETE FROM snapshot WHERE experiment = ?1
 AND seq NOT IN (SELECT seq FROM snapshot WHERE experiment = ?2 ORDER BY seq DESC LIMIT 2)
 AND NOT EXISTS (SELECT 1 FROM event WHERE event.seq = snapshot.seq AND kind IN (11, 12))
@@ -348,12 +347,11 @@ AND NOT EXISTS (SELECT 1 FROM event WHERE event.seq = snapshot.seq AND kind IN (
 
 
 def id_digest(id_: str) -> bytes:
-    """What is left of an id whose events are archived."""
+    """The digest of an id, which stays when its events are archived."""
     return hashlib.blake2b(id_.encode(), digest_size=16).digest()
 
 
 def _note(write: Connection, audit: Audit) -> None:
-    """Add a line to the audit trail."""
     sql = "INSERT INTO audit (at, by, what, experiment, details) VALUES (?, ?, ?, ?, ?)"
     write.execute(sql, audit)
 

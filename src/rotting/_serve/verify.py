@@ -1,4 +1,4 @@
-"""Is the database what it promises? Everything is played again, and compared bit for bit."""
+"""Verification of a database: all events are replayed and compared bit for bit."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rotting._serve.snapshots import content_of, restored, unpacked
 from rotting._serve.sqlite import why
 from rotting._serve.store import Snapshot, Store
 
-_MANY = 3000  # events for which it is worth compiling
+_MANY = 3000  # events above which compiling pays
 
 
 class Verified(NamedTuple):
-    """What was found."""
+    """The result of a verification."""
 
-    lines: list[str]  # what was checked, and what came out
+    lines: list[str]  # checks and their outcome
     problems: list[str]
     digests: dict[str, str]  # of every experiment's state, by name
 
@@ -33,17 +33,17 @@ class Verified(NamedTuple):
 def verify(
     path: Path, *, compiled: bool = True, progress: Callable[[int, int], None] | None = None
 ) -> Verified:
-    """Check a database, archives included: a ValueError if it cannot be opened at all."""
+    """Check a database and its archives; ValueError if it cannot be opened."""
     store: Store | None = None
     try:
         store = Store.open(path, create=False)
-        store.database.freeze()  # a server may be writing meanwhile
+        store.database.freeze()  # a server may be writing
         return _verify(store, compiled, progress or (lambda done, total: None))
     except Exception as error:
         reason = why(error)
         if reason is None:
             raise
-        raise ValueError(f"data must be a whole database, but of {path}: {reason}") from None
+        raise ValueError(f"data must be an intact database, got {path}: {reason}") from None
     finally:
         if store is not None:
             store.close()
@@ -60,7 +60,7 @@ def _verify(store: Store, compiled: bool, progress: Callable[[int, int], None]) 
     chained = _Chain(found)
 
     def counted() -> Iterator[Event]:
-        """Every event, with a look at its number."""
+        """All events; checks their numbers and checksums."""
         nonlocal seen
         for event in all_events(store, until=until):
             seen += 1
@@ -101,14 +101,14 @@ def _verify(store: Store, compiled: bool, progress: Callable[[int, int], None]) 
 
 
 class _Chain:
-    """Whether the running checksums are those of the events; older events have none."""
+    """The check of running checksums; older events have none."""
 
     def __init__(self, found: Verified) -> None:
         self._found = found
         self._chain, self._begun, self._broken, self._count = 0, False, False, 0
 
     def add(self, event: Event) -> None:
-        """The next event."""
+        """Check the next event."""
         if event.chain is None:
             if self._begun and not self._broken:
                 self._found.problems.append(f"event {event.seq} has no checksum")
@@ -121,14 +121,14 @@ class _Chain:
         self._chain, self._begun, self._count = event.chain, True, self._count + 1
 
     def end(self, store: Store) -> None:
-        """After the last event."""
+        """Check the end of the log."""
         if self._begun and not self._broken and self._chain != store.chain:
             self._found.problems.append("the last event is not the one of the last checksum")
         self._found.lines.append(f"{self._count} of them fit their running checksum")
 
 
 def _unacknowledged(store: Store) -> list[str]:
-    """What the mark beside the database says was acknowledged, and is not there."""
+    """Problems with acknowledged events, by the mark beside the database."""
     try:
         mark = read_mark(store.path)
     except ValueError as error:
@@ -145,7 +145,7 @@ def _step(
     compiled: bool,
     found: Verified,
 ) -> None:
-    """One event of the rebuild; snapshots that were taken there must be the same."""
+    """Apply one event of the rebuild; a snapshot taken there must be the same."""
     number = event.experiment
     if event.kind == Kind.CREATED:
         rebuilt[number] = one = Experiment(number, event, compiled=compiled)
@@ -160,7 +160,7 @@ def _step(
         body: events.Upgraded = events.decode(event)
         found.lines.append(
             f"{one.name}: events before {event.seq} were decided by {body.before}, and are taken "
-            "as they are written"
+            "as written"
         )
         if body.version != present:
             return
@@ -181,7 +181,7 @@ def _step(
 
 
 def _compare(store: Store, number: int, one: Experiment, compiled: bool, found: Verified) -> None:
-    """A start from the last snapshot must give what the full rebuild gives."""
+    """Compare a start from the last snapshot with the full rebuild."""
     if one.version != code_version():
         found.lines.append(f"{one.name}: decided by {one.version}; a start will upgrade it")
         return
@@ -209,5 +209,5 @@ def _compare(store: Store, number: int, one: Experiment, compiled: bool, found: 
 
 
 def as_data(found: Verified) -> dict[str, Any]:
-    """For machines."""
+    """The result as JSON data."""
     return {"ok": not found.problems, **found._asdict()}

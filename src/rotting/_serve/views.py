@@ -1,4 +1,4 @@
-"""What is shown of experiments, as plain data: numbers that are not known are null."""
+"""Descriptions of experiments and events as plain data; unknown numbers are null."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from rotting._serve.experiment import Experiment
 from rotting._serve.statistics import CONTROL, POLICY
 from rotting.theory._caps import Cap
 
-_ARMS = 20  # whose shares over time are told; the others together
+_ARMS = 20  # arms whose shares over time are listed; the others are summed
 _FURTHEST = 20  # showings of a curve
 _RECENT = 12  # buckets
 OTHERS = "(others)"
 
 
 class Views:
-    """Views of experiments, made anew not more often than they are cheap."""
+    """Descriptions of experiments, with a cache of the expensive part."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[int, float, float, dict[str, Any]]] = {}
 
     def of(self, experiment: Experiment, now: float) -> dict[str, Any]:
-        """All there is to say of an experiment.
+        """The full description of an experiment.
 
-        What a policy thinks takes milliseconds to write down, during which nobody is answered: it
-        is at most 5 % of the time, and older for that where it takes long.
+        A policy's estimates take milliseconds to compute, and block other requests meanwhile. They
+        are therefore cached so long that they take at most 5 % of the time.
         """
         known = self._made.get(experiment.name)
         clock = time.perf_counter()
         if known is None or (known[0] != experiment.seq and clock - known[1] > 20.0 * known[2]):
-            opinion = _opinions(experiment)
+            estimates = _estimates(experiment)
             took = time.perf_counter() - clock
-            known = self._made[experiment.name] = (experiment.seq, clock, took, opinion)
+            known = self._made[experiment.name] = (experiment.seq, clock, took, estimates)
         return {**summary(experiment), **_facts(experiment, now), **_joined(experiment, known[3])}
 
 
 def policy_of(experiment: Experiment) -> dict[str, Any]:
-    """The policy, its version, and since which event it plays."""
+    """The policy, its version, and the event since which it decides."""
     policy = experiment.player.policy
     return {
         "name": policy.key,
@@ -53,7 +53,7 @@ def policy_of(experiment: Experiment) -> dict[str, Any]:
 
 
 def summary(experiment: Experiment) -> dict[str, Any]:
-    """A line of the list."""
+    """An experiment's entry in the list."""
     counts, ledger = experiment.counts, experiment.player.core.ledger
     seen = int(ledger.rewarded.sum())
     return {
@@ -94,8 +94,8 @@ def _facts(experiment: Experiment, now: float) -> dict[str, Any]:
     }
 
 
-def _opinions(experiment: Experiment) -> dict[str, Any]:
-    """What the policy thinks, and what it is worth: that takes longest."""
+def _estimates(experiment: Experiment) -> dict[str, Any]:
+    """The policy's estimates, curves and lift, which take longest."""
     player = experiment.player
     rows = {row.arm: (known(row.estimate), known(row.padding)) for row in player.table()}
     lift = None
@@ -116,21 +116,21 @@ def _opinions(experiment: Experiment) -> dict[str, Any]:
                 for n, (a, b, c) in enumerate(points)
             ]
             curves[arm] = curve if any(point["mean"] is not None for point in curve) else None
-        caps = {arm: _said(cap, made.arms) for arm, cap in made.turns().items()}
+        caps = {arm: _cap_view(cap, made.arms) for arm, cap in made.turns().items()}
     return {"rows": rows, "lift": lift, "curves": curves, "caps": caps}
 
 
-def _said(cap: Cap, arms: tuple[str, ...]) -> dict[str, Any] | None:
-    """After how many showings an arm is worth less than another one, in a sentence."""
+def _cap_view(cap: Cap, arms: tuple[str, ...]) -> dict[str, Any] | None:
+    """The number of showings after which an arm's mean is below another's, with a sentence."""
     if not cap.showings or cap.other is None or cap.showing is None:
         return None
-    times = "once" if cap.showings == 1 else f"{cap.showings} times"
+    after = "1 showing" if cap.showings == 1 else f"{cap.showings} showings"
     which = "" if cap.showing == 1 else f" at its showing {cap.showing}"
-    sentence = f"Shown {times}, it is worth less than {arms[cap.other]}{which}."
+    sentence = f"After {after} its mean reward is below that of {arms[cap.other]}{which}."
     return {"showings": cap.showings, "below": arms[cap.other], "sentence": sentence}
 
 
-def _joined(experiment: Experiment, opinion: dict[str, Any]) -> dict[str, Any]:
+def _joined(experiment: Experiment, estimates: dict[str, Any]) -> dict[str, Any]:
     ledger = experiment.player.core.ledger
     everything = max(1, int(ledger.pulls.sum()))
     recent = [sum(row[-_RECENT:]) for row in _padded(experiment)]
@@ -138,8 +138,8 @@ def _joined(experiment: Experiment, opinion: dict[str, Any]) -> dict[str, Any]:
     arms = []
     for number, label in enumerate(experiment.labels):
         seen = int(ledger.rewarded[number])
-        estimate, padding = opinion["rows"].get(label, (None, None))
-        curve = opinion["curves"].get(label)
+        estimate, padding = estimates["rows"].get(label, (None, None))
+        curve = estimates["curves"].get(label)
         first = curve[0] if curve else {}
         half = None if estimate is None or padding is None else padding
         arms.append(
@@ -156,14 +156,14 @@ def _joined(experiment: Experiment, opinion: dict[str, Any]) -> dict[str, Any]:
                 "recent_share": recent[number] / lately,
                 "curve": curve,
                 "cells": experiment.cells.shown(number),
-                "cap": opinion["caps"].get(label),
+                "cap": estimates["caps"].get(label),
             }
         )
-    return {"arms": arms, "lift": opinion["lift"]}
+    return {"arms": arms, "lift": estimates["lift"]}
 
 
 def _padded(experiment: Experiment) -> list[list[int]]:
-    """Shares of all arms, each with as many buckets as there are."""
+    """Decisions of all arms by bucket, padded to the same number of buckets."""
     series = experiment.series
     size = len(series.rewards[POLICY])
     rows = series.shares + [[]] * (len(experiment.labels) - len(series.shares))
@@ -198,7 +198,7 @@ def known(value: Any) -> Any:
 
 
 def event_view(experiment: Experiment, event: Event) -> dict[str, Any]:
-    """An event for whoever reads the log: arms by their labels, keys by their surrogates."""
+    """An event as data: arms as labels, keys as surrogates."""
     body = events.decode(event)
     data: dict[str, Any] = {"seq": event.seq, "at": event.at, "kind": Kind(event.kind).name.lower()}
     if event.id:

@@ -1,8 +1,8 @@
-"""Compiled policies without waiting for the compiler.
+"""Compilation of policies in another process, so that no request waits for the compiler.
 
-A new experiment plays at once, in plain Python; meanwhile another process compiles its policy and
-keeps what it made in the cache on the disk, from where this one takes it. Plain and compiled
-players have the same bits, so nobody can tell but by the speed.
+A new experiment plays at once, in plain Python. Meanwhile another process compiles its policy and
+stores the code in the cache on disk, from which this process loads it. Plain and compiled players
+give the same bits; only the speed changes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOG = logging.getLogger("rotting.serve")
 
 
 class Warming:
-    """Sees to it that players are compiled, one policy after the other."""
+    """A queue of experiments whose players are to be compiled, one at a time."""
 
     def __init__(self, journal: Journal, wanted: bool) -> None:
         self._journal, self._wanted = journal, wanted
@@ -42,26 +42,24 @@ class Warming:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin."""
         if self._wanted:
             self._task = asyncio.get_running_loop().create_task(self._work())
 
     async def close(self) -> None:
-        """Stop, whatever is being compiled."""
+        """Stop, and kill a running compilation."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
-    def want(self, experiment: Experiment) -> None:
-        """Have this experiment's player compiled, if it is not."""
+    def schedule(self, experiment: Experiment) -> None:
+        """Schedule the compilation of an experiment's player, unless it is compiled."""
         if self._wanted and not experiment.player.compiled:
             self._queue.put_nowait(experiment.name)
 
-    def want_all(self, book: Book) -> None:
-        """The same for all."""
+    def schedule_all(self, book: Book) -> None:
         for experiment in book.experiments.values():
-            self.want(experiment)
+            self.schedule(experiment)
 
     async def _work(self) -> None:
         while True:
@@ -76,15 +74,15 @@ class Warming:
                 _LOG.warning("%s plays uncompiled: %s", name, error)
 
     async def _compile(self, one: Experiment) -> None:
-        policy = one.policy  # which may be another one when it is done
-        await self.prepared(one.settings, policy, one.horizon)
+        policy = one.policy  # it may have changed when the compilation ends
+        await self.prepare(one.settings, policy, one.horizon)
         book = self._journal.book
         now = None if book is None else book.experiments.get(one.name)
         if now is not None and now.policy == policy and not now.player.compiled:
             now.player.go_compiled()
 
-    async def prepared(self, settings: Settings, policy: Any, horizon: int | None) -> None:
-        """Come back when a player of these settings can be compiled at once."""
+    async def prepare(self, settings: Settings, policy: Any, horizon: int | None) -> None:
+        """Wait until the compiled code for these settings is loaded."""
         if not self._wanted:
             return
         wanted = msgspec.to_builtins(settings), policy, horizon
@@ -105,24 +103,24 @@ class Warming:
 
 
 def warm(settings: Any, policy: Any, horizon: int | None) -> None:
-    """Compile what a player of these settings needs, or take it from the cache."""
+    """Compile all that a player with these settings needs, or load it from the cache."""
     made: Any = make_player(msgspec.convert(settings, Settings), policy, horizon, compiled=True)
     keys = {"keys": [1]} if settings["audience"] else {}
     if made.policy.verbs.set_propensity is None:
         made.learn([made.arms[0]], [0.0], **keys)  # batches
     else:
         made.select_by(["warm"])
-    with contextlib.suppress(OSError):  # a folder that cannot be written
+    with contextlib.suppress(OSError):  # the folder may be read-only
         _mark(settings, policy, horizon).touch()
 
 
 def is_warm(settings: Any, policy: Any, horizon: int | None) -> bool:
-    """Whether that was done before, on this machine, with this code."""
+    """Whether these settings were compiled before, on this machine and with this code."""
     return _mark(settings, policy, horizon).exists()
 
 
 def _mark(settings: Any, policy: Any, horizon: int | None) -> Path:
-    """An empty file that says so, beside what was compiled."""
+    """The path of an empty file, beside the cache, that records the compilation."""
     kept = {name: settings[name] for name in ("audience", "rest")}
     about = json.dumps([kept, policy, horizon, _code(), version("numba")], sort_keys=True)
     folder = os.environ.get("NUMBA_CACHE_DIR") or Path(compiled.__file__).parent / "__pycache__"
@@ -131,7 +129,7 @@ def _mark(settings: Any, policy: Any, horizon: int | None) -> Path:
 
 @functools.cache
 def _code() -> str:
-    """A digest of which source files there are, and since when: what was compiled is of those."""
+    """A digest of the version, and of sizes and times of all source files."""
     root = Path(__file__).parents[1]
     about = [(path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(root.rglob("*.py"))]
     return hashlib.sha256(repr((VERSION, about)).encode()).hexdigest()

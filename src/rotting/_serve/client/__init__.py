@@ -1,4 +1,4 @@
-"""The client of the service: it needs httpx, and nothing else of what the service needs."""
+"""The client of the service; it imports httpx and nothing of the server."""
 
 from rotting._serve.client.answers import Away, Choice, PartlyRefused, Refused
 from rotting._serve.client.client import Client

@@ -1,4 +1,4 @@
-"""What the client of `rotting serve` returns and raises, and how it reads the service's answers."""
+"""Results and exceptions of the client, and the checks of the service's answers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,21 @@ _LONGEST = 500  # characters of a message that are shown
 class Choice(NamedTuple):
     """A decision of the service, or the fallback arm in its place.
 
-    id        its id, by which it is rewarded
-    arm       what to show
-    pull      the how-manieth showing of the arm (to the key, with an audience) this is; None before
-              it was shown where that must be confirmed, and for a fallback
-    key       whom it is for; None without an audience
-    seq       its place among all events of the service; None for a fallback
-    fallback  whether the service was away and this is the fallback arm; what was shown, and its
-              reward, are reported when the service answers again
+    Attributes:
+        id: The decision's id. It is all that `Client.reward` needs, from any process.
+        arm: The label of the arm to show.
+        pull: The pull number of the arm: 1 for its first showing, with an audience its first
+            showing to this key. None for a fallback, and before `Client.shown` in an experiment
+            with `require_shown`.
+        key: The key that the decision is for; None without an audience.
+        seq: The number of the decision's event in the service's log; None for a fallback.
+        fallback: Whether the service was away and `arm` is the fallback. What was shown and its
+            reward are then reported when the service answers again.
+
+    >>> from rotting.client import Choice
+    >>> choice = Choice("visit 1", "red", 3, key="ann", seq=7)
+    >>> choice.arm, choice.fallback
+    ('red', False)
     """
 
     id: str
@@ -32,12 +39,21 @@ class Choice(NamedTuple):
 
 
 class Refused(ValueError):  # noqa: N818
-    """The service refused what was asked; asking again gives the same answer.
+    """The service refused a request. The same request would be refused again.
 
-    code     a word, as "conflict", "not_found", "no_open_arm", "not_shown", "expired"
-    message  a sentence
-    field    which field of the body it is about, if it says so
-    status   of the HTTP answer; of an item of a batch, that of the whole
+    Attributes:
+        code: The kind of error in one word, such as "conflict", "not_found", "no_open_arm",
+            "not_shown" or "expired".
+        message: A sentence for people.
+        field: The field of the request that is wrong; None if the service names none.
+        status: The status of the HTTP answer; for an item of a batch that of the whole batch.
+
+    >>> from rotting.client import Refused
+    >>> try:
+    ...     raise Refused("conflict", "another reward came before", "reward", 409)
+    ... except Refused as error:
+    ...     print(error)
+    another reward came before (conflict, status 409, field reward)
     """
 
     def __init__(self, code: str, message: str, field: str | None, status: int) -> None:
@@ -51,20 +67,29 @@ class Refused(ValueError):  # noqa: N818
 
     @property
     def conflict(self) -> bool:
-        """Whether the same name, id or decision was used before for something else."""
+        """Whether the name, id or decision was used before with other content."""
         return self.code == "conflict"
 
     @property
     def not_found(self) -> bool:
-        """Whether there is no such experiment, decision or arm."""
+        """Whether the experiment, decision or arm does not exist."""
         return self.code == "not_found"
 
 
 class PartlyRefused(Refused):
     """Some items of a batch were refused; all others were done.
 
-    `answers` has one entry an item, in order: what it would have returned, or its `Refused`. The
-    code, message and field are those of the first that was refused.
+    The code, message and field are those of the first refused item.
+
+    Attributes:
+        answers: One entry for each item, in order: its result, or its `Refused`.
+
+    >>> from rotting.client import Choice, PartlyRefused, Refused
+    >>> error = PartlyRefused([Choice("a", "red", 1), Refused("conflict", "id is used", "id", 200)])
+    >>> [each for each in error.answers if not isinstance(each, Refused)]
+    [Choice(id='a', arm='red', pull=1, key=None, seq=None, fallback=False)]
+    >>> error.message
+    '1 of 2 refused; item 1: id is used'
     """
 
     def __init__(self, answers: Sequence[Any]) -> None:
@@ -79,12 +104,18 @@ class PartlyRefused(Refused):
 
 
 class Away(ConnectionError):  # noqa: N818
-    """The service did not answer in time, or said that it cannot answer now.
+    """The service did not answer in time, or answered that it is unavailable.
 
-    What was asked may or may not have been done, and may be asked again with the same id.
+    The request may or may not have been carried out. Repeating it with the same id is safe.
 
-    id       of the decision, reward or history that was asked for, to repeat it with
-    answers  of a call in several batches: what came back before the service was away
+    Attributes:
+        id: The id with which `Client.decide` and `Client.learn` repeat the request; None for other
+            calls.
+        answers: For a call in several batches, the answers received before the service was away.
+
+    >>> from rotting.client import Away
+    >>> Away("no answer after 5 tries", id="visit 1").id
+    'visit 1'
     """
 
     def __init__(self, message: str, id: str | None = None, answers: Sequence[Any] = ()) -> None:
@@ -93,7 +124,7 @@ class Away(ConnectionError):  # noqa: N818
 
 
 def refusal(error: Any, status: int) -> Refused | None:
-    """The exception for the `error` of an answer; None if it is not shaped like one."""
+    """The exception for the `error` object of an answer; None if it has another shape."""
     if not isinstance(error, dict):
         return None
     code, message, field = error.get("code"), error.get("message"), error.get("field")
@@ -103,33 +134,33 @@ def refusal(error: Any, status: int) -> Refused | None:
 
 
 def as_object(answer: Any) -> dict[str, Any]:
-    """The answer, if it is a JSON object."""
+    """The answer, or `Away` if it is no JSON object."""
     if not isinstance(answer, dict):
         raise Away(f"the answer must be a JSON object, got {str(answer)[:80]!r}")
     return answer
 
 
 def field(answer: Mapping[str, Any], name: str, *kinds: type) -> Any:
-    """A field of an answer, if it is there and of one of these kinds."""
+    """A field of an answer, or `Away` if it is missing or of another type."""
     if name not in answer or type(answer[name]) not in kinds:
         raise Away(f"{name} is missing from the answer, or is no {kinds[0].__name__}")
     return answer[name]
 
 
 def whole_or_refused(answers: Sequence[Any]) -> list[Any]:
-    """The answers of a batch, if none was refused."""
+    """The answers of a batch, or `PartlyRefused` if it has a refusal."""
     if any(isinstance(each, Refused) for each in answers):
         raise PartlyRefused(answers)
     return list(answers)
 
 
 def each_or_refused(answers: Sequence[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """What `read` makes of those answers of a batch that are no refusals."""
+    """The answers of a batch, each read by `read`; refusals stay."""
     return [each if isinstance(each, Refused) else read(each) for each in answers]
 
 
 def choice(answer: Mapping[str, Any], item: Mapping[str, Any]) -> Choice:
-    """The answer to the body that asked for a decision."""
+    """The decision in an answer, checked against the request `item`."""
     if answer.get("id") != item["id"]:
         raise Away("the answer is that of another decision")
     nothing = type(None)
@@ -148,5 +179,5 @@ def choice(answer: Mapping[str, Any], item: Mapping[str, Any]) -> Choice:
 
 
 def applied(answer: Any) -> bool:
-    """What an answer says of a reward: whether it was applied now."""
+    """Whether a reward was applied by this answer."""
     return bool(field(as_object(answer), "applied", bool))

@@ -1,4 +1,4 @@
-"""What the client sends: checked before it goes, and packed into bodies of the size allowed."""
+"""Bodies of the client's requests: their checks, and batches within the limits of the service."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rotting._serve.client.answers import Choice
 if TYPE_CHECKING:
     from rotting.logs._log import Log
 
-ITEMS = 1000  # of a batch
-BYTES = 1_000_000  # of a body; the service takes 1 MiB
+ITEMS = 1000  # in a batch, at most
+BYTES = 1_000_000  # in a body; the service takes 1 MiB
 ID, LABEL, KEY = 200, 200, 500  # characters at most
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_NOT_ALLOWED = ("Cc", "Cs")  # control characters, and halves of pairs, which have no UTF-8
+_NOT_ALLOWED = ("Cc", "Cs")  # control characters, and surrogates, which UTF-8 cannot encode
 
 
 def text(name: str, value: Any, most: int) -> str:
@@ -46,7 +46,7 @@ def text(name: str, value: Any, most: int) -> str:
 
 
 def experiment_name(value: Any) -> str:
-    """The name of an experiment, which is part of addresses."""
+    """The name of an experiment, checked; it is part of URLs."""
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise ValueError(
             "experiment must be a name of 1 to 100 letters, digits, '.', '_' and '-', the first a "
@@ -56,7 +56,7 @@ def experiment_name(value: Any) -> str:
 
 
 def labels(name: str, values: Any) -> list[str]:
-    """Arm labels: at least one, all different."""
+    """Arm labels, checked: at least one, all different."""
     found = _checks.labels(name, values)
     return [text(f"each of {name}", value, LABEL) for value in found]
 
@@ -66,7 +66,7 @@ def address(url: Any) -> str:
     parts = urlsplit(url) if isinstance(url, str) else None
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"url must be like 'http://127.0.0.1:8100', got {str(url)[:80]!r}")
-    if "@" in parts.netloc or parts.query or parts.fragment:  # perhaps a secret: not shown
+    if "@" in parts.netloc or parts.query or parts.fragment:  # may be a secret: not shown
         raise ValueError(
             f"url must have no password, query or fragment, got one for {parts.hostname!r}; an API "
             "key is given as key"
@@ -75,7 +75,7 @@ def address(url: Any) -> str:
 
 
 def secret(key: Any) -> str | None:
-    """The API key, if it can be sent; it is not shown where it cannot."""
+    """The API key, checked. Messages never show it."""
     if key is None:
         return None
     if not isinstance(key, str) or not re.fullmatch(r"[!-~]{1,500}", key):
@@ -87,7 +87,7 @@ def secret(key: Any) -> str | None:
 
 
 def policy_data(policy: Any) -> Any:
-    """A policy as it is sent: plain data, a name, or the text of a file."""
+    """A policy as JSON: plain data, a name, or the text of a file."""
     if policy is None or isinstance(policy, str):
         return policy
     if isinstance(policy, Path):
@@ -103,7 +103,7 @@ def policy_data(policy: Any) -> Any:
 
 
 def body(data: Any) -> bytes:
-    """Data as a body."""
+    """Data as UTF-8 JSON."""
     try:
         written = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return written.encode("utf-8")
@@ -112,7 +112,7 @@ def body(data: Any) -> bytes:
 
 
 def packed(items: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    """Items in batches that the service takes, by number and by bytes; the same ones every time."""
+    """Items in batches within `ITEMS` and `BYTES`; equal items give equal batches."""
     batch: list[Mapping[str, Any]] = []
     size = 0
     for item in items:
@@ -127,7 +127,7 @@ def packed(items: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any
 
 
 def history(rows: Any, id: str) -> Iterable[dict[str, Any]]:
-    """Rows of history, from tuples, dicts or a log; all are checked before the first is given."""
+    """Rows of history, from tuples, dicts or a log; all are checked before the first is yielded."""
     if hasattr(rows, "exposure"):
         return _logged(rows, id)
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
@@ -157,8 +157,8 @@ def _pull(place: int, row: Any) -> dict[str, Any]:
 def _logged(log: Log, id: str) -> Iterator[dict[str, Any]]:
     """The pulls of a log in the order of time.
 
-    A log has numbers in place of its keys. They become keys that nobody else has, for a number
-    might be the key of somebody: what wears out is learnt, but nobody is recognised later.
+    A log has numbers in place of its keys. A bare number could be the key of another person, so the
+    id is put before it. Wear is learnt from these keys, but the people are not recognised later.
     """
     unknown = int(np.isnan(log.reward).sum())
     if unknown:
@@ -174,7 +174,7 @@ def _logged(log: Log, id: str) -> Iterator[dict[str, Any]]:
 
 
 def decision(id: str, key: str | None, among: list[str] | None) -> dict[str, Any]:
-    """The body that asks for a decision."""
+    """The body of a request for a decision."""
     item: dict[str, Any] = {"id": id}
     if key is not None:
         item["key"] = text("key", key, KEY)
@@ -184,14 +184,13 @@ def decision(id: str, key: str | None, among: list[str] | None) -> dict[str, Any
 
 
 def id_of(choice_or_id: Choice | str) -> str:
-    """The id of a decision."""
     if isinstance(choice_or_id, Choice):
         choice_or_id = choice_or_id.id
     return text("choice_or_id", choice_or_id, ID)
 
 
 def reward(choice_or_id: Choice | str, value: float, id: str | None) -> dict[str, Any]:
-    """The body that tells a reward."""
+    """The body of a reward."""
     item: dict[str, Any] = {"decision": id_of(choice_or_id), "reward": _checks.reward(value)}
     if id is not None:
         item["id"] = text("id", id, ID)
@@ -199,11 +198,11 @@ def reward(choice_or_id: Choice | str, value: float, id: str | None) -> dict[str
 
 
 def is_own(choice_or_id: Choice | str) -> bool:
-    """Whether the client made this choice by itself."""
+    """Whether this is a fallback, chosen by the client."""
     return isinstance(choice_or_id, Choice) and choice_or_id.fallback
 
 
 def shown(choice: Choice) -> dict[str, Any]:
-    """The body that tells what the client showed of its own choice, when it was seen."""
+    """The body that confirms the showing of a fallback."""
     item = {"decision": choice.id, "arm": choice.arm, "key": choice.key}
     return {name: value for name, value in item.items() if value is not None}

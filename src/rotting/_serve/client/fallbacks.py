@@ -1,7 +1,8 @@
-"""What the client shows when the service is away, and what it then has to report.
+"""Fallback arms for when the service is away, and the reports of what was shown.
 
 The fallback arm is the client's own or the experiment's. The service may have stored another arm
-for a decision whose answer came too late: so what was shown is reported when it answers again.
+for a decision whose answer came too late. The client therefore reports the arm that it showed, as
+soon as the service answers again.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from typing import Any
 from rotting._serve.client import bodies
 from rotting._serve.client.answers import Away, Refused
 
-MOST = 10_000  # reports that are kept; the oldest are given up
-BATCH = 100  # sent behind one decision: it must not hold up the answer that is there
-ASK_AGAIN = 60.0  # seconds after which an experiment's fallback is asked for again
+MOST = 10_000  # reports kept; beyond it the oldest are discarded
+BATCH = 100  # reports sent after one decision, whose answer has to wait for them
+LOOK_UP_AGAIN = 60.0  # seconds after a failed request for an experiment's fallback
 
 
 class Fallbacks:
-    """Fallback arms by experiment; threads may share it."""
+    """Fallback arms by experiment. Thread-safe."""
 
     def __init__(self, own: str | Mapping[str, str] | None) -> None:
         self._all: str | None = None
@@ -31,41 +32,47 @@ class Fallbacks:
                 self._own[name] = bodies.text("fallback", arm, bodies.LABEL)
         elif own is not None:
             self._all = bodies.text("fallback", own, bodies.LABEL)
-        self._told: dict[str, str | None] = {}
-        self._ask_at: dict[str, float] = {}
+        self._of_service: dict[str, str | None] = {}
+        self._look_up_at: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def arm(self, experiment: str, among: Sequence[str] | None) -> str | None:
         """The arm to show; the first of `among` if the fallback is not among them."""
         own = self._own.get(experiment, self._all)
-        arm = own if own is not None else self._told.get(experiment)
+        arm = own if own is not None else self._of_service.get(experiment)
         if arm is None or among is None or arm in among:
             return arm
         return among[0]
 
     def remember(self, experiment: str, answer: Mapping[str, Any]) -> None:
-        """Keep what a description of the experiment says."""
+        """Keep the fallback in the service's description of an experiment."""
         fallback = answer.get("fallback")
         with self._lock:
-            self._told[experiment] = fallback if isinstance(fallback, str) else None
+            self._of_service[experiment] = fallback if isinstance(fallback, str) else None
 
-    def ask(self, experiment: str, now: float, describe: Callable[[], Mapping[str, Any]]) -> None:
-        """Have the experiment described if its fallback is needed and not known; now and then."""
+    def look_up(
+        self, experiment: str, now: float, describe: Callable[[], Mapping[str, Any]]
+    ) -> None:
+        """Get the experiment's fallback by `describe` if it is needed and not known.
+
+        After a failure it is tried again after `LOOK_UP_AGAIN` seconds at the earliest.
+        """
         with self._lock:
-            known = self._all is not None or experiment in self._own or experiment in self._told
-            if known or now < self._ask_at.get(experiment, now):
+            known = self._all is not None or experiment in self._own
+            known = known or experiment in self._of_service
+            if known or now < self._look_up_at.get(experiment, now):
                 return
-            self._ask_at[experiment] = now + ASK_AGAIN
+            self._look_up_at[experiment] = now + LOOK_UP_AGAIN
         try:
             self.remember(experiment, describe())
         except Away:
             return
-        except Refused:  # a key that may decide but not read: there is nothing to learn
+        except Refused:  # this API key may decide but not read, so do not try again
             self.remember(experiment, {})
 
 
 class Report:
-    """One choice: the body that tells the service, and the reward that goes with it."""
+    """One fallback: the body that reports it, and the reward to send with it."""
 
     __slots__ = ("experiment", "reward", "shown")
 
@@ -75,7 +82,7 @@ class Report:
 
 
 class Reports:
-    """Choices of which the service has not heard; threads may share it."""
+    """Fallbacks that are still to be reported. Thread-safe."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[tuple[str, str], Report] = OrderedDict()
@@ -85,7 +92,7 @@ class Reports:
         return len(self._waiting)
 
     def add(self, experiment: str, id: str, arm: str, key: str | None) -> None:
-        """The client shows this arm."""
+        """Add the fallback `arm`, which the client is about to show."""
         shown = {"decision": id, "arm": arm, "key": key, "confirmed": False}
         made = Report(experiment, {k: value for k, value in shown.items() if value is not None})
         with self._lock:
@@ -97,7 +104,7 @@ class Reports:
             self._waiting.popitem(last=False)
 
     def confirm(self, experiment: str, id: str) -> bool:
-        """It came into view; whether the report of it is still here."""
+        """Mark a fallback as seen; whether its report is still to be sent."""
         with self._lock:
             found = self._waiting.get((experiment, id))
             if found is not None:
@@ -105,21 +112,21 @@ class Reports:
             return found is not None
 
     def reward(self, experiment: str, reward: dict[str, Any]) -> bool:
-        """Its reward; whether the report of it is still here, and takes the reward along."""
+        """Keep a fallback's reward for its report; False if that was sent already."""
         with self._lock:
             found = self._waiting.get((experiment, reward["decision"]))
             if found is not None:
                 found.reward = reward
             return found is not None
 
-    def forget(self, experiment: str, id: str) -> None:
-        """The service's own decision is shown after all."""
+    def discard(self, experiment: str, id: str) -> None:
+        """Remove a report: a repeated call got the service's decision, which is shown."""
         if self._waiting:
             with self._lock:
                 self._waiting.pop((experiment, id), None)
 
     def take(self) -> list[Report]:
-        """The oldest reports, all of one experiment."""
+        """Remove and return the oldest reports of one experiment, up to `BATCH`."""
         with self._lock:
             first = next(iter(self._waiting), None)
             if first is None:
@@ -128,7 +135,7 @@ class Reports:
             return [self._waiting.pop(name) for name in names]
 
     def put_back(self, reports: list[Report]) -> None:
-        """They could not be sent."""
+        """Return reports that could not be sent to the front."""
         with self._lock:
             for report in reversed(reports):
                 name = report.experiment, report.shown["decision"]

@@ -1,10 +1,10 @@
-"""HTTP with one deadline for all of a call, tried again where that is safe.
+"""HTTP with one deadline for a whole call and safe retries.
 
 A call has a budget of seconds for all its tries and the pauses between them. Each try may take half
-of what is left to connect, and as much again to wait for its answer; so a try that hangs leaves
-time for another. httpx has a time limit for each reading of the socket: a server that sends the
-head of an answer byte by byte stays within it for ever. Here every operation of a connection ends
-at the call's deadline. Only looking up the name of a host takes the operating system's own time.
+of what is left to connect, and as much again to wait for its answer, so a try that hangs leaves
+time for another. httpx limits each read of the socket, which a server never exceeds that sends the
+head of its answer byte by byte. Here every operation on a connection ends at the call's deadline,
+except the DNS lookup, which takes the operating system's own time.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ except ImportError:
     raise ImportError("the client needs httpx: pip install 'rotting[serve]'") from None
 
 MOST = 4 << 20  # bytes of an answer; a batch of the longest ids and keys has less
-FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # seconds before the second try at most, and before any
+FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # seconds: longest pause before the second try, and before any
 AGAIN = (429, 503)
 AGAIN_CODES = ("too_many_requests", "unavailable")
-FAILURES = 5  # in a row, after which it opens
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds; it doubles with each probe that fails
+FAILURES = 5  # in a row, after which the breaker stops calls
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds; the pause doubles with each failed probe
 _EXTENSION = "rotting.deadline"
 
 
 class Later(Exception):  # noqa: N818
-    """A try failed in a way that the next may not."""
+    """A try failed and another may succeed, after `wait` seconds at the earliest."""
 
     def __init__(self, why: str, wait: float = 0.0) -> None:
         super().__init__(why)
@@ -45,30 +45,30 @@ class Later(Exception):  # noqa: N818
 
 
 class Deadline:
-    """The seconds that are left of a call."""
+    """The end of a call, on the given clock."""
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
         self._clock, self._end = clock, clock() + seconds
 
     def left(self) -> float:
-        """Seconds, below zero when it is over."""
+        """Seconds left; negative after the deadline."""
         return self._end - self._clock()
 
 
 class Caller:
-    """Makes requests of one service; threads may share it.
+    """Requests to one service. Thread-safe.
 
-    `clock`, `sleep` and `uniform` are there to be replaced in tests.
+    Tests replace `clock`, `sleep` and `uniform`.
     """
 
     def __init__(
         self, url: str, key: str | None, retries: int, transport: httpx.BaseTransport | None
     ) -> None:
-        # a short answer that unpacks into a long one is not asked for
+        # no compression: a short answer could unpack into a very long one
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"  # kept here only, and never shown
-        # neither proxies nor passwords from the environment: the key goes where it was sent
+        # no proxies or passwords from the environment: the key goes to `url` and nowhere else
         self._http = httpx.Client(
             base_url=url,
             headers=headers,
@@ -82,20 +82,21 @@ class Caller:
         self.uniform: Callable[[float, float], float] = random.uniform
 
     def close(self) -> None:
-        """Close all connections."""
         self._http.close()
 
     def check_open(self) -> None:
-        """Refuse a call of a client that was closed."""
+        """Raise if the client is closed."""
         if self._http.is_closed:
             raise RuntimeError("the client is closed: make another one")
 
     def deadline(self, seconds: float) -> Deadline:
-        """A deadline from now on."""
+        """The deadline this many seconds from now."""
         return Deadline(seconds, self.clock)
 
-    def again(self, work: Callable[[], Any], deadline: Deadline, retries: int | None = None) -> Any:
-        """What `work` returns, tried again after a `Later` while there is time; else `Away`."""
+    def retried(
+        self, work: Callable[[], Any], deadline: Deadline, retries: int | None = None
+    ) -> Any:
+        """The result of `work`, retried after a `Later` while there is time; else `Away`."""
         most = self._retries if retries is None else retries
         for tried in range(most + 1):
             try:
@@ -103,14 +104,14 @@ class Caller:
             except Later as error:
                 why = str(error)
                 longest = min(LONGEST_WAIT, FIRST_WAIT * 2.0**tried)
-                # "full jitter": many clients that failed together do not come back together
+                # "full jitter": clients that failed together do not all retry together
                 pause = max(self.uniform(0.0, longest), error.wait)
             if tried == most or pause >= deadline.left():
                 break
             self.sleep(pause)
         raise Away(f"no answer after {tried + 1} {'try' if tried == 0 else 'tries'}: {why}")
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -122,7 +123,7 @@ class Caller:
         check: Callable[[Any], None] | None = None,
         most: int = MOST,
     ) -> Any:
-        """The JSON of an answer. `check` may raise `Later` for one that is not good enough."""
+        """The JSON of the answer, with retries; `check` raises `Later` to cause another."""
 
         def once() -> Any:
             with self.sent(method, path, deadline, body, query) as response:
@@ -131,7 +132,7 @@ class Caller:
                 check(found)
             return found
 
-        return self.again(once, deadline, retries)
+        return self.retried(once, deadline, retries)
 
     @contextmanager
     def sent(
@@ -142,7 +143,7 @@ class Caller:
         body: bytes | None = None,
         query: dict[str, str | int] | None = None,
     ) -> Iterator[httpx.Response]:
-        """One try: an answer of status 2xx whose body is still to be read, or an exception."""
+        """One try: an answer with status 2xx and its body unread, or an exception."""
         self.check_open()
         half = deadline.left() / 2
         if half <= 0:
@@ -173,7 +174,7 @@ class Caller:
 
 
 def json_of(response: httpx.Response, body: bytes) -> Any:
-    """The JSON of a good answer; `Away` if it is none: something else answers at this address."""
+    """The JSON of a 2xx answer; `Away` if it is no JSON, which some other server must have sent."""
     try:
         return json.loads(body)
     except RecursionError:
@@ -184,7 +185,7 @@ def json_of(response: httpx.Response, body: bytes) -> Any:
 
 
 def _whole(response: httpx.Response, deadline: Deadline, most: int) -> bytes:
-    """The body, if it is not too long and comes before the deadline is over."""
+    """The body; `Away` if it has more than `most` bytes, `Later` after the deadline."""
     parts, size = [], 0
     for part in response.iter_bytes():
         parts.append(part)
@@ -197,7 +198,7 @@ def _whole(response: httpx.Response, deadline: Deadline, most: int) -> bytes:
 
 
 def _failure(response: httpx.Response, body: bytes) -> Exception:
-    """What an answer of another status than 2xx means."""
+    """The exception for an answer with a status other than 2xx."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -211,11 +212,11 @@ def _failure(response: httpx.Response, body: bytes) -> Exception:
         return found
     if status in (401, 403):
         return Refused(f"status_{status}", "refused, without a reason", None, status)
-    return Away(words)  # of a proxy, say: it is not the service that speaks
+    return Away(words)  # not an answer of the service, but perhaps of a proxy
 
 
 def _retry_after(response: httpx.Response) -> float:
-    """The seconds to wait that an answer asks for; 0 if it does not, or asks for a date."""
+    """The seconds in Retry-After; 0 if there is none, or a date."""
     try:
         wait = float(response.headers.get("retry-after", "0"))
     except ValueError:
@@ -231,12 +232,12 @@ def _word(error: Exception) -> str:
 
 
 class _Limits(threading.local):
-    """The deadline of the call that this thread is in."""
+    """The deadline of this thread's current call."""
 
     deadline: Deadline | None = None
 
     def least(self, timeout: float | None, error: type[Exception]) -> float | None:
-        """The seconds that an operation may take."""
+        """The seconds that an operation may take; raises `error` after the deadline."""
         if self.deadline is None:
             return timeout
         left = self.deadline.left()
@@ -289,7 +290,7 @@ class _Backend(httpcore.NetworkBackend):
 
 
 class Transport(httpx.BaseTransport):
-    """Connections that are kept open, each call with a deadline of its own."""
+    """A pool of connections in which every operation ends at its call's deadline."""
 
     def __init__(self, secure: bool) -> None:
         self._limits = _Limits()
@@ -303,7 +304,7 @@ class Transport(httpx.BaseTransport):
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the head of its answer is there, the body is still to be read."""
+        """Send a request and read the head of its answer; the body is read by the caller."""
         assert isinstance(request.stream, httpx.SyncByteStream)
         url = request.url
         made = httpcore.Request(
@@ -330,7 +331,6 @@ class Transport(httpx.BaseTransport):
         )
 
     def close(self) -> None:
-        """Close all connections."""
         self._pool.close()
 
 
@@ -359,7 +359,7 @@ class _Body(httpx.SyncByteStream):
 
 
 def _as_httpx(error: Exception) -> Exception:
-    """An error of httpcore as the one of the same name in httpx."""
+    """The httpx exception with the name of this httpcore one."""
     kind = getattr(httpx, type(error).__name__, None)
     return error if kind is None else kind(str(error))
 
@@ -368,9 +368,10 @@ def _as_httpx(error: Exception) -> Exception:
 
 
 class Breaker:
-    """Lets calls through until several in a row have failed; then, after a pause, one at a time.
+    """A circuit breaker: after `FAILURES` failures in a row it admits one probe after each pause.
 
-    `enter` before a call, and `leave` after it with what `enter` gave. Threads may share it.
+    Call `enter` before a call and `leave` after it, with the value that `enter` returned.
+    Thread-safe.
 
     >>> now = 0.0
     >>> breaker = Breaker(clock=lambda: now)
@@ -390,11 +391,11 @@ class Breaker:
         self._lock = threading.Lock()
         self._failures = 0
         self._pause = FIRST_PAUSE
-        self._until: float | None = None  # when the next probe may go; None while all may
+        self._until: float | None = None  # time of the next probe; None while all calls may pass
         self._probing = False
 
     def enter(self) -> str:
-        """Whether a call may be made: CALL, or as the one PROBE, or not at all: STOP."""
+        """CALL if the call may be made, PROBE if it is the one probe, STOP if it must not."""
         with self._lock:
             if self._until is None:
                 return self.CALL
@@ -404,7 +405,7 @@ class Breaker:
             return self.PROBE
 
     def leave(self, entered: str, ok: bool | None) -> None:
-        """Say how the call went; None if it was broken off and says nothing of the service."""
+        """Record whether the service answered; None if the call was interrupted."""
         with self._lock:
             if entered == self.PROBE:
                 self._probing = False

@@ -1,7 +1,7 @@
-// Asking the service: JSON, a key where there is one, and errors by kind.
+// Requests to the service: JSON, with the API key if there is one, and errors by kind.
 
 const STORED = "rotting-key";
-const PATIENCE = 10_000; // milliseconds before an answer is given up
+const TIMEOUT = 10_000; // milliseconds
 
 /** The service answered, but with an error. */
 export class Refused extends Error {
@@ -9,14 +9,14 @@ export class Refused extends Error {
     super(message);
     this.status = status;
     this.code = code;
-    this.wait = wait; // seconds, where it asked for patience
+    this.wait = wait; // seconds of Retry-After, or null
   }
 }
 
 /** The service did not answer. */
 export class Away extends Error {}
 
-// Storage may be forbidden by the browser; the key then lives as long as the page.
+// The browser may forbid storage. The key is then kept as long as the page is open.
 let held = null;
 
 export const key = {
@@ -32,7 +32,7 @@ export const key = {
     try {
       sessionStorage.setItem(STORED, value);
     } catch {
-      // kept in memory alone
+      // kept in memory only
     }
   },
   forget() {
@@ -40,7 +40,7 @@ export const key = {
     try {
       sessionStorage.removeItem(STORED);
     } catch {
-      // there was nothing to remove
+      // nothing was stored
     }
   },
 };
@@ -53,7 +53,7 @@ export async function get(path, signal) {
   const headers = { Accept: "application/json" };
   const secret = key.get();
   if (secret) headers.Authorization = `Bearer ${secret}`;
-  const limits = [AbortSignal.timeout(PATIENCE), ...(signal ? [signal] : [])];
+  const limits = [AbortSignal.timeout(TIMEOUT), ...(signal ? [signal] : [])];
   let response;
   let body;
   try {
@@ -75,7 +75,7 @@ export async function get(path, signal) {
     const { code, message } = body.error;
     throw new Refused(response.status, code, String(message), Number.isFinite(wait) ? wait : null);
   }
-  // A proxy in front may answer for a service that is down.
+  // Not the service's own error: perhaps a proxy's, for a service that is down.
   if ([401, 403, 404].includes(response.status)) throw new Refused(response.status, "", "", null);
-  throw new Away(`status ${response.status}, not in the service's words`);
+  throw new Away(`status ${response.status}, not from the service`);
 }

@@ -1,4 +1,4 @@
-// The page: which view is open, how the service is, and the key.
+// The page: the open view, the state of the service, and the API key.
 
 import { Away, Refused, get, key } from "./api.js";
 import { setClass, setText, show } from "./dom.js";
@@ -10,17 +10,17 @@ import { clock, moment } from "./words.js";
 
 const at = (id) => document.getElementById(id);
 let view = null;
-let answered = null; // when the service last answered well, in seconds
+let answered = null; // time of the last good answer, in seconds
 
-function tell(kind, words) {
+function showStatus(kind, words) {
   setClass(at("beat"), `beat ${kind}`);
   setText(at("status"), words);
-  // A button that goes takes the focus with it: the heading gets it.
+  // A button that is hidden loses the focus; give it to the heading.
   if (kind !== "away" && document.activeElement === at("try-now")) at("title").focus();
   show(at("try-now"), kind === "away");
 }
 
-/** What a failure means, as a kind and in words. */
+/** A failure as a kind and a sentence. */
 function explain(error) {
   const since = answered === null ? "yet" : `since ${clock(answered)}`;
   if (error instanceof Away) return ["away", `No answer ${since}; still trying.`];
@@ -28,15 +28,15 @@ function explain(error) {
     return ["away", `The answer could not be read: ${error.message}. Still trying.`];
   switch (error.status) {
     case 401:
-      return ["asked", "The service asks for an API key."];
+      return ["asked", "The service requires an API key."];
     case 403:
-      return ["asked", "This key may not read experiments; one with the role read or admin may."];
+      return ["asked", "This key may not read experiments; it needs the role read or admin."];
     case 404:
       return ["asked", `There is no experiment called ${view.name ?? "that"}.`];
     case 410:
       return ["asked", `This experiment is archived. ${error.message}`];
     case 429:
-      return ["away", "The service was asked too often; this page waits a little."];
+      return ["away", "Too many requests; this page waits a little."];
     default:
       return [
         "away",
@@ -48,7 +48,7 @@ function explain(error) {
 const form = new KeyForm(
   () => poller.now(),
   () => {
-    // Who forgets the key wants nothing left to see.
+    // After the key is forgotten, no figures may stay on the page.
     open();
     at("title").focus();
   },
@@ -56,52 +56,52 @@ const form = new KeyForm(
 
 const poller = new Poller(
   async (signal) => {
-    const asked = view;
-    const [status, page] = await Promise.allSettled([get("v1/status", signal), asked.load(signal)]);
-    if (signal.aborted || asked !== view) return;
+    const wanted = view;
+    const [status, page] = await Promise.allSettled([get("v1/status", signal), wanted.load(signal)]);
+    if (signal.aborted || wanted !== view) return;
     if (page.status === "rejected") throw page.reason;
     const known = status.status === "fulfilled" ? status.value : null;
-    asked.update(page.value, known);
+    wanted.update(page.value, known);
     answered = Date.now() / 1000;
     form.done();
     if (known)
       setText(at("foot"), `rotting ${known.version}, running since ${moment(known.started)}`);
     if (known && !known.ready)
-      tell("away", `The service is not ready: ${known.reason ?? "no reason given"}.`);
-    else tell("live", `Live, asked every ${EVERY} seconds.`);
+      showStatus("away", `The service is not ready: ${known.reason ?? "no reason given"}.`);
+    else showStatus("live", `Live, updated every ${EVERY} seconds.`);
     setText(at("clock"), `Last answer ${clock(answered)}`);
   },
   {
     well() {},
     paused() {
-      tell("paused", "Paused while this tab is hidden.");
+      showStatus("paused", "Paused while this tab is hidden.");
     },
     failed(error) {
       const [kind, words] = explain(error);
-      tell(kind, words);
+      showStatus(kind, words);
       if (error.status === 404 || error.status === 410) view.missing?.(words);
       if (error.status === 401) {
         form.ask(
           key.get()
-            ? "The service does not know this key. Another one?"
-            : "This service asks for an API key.",
+            ? "This key is not valid. Use another one."
+            : "This service requires an API key.",
         );
       } else if (error.status === 403) {
-        form.ask(`The service says: ${error.message || "forbidden"}. Another key?`);
+        form.ask(`The service refused this key: ${error.message || "forbidden"}. Use another one.`);
       }
       form.buttons();
     },
   },
 );
 
-/** Opens what the address asks for, anew. */
+/** Opens the view of the address. */
 function open() {
   const found = /^#\/experiments\/([^/]+)$/.exec(window.location.hash);
   let name = null;
   try {
     name = found && decodeURIComponent(found[1]);
   } catch {
-    // not an address of ours: the list is shown
+    // a malformed address shows the list
   }
   view?.remove();
   view = name ? new ExperimentView(name) : new ListView();
@@ -117,7 +117,7 @@ window.addEventListener("hashchange", () => {
   at("title").focus({ preventScroll: true });
 });
 at("skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address is the route
+  event.preventDefault(); // a changed address would change the view
   at("main").focus();
 });
 at("try-now").addEventListener("click", () => poller.now());

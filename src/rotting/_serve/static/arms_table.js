@@ -1,4 +1,4 @@
-// The arms, one row each.
+// The table of the arms.
 
 import { each, el, label, setClass, setLabel, setText } from "./dom.js";
 import { UNKNOWN, count, percent, rate } from "./words.js";
@@ -7,11 +7,11 @@ const HEADS = [
   "Arm",
   "Share",
   "Mean",
-  "Worth now",
+  "Estimate",
   "Cap",
   "State",
-  "Worth, interval",
-  "Lately",
+  "Estimate, interval",
+  "Recent share",
   "Showings",
   "Rewards",
 ];

@@ -1,13 +1,14 @@
-// From the service's time buckets to what is drawn: buckets that are not over are left out, thin
-// ones are put together.
+// The points of a chart from the service's time buckets: unfinished buckets are left out, buckets
+// with little data are merged.
 
 const STEPS = [1, 2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720, 1440, 2880, 10080];
 const APART = 14; // pixels from point to point, at least
-const LEAST = 8; // thin buckets are not put together beyond this
+const LEAST = 8; // points to keep when buckets are merged for lack of data
 
 /**
- * How many buckets make a point: as few as leave points apart on `pixels`, and `need` in the middle
- * one of each group, as long as 8 points remain. `groups` is a list of [counts, need].
+ * The number of buckets in a point: the smallest that keeps points apart on `pixels` and gives the
+ * median point of each group `need` rewards, as long as 8 points remain. `groups` is a list of
+ * [counts, need].
  */
 export function step(usable, groups, pixels) {
   const room = Math.max(16, pixels / APART);
@@ -26,15 +27,15 @@ function middle(counts) {
   return some.length ? some[Math.floor(some.length / 2)] : 0;
 }
 
-/** How many of the buckets are over, `settle` seconds ago or more. The last one never is. */
+/** The number of buckets that ended at least `settle` seconds ago. The last one never counts. */
 export function usable(series, buckets, now, settle) {
   const settled = Math.floor((now - settle - series.start) / series.width + 1e-6);
   return Math.max(0, Math.min(buckets - 1, settled));
 }
 
 /**
- * The points: `{from, to, first, last}` in seconds and in buckets. They lie on a grid that does not
- * move with the first bucket, so a line stays as it is while new points come.
+ * The points: `{from, to, first, last}` in seconds and in buckets. Their grid does not depend on the
+ * first bucket, so that old points stay while new ones are added.
  */
 export function points(series, usable, size) {
   const origin = Math.round(series.start / series.width);
@@ -59,7 +60,7 @@ export function total(numbers, point) {
   return sum;
 }
 
-/** The mean reward of each point, and of how many; null where there was none. */
+/** The mean and the number of rewards of each point; null without any. */
 export function means(pairs, found) {
   const counts = pairs.map(([n]) => n);
   const sums = pairs.map(([, sum]) => sum);
@@ -69,7 +70,7 @@ export function means(pairs, found) {
   });
 }
 
-/** The arms that get an area of their own, by their showings; the others share one. */
+/** The arms with the most showings, which get their own area; the others share one. */
 export function biggest(shares, most) {
   const names = Object.keys(shares);
   if (names.length <= most) return { own: names, rest: [] };

@@ -1,4 +1,4 @@
-// What is drawn on an arm's chart besides its curve.
+// Drawing on an arm's chart besides its curve.
 
 import { colour } from "./plots.js";
 
@@ -34,7 +34,7 @@ function line(ctx, [x0, y0, x1, y1], stroke, width, dash = []) {
   ctx.stroke();
 }
 
-/** What was seen: a dot a cell, with its interval where no curve says how sure one can be. */
+/** Observed means: a dot for each cell, with its interval if there is no curve with a band. */
 export function seen(chart, arm) {
   const ratio = window.uPlot.pxRatio;
   const { left, top, width, height } = chart.bbox;

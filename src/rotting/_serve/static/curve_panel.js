@@ -1,4 +1,4 @@
-// One arm's curve: the chart, its sentence and its table; and the axes all of them share.
+// One arm's curve: the chart, its sentence and its table; and the axes shared by all arms.
 
 import { behind, middle, seen } from "./curve_ink.js";
 import { el, label, setClass, setLabel, setText, show } from "./dom.js";
@@ -105,22 +105,22 @@ function sentence(arm, curve, cells, audience) {
     const [first, last] = [curve[0], curve.at(-1)];
     return `No cap: from ${rate(first.mean)} at the first showing to ${rate(last.mean)} at number ${count(last.n)}.`;
   }
-  if (curve.length) return `The first showing is worth ${rate(curve[0].mean)}.`;
+  if (curve.length) return `Mean reward of the first showing: ${rate(curve[0].mean)}.`;
   const [first, last] = [cells[0], cells.at(-1)];
   const seenSo = `${rate(first.mean)} in ${several(first.n, "reward")}`;
-  if (cells.length === 1) return `Seen: ${seenSo}.`;
+  if (cells.length === 1) return `Observed: ${seenSo}.`;
   const end = `${rate(last.mean)} at showing ${which(last)}`;
   return audience
-    ? `Seen: ${seenSo} at first, ${end}.`
-    : `Seen: ${rate(first.mean)} at showing ${which(first)}, ${end}.`;
+    ? `Observed: ${seenSo} at first, ${end}.`
+    : `Observed: ${rate(first.mean)} at showing ${which(first)}, ${end}.`;
 }
 
 const LEARNT = ["Learnt", "from", "to"];
-const SEEN = ["Seen", "from", "to", "Rewards"];
+const SEEN = ["Observed", "from", "to", "Rewards"];
 
-/** The table: what was learnt of each showing, what was seen, or both side by side. */
+/** The table: the learnt mean of each showing, the observed one, or both side by side. */
 function heads(curve) {
-  return curve.length ? ["Showing", ...LEARNT, "Seen at", ...SEEN] : ["Showing", ...SEEN];
+  return curve.length ? ["Showing", ...LEARNT, "Observed at", ...SEEN] : ["Showing", ...SEEN];
 }
 
 function rows(curve, cells) {
@@ -137,7 +137,7 @@ function rows(curve, cells) {
   });
 }
 
-/** The axes all panels share; wide intervals of a few rewards do not set them. */
+/** The axes shared by all panels; wide intervals from few rewards do not widen them. */
 export function commonAxes(arms) {
   const means = [];
   const edges = [];
@@ -162,7 +162,7 @@ export function commonAxes(arms) {
   let low = Math.max(lowest - reach, Math.min(lowest, ...known));
   let high = Math.min(highest + reach, Math.max(highest, ...known));
   if (lowest >= 0 && low < 0.6 * high) low = 0;
-  // Whole steps, so that the axis does not tremble with every answer.
+  // Whole steps, so that the axis does not change with every answer.
   const unit = 10 ** Math.floor(Math.log10(high - low || 1)) / 4;
   low = Math.floor(low / unit) * unit;
   high = Math.ceil((high + 0.02 * (high - low)) / unit) * unit;
@@ -175,7 +175,7 @@ export function commonAxes(arms) {
   };
 }
 
-/** Where the axis of showings has its marks: whole numbers, or powers of ten. */
+/** The ticks of the axis of showings: whole numbers, or powers of ten. */
 function showings(common) {
   if (!common.log) return { incrs: [1, 2, 5, 10, 20, 50] };
   const found = [];

@@ -1,10 +1,10 @@
-// What each showing of an arm is worth: one small chart an arm, all with the same axes.
+// The mean reward by showing: one small chart for each arm, all with the same axes.
 
 import { CurvePanel, commonAxes } from "./curve_panel.js";
 import { each, el, setText, show } from "./dom.js";
 import { count } from "./words.js";
 
-const FIRST = 12; // arms that are drawn before somebody asks for all
+const FIRST = 12; // arms drawn at first
 
 export class CurvesChart {
   #all = false;
@@ -25,7 +25,7 @@ export class CurvesChart {
   update(experiment) {
     this.#last = experiment;
     const { arms } = experiment;
-    // The open ones first; otherwise in the order they came.
+    // Open arms first; otherwise in the order of their numbers.
     const order = [...arms.filter((arm) => arm.open), ...arms.filter((arm) => !arm.open)];
     const drawn = this.#all ? order : order.slice(0, FIRST);
     const common = commonAxes(order);
@@ -65,10 +65,10 @@ function legend(experiment, common) {
   const learnt = experiment.arms.some((arm) => arm.curve?.length);
   const whom = experiment.audience ? " to one key" : "";
   let text = learnt
-    ? `Line and band: what the n-th showing${whom} is worth, as learnt. Dots: what was seen. `
-    : `Dots and bars: the mean reward of the n-th showing${whom}, as seen, and its interval. `;
-  if (experiment.arms.some((arm) => arm.cap)) text += "Upright dashed line: the learnt cap. ";
+    ? `Line and band: the learnt mean reward of the n-th showing${whom}. Dots: observed means. `
+    : `Dots and bars: the observed mean reward of the n-th showing${whom}, with its interval. `;
+  if (experiment.arms.some((arm) => arm.cap)) text += "Vertical dashed line: the learnt cap. ";
   text +=
-    "Dotted line: the mean of the arm's rewards. Across: the number of the showing. All charts have the same axes.";
-  return common.log ? `${text} Showings are drawn by their logarithm.` : text;
+    "Dotted line: the mean of the arm's rewards. Horizontal axis: the number of the showing. All charts have the same axes.";
+  return common.log ? `${text} The axis of showings is logarithmic.` : text;
 }

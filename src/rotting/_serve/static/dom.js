@@ -1,5 +1,5 @@
-// Small helpers for the page. Whatever comes from the service is text, never markup: nothing here,
-// or anywhere on the page, sets innerHTML.
+// Small helpers for the page. All that comes from the service is text, never markup: no code of the
+// page sets innerHTML.
 
 /** An element with attributes and children; strings become text nodes. */
 export function el(tag, attributes = {}, ...children) {
@@ -13,7 +13,7 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** Sets the text only where it differs, so that selections and screen readers are left in peace. */
+/** Sets the text only where it differs, which keeps selections and does not disturb screen readers. */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -26,7 +26,7 @@ export function show(node, visible) {
   if (node.hidden === visible) node.hidden = !visible;
 }
 
-/** A label somebody else chose: its direction is its own and does not spill over. */
+/** A user's label, with its own direction of writing, which does not affect the text around it. */
 export function label(text, tag = "bdi") {
   return el(tag, { class: "label", dir: "auto", title: text }, text);
 }
@@ -39,9 +39,9 @@ export function setLabel(node, text) {
 const kept = new WeakMap();
 
 /**
- * Makes the children of `parent` those of `items`, one each, and keeps the ones that are there:
- * `make(item)` gives a node, `update(node, item)` brings it up to date. Nodes move only where their
- * order changed, so focus stays where it is.
+ * Makes one child of `parent` for each of `items` and reuses existing ones: `make(item)` gives a
+ * node, `update(node, item)` brings it up to date. Nodes move only if their order changed, which
+ * keeps the focus.
  */
 export function each(parent, items, keyOf, make, update) {
   const before = kept.get(parent) ?? new Map();
@@ -60,7 +60,7 @@ export function each(parent, items, keyOf, make, update) {
   kept.set(parent, after);
 }
 
-/** Fills a table's head and body, cell by cell; `rows` are lists of texts, the first a heading. */
+/** Fills a table's head and body cell by cell; the first text of each of `rows` is a heading. */
 export function fillTable(table, heads, rows) {
   const head = table.tHead ?? table.createTHead();
   const body = table.tBodies[0] ?? table.createTBody();

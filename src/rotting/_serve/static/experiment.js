@@ -43,7 +43,7 @@ export class ExperimentView {
     this.shares = new SharesChart();
     this.arms = new ArmsTable();
     this.settings = el("dl", { class: "settings" });
-    const hint = el("p", {}, "No decisions yet. This line asks for the first one:");
+    const hint = el("p", {}, "No decisions yet. This command makes the first one:");
     this.beginning = el("div", { class: "nothing" }, hint, this.start);
     this.body = el(
       "div",
@@ -51,7 +51,7 @@ export class ExperimentView {
       this.error,
       section("At a glance", "glance", this.figures.node, this.beginning),
       section("Reward over time", "reward", this.reward.node),
-      section("What each showing is worth", "curves", this.curves.node),
+      section("Mean reward by showing", "curves", this.curves.node),
       section("Share of the decisions", "shares", this.shares.node),
       section("Arms", "arms", this.arms.node),
       section("Policy and settings", "settings", this.settings),
@@ -66,7 +66,7 @@ export class ExperimentView {
     return get(experimentPath(this.name), signal);
   }
 
-  /** The service knows no such experiment, or no longer: what was drawn stays. */
+  /** There is no such experiment any more; the drawn figures stay. */
   missing(words) {
     setText(this.lost, words);
     show(this.lost, true);
@@ -109,7 +109,7 @@ export class ExperimentView {
     return `curl ${place} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   }
 
-  /** `since` is a number of the log; the log knows when that was. Asked once. */
+  /** Gets the time of the event `since` from the log, once. */
   async #learnSince(experiment) {
     const seq = experiment.policy?.since;
     if (typeof seq !== "number" || this.#since.seq === seq) return;
@@ -121,7 +121,7 @@ export class ExperimentView {
       this.#since.at = event.at;
       this.#set(experiment);
     } catch {
-      // the number alone is shown
+      // only the number is shown
     }
   }
 
@@ -133,8 +133,8 @@ export class ExperimentView {
       ["Policy", `${policyName(policy)}${policy?.compiled === false ? ", not compiled" : ""}`],
       ["Version", plainly(policy?.version)],
       ["In force since", policy ? `event ${count(policy.since)}${at}` : plainly(null)],
-      ["Made", moment(experiment.created)],
-      ["Events so far", count(experiment.seq)],
+      ["Created", moment(experiment.created)],
+      ["Last event", count(experiment.seq)],
       [
         "Audience",
         experiment.audience

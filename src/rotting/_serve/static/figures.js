@@ -41,7 +41,7 @@ export class Figures {
     const silence = experiment.default_reward;
     const taken =
       typeof silence === "number"
-        ? `Windows that ended without one: counted as ${rate(silence)}.`
+        ? `Windows that ended without a reward: counted as ${rate(silence)}.`
         : "Windows that ended without a reward.";
     this.#tile(
       "Missing",
@@ -93,7 +93,7 @@ function pulls(experiment) {
 function liftWords({ lift, control, default_reward: silence }) {
   if (!lift && !control) return "No control group: nothing to compare with.";
   if (!lift)
-    return `${percent(control)} of the decisions are left to chance, to compare with: not enough of them yet.`;
+    return `${percent(control)} of the decisions are drawn at random for comparison; there are too few so far.`;
   const means = `${rate(lift.policy)} against ${rate(lift.equal)}. ${between(lift.low, lift.high, lift.level)}`;
   const said = lift.sentence ? String(lift.sentence) : "";
   const sentence = said && said[0].toUpperCase() + said.slice(1);
@@ -110,7 +110,7 @@ function shape(tag, attributes) {
   return node;
 }
 
-/** The lift and its interval on a line, with zero marked. The words beside it say the same. */
+/** The lift and its interval on a line, with zero marked; a picture of the sentence beside it. */
 class Interval {
   constructor() {
     this.picture = shape("svg", {
@@ -139,7 +139,7 @@ class Interval {
     if (!known) return;
     const reach =
       1.15 * Math.max(Math.abs(lift.low), Math.abs(lift.high), Math.abs(lift.lift)) || 1;
-    // Zero in sight always; as much of the other side as the interval needs.
+    // Zero is always visible, and as much of each side as the interval needs.
     const left = Math.min(lift.low, 0) < 0 ? -reach : -0.15 * reach;
     const right = Math.max(lift.high, 0) > 0 ? reach : 0.15 * reach;
     const x = (value) => (300 * (value - left)) / (right - left);

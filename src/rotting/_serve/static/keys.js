@@ -10,9 +10,9 @@ export class KeyForm {
     at("key-form").addEventListener("submit", (event) => {
       event.preventDefault();
       const secret = at("key-input").value.trim();
-      // Anything else cannot travel in a header.
+      // Other characters are not allowed in a header.
       if (!/^[\x21-\x7e]+$/.test(secret)) {
-        setText(at("key-why"), "A key has letters, digits and signs, without spaces in between.");
+        setText(at("key-why"), "A key consists of letters, digits and signs, without spaces.");
         return;
       }
       key.set(secret);
@@ -25,7 +25,7 @@ export class KeyForm {
     });
   }
 
-  /** Asks for a key, and says why. */
+  /** Shows the form, with the reason. */
   ask(why) {
     setText(at("key-why"), why);
     const wasHidden = at("key").hidden;

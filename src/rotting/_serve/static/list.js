@@ -21,10 +21,10 @@ export class ListView {
       el(
         "p",
         {},
-        "This line makes one, with two arms, one fatigue curve for each, and a control group of a tenth:",
+        "This command creates one with two arms, a fatigue curve for each, and a control group of 10 %:",
       ),
       el("pre", {}, this.curl),
-      el("p", { class: "quiet" }, "It appears here by itself."),
+      el("p", { class: "quiet" }, "It then appears here."),
     );
     this.node = el("div", {}, this.cards, this.none);
   }
@@ -93,7 +93,7 @@ function fillCard(card, one) {
   setText(big.firstChild, rate(one.mean));
   setText(
     big.lastChild,
-    one.observed ? `a decision, of ${several(one.observed, "reward")}` : "no rewards yet",
+    one.observed ? `mean of ${several(one.observed, "reward")}` : "no rewards yet",
   );
   const values = [one.decisions, one.arms, one.outstanding, one.late];
   values.forEach((value, place) => setText(facts.children[place].lastChild, count(value)));

@@ -1,4 +1,4 @@
-// What the charts have in common: a figure with words and a table, a plot that is drawn in place,
+// Shared parts of the charts: a figure with a sentence and a table, a plot that is updated in place,
 // colours from the style sheet, labels at the ends of lines.
 
 import { el, fillTable, label, setClass, setText, show } from "./dom.js";
@@ -51,7 +51,7 @@ export function timeAxis() {
   });
 }
 
-/** A uPlot that follows the size of its place, and is made anew only where its shape changed. */
+/** A uPlot that follows the size of its host, and is rebuilt only if its options change. */
 export class Plot {
   #host;
   #observer;
@@ -81,7 +81,7 @@ export class Plot {
     }
   }
 
-  /** `shape` names the options; `more` is whatever else is drawn, so that a change is seen. */
+  /** `shape` names the options; `more` is what else is drawn, to notice its changes. */
   draw(shape, options, data, more = null) {
     const drawn = JSON.stringify([data, more]);
     if (this.#shape === shape && this.#drawn === drawn) return;
@@ -120,7 +120,7 @@ export class Plot {
 
 let numbered = 0;
 
-/** A figure: the plot, what a pointer is on, a sentence, and the data as a table. */
+/** A figure: the plot, the readout under the pointer, a sentence, and the data as a table. */
 export class Figure {
   #heads = [];
   #rows = () => [];
@@ -143,7 +143,7 @@ export class Figure {
     this.details.addEventListener("toggle", () => this.#fill());
   }
 
-  /** The width there is to draw on, more or less. */
+  /** The approximate width of the plot. */
   pixels() {
     return this.node.clientWidth || 900;
   }
@@ -158,7 +158,7 @@ export class Figure {
     this.#fill();
   }
 
-  /** Nothing to draw: the sentence says why. */
+  /** Hides the plot; the sentence says why. */
   empty(sentence) {
     setText(this.caption, sentence);
     this.plot.clear();
@@ -179,8 +179,8 @@ const LINE = 18; // pixels a label takes
 const NARROW = 480; // pixels of a chart that has its labels below
 
 /**
- * Writes labels beside the right end of the plot, each at its value, apart from each other; in a row
- * below where the plot is narrow. `wanted` is a list of {text, value, colour, mark}.
+ * Writes labels at the right end of the plot, each at its value, without overlap; if the plot is
+ * narrow, in a row below. `wanted` is a list of {text, value, colour, mark}.
  */
 export function writeEnds(chart, ends, wanted) {
   const narrow = chart.width < NARROW;
@@ -191,7 +191,7 @@ export function writeEnds(chart, ends, wanted) {
   const placed = wanted
     .map((end) => ({ ...end, y: top + chart.valToPos(end.value, "y") }))
     .sort((a, b) => a.y - b.y);
-  // Down once so that none overlap, then up again from the bottom.
+  // Push labels down until none overlap, then up from the bottom edge.
   let above = top - LINE / 2;
   for (const end of placed) above = end.y = Math.max(end.y, above + LINE);
   let below = bottom + LINE / 2;
@@ -215,7 +215,7 @@ export function writeEnds(chart, ends, wanted) {
   );
 }
 
-/** How much room the labels at the right get. */
+/** The width of the labels at the right. */
 export function gutter(chart) {
   return chart.width < NARROW ? 10 : Math.round(Math.min(170, 0.25 * chart.width));
 }

@@ -1,21 +1,21 @@
-// Asking again and again: every two seconds, not while the tab is hidden, ever more slowly while the
-// service is away.
+// Polling: every two seconds, not while the tab is hidden, and with growing pauses while the service
+// is away.
 
 export const EVERY = 2;
 const LONGEST = 30;
 
 export class Poller {
-  #ask;
-  #told;
+  #poll;
+  #hooks;
   #timer = null;
   #running = null;
   #failures = 0;
   #halted = false;
 
-  /** `ask(signal)` asks once; `told.well()`, `told.failed(error)`, `told.paused()` hear of it. */
-  constructor(ask, told) {
-    this.#ask = ask;
-    this.#told = told;
+  /** `poll(signal)` polls once; then one of the `hooks` is called: well, failed(error), paused. */
+  constructor(poll, hooks) {
+    this.#poll = poll;
+    this.#hooks = hooks;
     document.addEventListener("visibilitychange", () => {
       if (document.hidden) this.#pause();
       else if (!this.#halted) this.now();
@@ -23,7 +23,7 @@ export class Poller {
     window.addEventListener("online", () => !document.hidden && !this.#halted && this.now());
   }
 
-  /** Asks at once, in place of whatever was under way. */
+  /** Polls at once, and aborts a request under way. */
   async now() {
     clearTimeout(this.#timer);
     this.#running?.abort();
@@ -32,17 +32,17 @@ export class Poller {
     this.#halted = false;
     let wait = EVERY;
     try {
-      await this.#ask(own.signal);
+      await this.#poll(own.signal);
       if (own.signal.aborted) return;
       this.#failures = 0;
-      this.#told.well();
+      this.#hooks.well();
     } catch (error) {
       if (own.signal.aborted) return;
       this.#failures += 1;
       wait = Math.min(LONGEST, EVERY * 2 ** (this.#failures - 1));
       if (error.wait) wait = Math.max(wait, error.wait);
-      if (error.status === 401) this.#halted = true; // only another key can help
-      this.#told.failed(error);
+      if (error.status === 401) this.#halted = true; // until there is another key
+      this.#hooks.failed(error);
     }
     if (!this.#halted && !document.hidden) this.#timer = setTimeout(() => this.now(), 1000 * wait);
   }
@@ -50,6 +50,6 @@ export class Poller {
   #pause() {
     clearTimeout(this.#timer);
     this.#running?.abort();
-    if (!this.#halted) this.#told.paused();
+    if (!this.#halted) this.#hooks.paused();
   }
 }

@@ -1,4 +1,4 @@
-// The reward rate over time: the policy, and the control group where there is one.
+// The mean reward over time, of the policy and of the control group if there is one.
 
 import { means, points, step, usable } from "./bins.js";
 import { Figure, colour, gutter, rewardAxis, timeAxis, writeEnds } from "./plots.js";
@@ -25,7 +25,7 @@ export class RewardChart {
     const data = [middles, drawn.policy.map((at) => at.mean)];
     if (drawn.control) data.push(drawn.control.map((at) => at.mean));
     const heads = ["From", "Policy", "Rewards"];
-    if (drawn.control) heads.push("Control group", "Rewards of it");
+    if (drawn.control) heads.push("Control group", "Its rewards");
     this.figure.say(sentence(drawn), heads, () =>
       drawn.points.map((point, place) => {
         const row = [
@@ -106,7 +106,7 @@ function prepare(experiment, pixels) {
       why: experiment.decisions ? "Nothing to draw yet." : "No decisions yet: nothing to draw.",
     };
   const buckets = series.policy.length;
-  // Where silence counts as a reward in the end, the first ones in are not like the rest.
+  // With a default reward, the first rewards to arrive are not representative of all.
   const waits = experiment.default_reward !== null && experiment.reward_window;
   const settle = waits ? experiment.reward_window : 0;
   const over = usable(series, buckets, now, settle);
@@ -147,7 +147,7 @@ function sentence({ points: found, policy, control, width, settle }) {
   return text;
 }
 
-/** Dots on the policy's line, squares on the control group's: told apart without colour. */
+/** Dots on the policy's line, squares on the control group's, distinct without colour. */
 function markers(chart, place) {
   if (place === 0 || chart.data[0].length > chart.over.offsetWidth / 10) return;
   const { ctx } = chart;
@@ -171,7 +171,7 @@ function markers(chart, place) {
   ctx.restore();
 }
 
-/** From zero where that does not press the line flat. */
+/** The range of the axis, from zero unless that flattens the line. */
 function padded(_, low, high) {
   if (low === null) return [0, 1];
   const gap = high - low || Math.abs(high) || 1;
@@ -179,7 +179,7 @@ function padded(_, low, high) {
   return [bottom, high + 0.12 * (high - Math.min(bottom, low) || gap)];
 }
 
-/** A single point stands in the middle, not on the edge. */
+/** The range of time; a single point is in the middle. */
 function wide(_, low, high) {
   return low === high ? [low - 60, high + 60] : [low, high];
 }

@@ -1,10 +1,10 @@
-// Which arm was shown how often, over time: stacked areas with their names beside them.
+// The share of the decisions by arm over time: stacked areas with their names beside them.
 
 import { biggest, points, step, total, usable } from "./bins.js";
 import { Figure, axis, colour, gutter, timeAxis, writeEnds } from "./plots.js";
 import { UNKNOWN, clock, moment, percent, span } from "./words.js";
 
-const AREAS = 8; // more could not be told apart
+const AREAS = 8; // more could not be distinguished
 
 export class SharesChart {
   #now = null;
@@ -29,7 +29,7 @@ export class SharesChart {
         ...drawn.parts.map((part) => percent(part[place], 1)),
       ]),
     );
-    // The top of every area, the highest first: each is painted over by the next one.
+    // The top of every area, the highest first, since each is painted over by the next.
     const edges = [...drawn.points.map((point) => point.from), drawn.points.at(-1).to];
     const tops = [];
     let below = edges.map(() => 0);
@@ -42,7 +42,7 @@ export class SharesChart {
     this.figure.plot.draw(shape, () => this.#options(drawn.names), [edges, ...tops]);
   }
 
-  /** An arm keeps its colour, also when others come and go. */
+  /** Gives each arm a colour, which it keeps when others come and go. */
   #assign(names) {
     const others = names.length && this.#now.others ? names.at(-1) : null;
     for (const name of this.#slots.keys()) if (!names.includes(name)) this.#slots.delete(name);
@@ -173,7 +173,7 @@ function sentence({ points: found, names, parts, width }) {
   return `Share of the decisions each arm got, by ${span(width)}. Last, until ${until}: ${said.join(", ")}${more}.`;
 }
 
-/** A long name, cut where a letter ends. */
+/** A name, cut at 30 letters between graphemes. */
 function short(name) {
   const letters = [...new Intl.Segmenter().segment(name)].map((part) => part.segment);
   return letters.length > 30 ? `${letters.slice(0, 29).join("")}\u2026` : name;

@@ -1,4 +1,4 @@
-// Numbers, times and states in words.
+// Numbers, times and states as text.
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const MINUS = "\u2212";
@@ -10,7 +10,7 @@ export function count(value) {
   return known(value) ? whole.format(value) : UNKNOWN;
 }
 
-/** A reward: as many digits as one can look at. */
+/** A reward, with a readable number of digits. */
 export function rate(value) {
   if (!known(value)) return UNKNOWN;
   const size = Math.abs(value);
@@ -29,7 +29,7 @@ export function signed(value) {
   return known(value) && value > 0 ? `+${rate(value)}` : rate(value);
 }
 
-/** The labels of an axis of rewards: all with the digits its steps need. */
+/** The labels of an axis of rewards, with the digits that its steps need. */
 export function rateTicks(splits) {
   if (splits.length < 2) return splits.map(rate);
   const step = splits[1] - splits[0];
@@ -113,7 +113,7 @@ export function errorText(error) {
   return typeof error === "string" ? error : String(error.message ?? JSON.stringify(error));
 }
 
-/** How an experiment is, as a kind (for colour and shape) and in words. */
+/** The state of an experiment, as a kind (for colour and shape) and in words. */
 export function health(experiment) {
   const openArms = Array.isArray(experiment.arms)
     ? experiment.arms.filter((arm) => arm.open).length
@@ -131,7 +131,7 @@ export function health(experiment) {
 
 const OURS = ["internal", "unavailable"];
 
-/** Whether an error is a client's mistake, and not trouble of the service. */
+/** Whether an error is a client's mistake and not a failure of the service. */
 export function isMistake(error) {
   return Boolean(error?.code) && !OURS.includes(error.code);
 }
