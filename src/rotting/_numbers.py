@@ -92,11 +92,11 @@ def signed(value: float | None) -> str:
 
 
 def interval(ends: tuple[float, float] | None) -> str:
-    """Both ends of an interval.
+    """Both ends of an interval, with the same decimals.
 
-    >>> interval((0.25, 1.5)), interval((math.nan, math.nan))
-    ('0.25 to 1.5', '-')
+    >>> interval((0.25, 12.5)), interval((math.nan, math.nan))
+    ('0.25 to 12.50', '-')
     """
     if ends is None or any(math.isnan(end) for end in ends):
         return NONE
-    return f"{figure(ends[0])} to {figure(ends[1])}"
+    return " to ".join(figures(ends))

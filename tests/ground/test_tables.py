@@ -31,7 +31,7 @@ WRITTEN = {
     "percent": ["25.0 %", "100 %", "99.9 %"],
     "signed": ["+0.5", "-0.25", "-"],
     "p": ["<1e-5", "0.048", "0.81"],
-    "interval": ["0.25 to 0.75", "1 to 2", "-"],
+    "interval": ["0.2500 to 0.7500", "1.000 to 2.000", "-"],
 }
 
 
@@ -88,7 +88,7 @@ def test_markdown_and_latex_have_the_same_cells() -> None:
     tex = whole().tex(["made by hand"])
     assert tex.startswith("% made by hand\n\\begin{tabular}{llrrrrrrr}\n")
     assert r"a & a sentence of some words & $1$ of $3$ & $0.12$ & $1,234,567$" in tex
-    assert r"$25.0$ \% & $+0.5$ & $<10^{-5}$ & $0.25$ to $0.75$ \\" in tex
+    assert r"$25.0$ \% & $+0.5$ & $<10^{-5}$ & $0.2500$ to $0.7500$ \\" in tex
     assert " & -- & " in tex
 
 

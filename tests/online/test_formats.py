@@ -17,5 +17,5 @@ def test_another_format_is_refused_with_what_to_do(number: Any) -> None:
     content = json.loads(player.to_json())
     del content["checksum"]
     content |= {"format": number, "rotting": "0.1.0"}
-    with pytest.raises(ValueError, match=r"written by rotting 0\.1\.0; this reads 6: play its log"):
+    with pytest.raises(ValueError, match=r"written by rotting 0\.1\.0; this reads 6: replay its"):
         Player.from_json(forged(content))

@@ -33,6 +33,7 @@ from rotting import (
     tune,
 )
 from rotting._numbers import figure
+from rotting._numbers import figures as figures_of
 from rotting._online.inspect import ARMS, curves_of_player
 from rotting._show import means, notebook, plots
 from rotting.models import Family
@@ -117,7 +118,7 @@ def test_a_result_shows_its_figures_and_its_curve() -> None:
     assert seen.column("share of pi_max") == [f"{100 * result.share.mean():.1f} %"]
     low, high = figures["low_95"], figures["high_95"]
     assert low < figures["mean_regret"] < high
-    assert seen.column("95 % interval") == [f"{figure(low)} to {figure(high)}"]
+    assert seen.column("95 % interval") == [" to ".join(figures_of([low, high]))]
     assert "UCB1: 5 runs of 60 rounds" in seen.words
     assert seen.pictures == 1
 

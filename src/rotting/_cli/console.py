@@ -81,8 +81,9 @@ def print_json(data: Any) -> None:
 
 def table(shown: Table) -> None:
     """Print a table as wide as the terminal, its title in bold."""
+    out.print()
     if shown.title:
-        out.print(f"\n{printable(shown.title)}", style="bold", markup=False)
+        out.print(printable(shown.title), style="bold", markup=False)
     untitled = Table(shown.columns, shown.rows)
     out.print(untitled.text(out.width), markup=False, soft_wrap=True)
 
