@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import math
 import random as python_random
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +125,7 @@ def check_policy(
     >>> from rotting import policies
     >>> report = check_policy(policies.UCB1(), compiled=False)
     >>> report.kept[:3]
-    ('params', 'fields', 'choose')
+    ('params', 'fields', 'growth')
     >>> report.skipped["score"]
     'the policy has no verb score'
     """
@@ -142,7 +142,9 @@ def check_policy(
         except _BrokenError as error:
             raise BrokenPromise(policy, error.promise or name, str(error)) from None
         except Exception as error:
-            raise BrokenPromise(policy, name, _raised(error)) from error
+            raise BrokenPromise(
+                policy, _REFUSED.get(_start(error), name), _raised(error)
+            ) from error
         else:
             kept.append(name)
     return Report(policy, tuple(kept), skipped)
@@ -172,6 +174,14 @@ def _case(policy: Policy, scenario: Scenario | None, rounds: int, seed: int) -> 
         raise ValueError("scenario must be one without openings and without an audience")
     rounds = _checks.integer("rounds", rounds, least=20, most=scenario.horizon)
     return _Case(policy, scenario, rounds, int(random.seed_word(seed)))
+
+
+_REFUSED = {"choose must return an open": "open arms", "choose must return an arm": "choose"}
+
+
+def _start(error: Exception) -> str:
+    """The first words of a message: those of a player that refuses an arm are in `_REFUSED`."""
+    return " ".join(str(error).split()[:5])
 
 
 def _raised(error: Exception) -> str:
@@ -216,9 +226,20 @@ class _Case:
     def rng(self) -> python_random.Random:
         return python_random.Random(self.seed)
 
-    def reward(self, arm: int, pull: int) -> float:
-        """The reward of a pull, which depends on nothing else; added arms are like the first."""
-        return _rewards_of(self.scenario, self.seed)(arm, pull)
+    @functools.cached_property
+    def reward(self) -> Callable[[int, int], float]:
+        """The rewards of the scenario's first run, by arm and pull; added arms are like others."""
+        scenario, seed = self.scenario, self.seed
+        bandits, world = scenario.bandits(seed, 0, 1), scenario.world()
+        noise_key = random.fold(plan.stream_keys(seed, "common", "").noise, np.uint64(0))
+
+        def reward(arm: int, pull: int) -> float:
+            like, pull = arm % scenario.arm_count, min(pull, scenario.horizon)
+            key = random.fold(noise_key, np.uint64(arm))
+            mean = bandits.constants[0, like] + world.means[bandits.models[0, like], pull - 1]
+            return float(reward_of(world, mean, key, random.step_of(key), pull))
+
+        return reward
 
     def player(self, *, compiled: bool = False) -> Player:
         return self.policy.online(
@@ -242,29 +263,6 @@ class _Case:
             if policy.no_audience in str(error):
                 raise _SkippedError(f"no_audience says: {policy.no_audience}") from None
         raise _BrokenError("no_audience says why it cannot play an audience, but it is not refused")
-
-
-_REWARDS: dict[int, Any] = {}  # of the scenario used last
-
-
-def _rewards_of(scenario: Scenario, seed: int) -> Callable[[int, int], float]:
-    """The rewards of the scenario's first run, by arm and pull."""
-    known = _REWARDS.get(seed)
-    if known is not None and known[0] is scenario:
-        found: Callable[[int, int], float] = known[1]
-        return found
-    bandits, world = scenario.bandits(seed, 0, 1), scenario.world()
-    noise_key = plan.stream_keys(seed, "common", "").noise
-
-    def reward(arm: int, pull: int) -> float:
-        like, pull = arm % scenario.arm_count, min(pull, scenario.horizon)
-        key = random.fold(random.fold(noise_key, np.uint64(0)), np.uint64(arm))
-        mean = bandits.constants[0, like] + world.means[bandits.models[0, like], pull - 1]
-        return float(reward_of(world, mean, key, random.step_of(key), pull))
-
-    _REWARDS.clear()
-    _REWARDS[seed] = scenario, reward
-    return reward
 
 
 class _Game:
@@ -548,6 +546,8 @@ def _growth(case: _Case) -> None:
         if policy.tables and 2 * max(small.pulls) >= reach:
             reach *= 2
             small.params = policy.prepare(count, case.horizon, reach)
+        if 2 * made == small.capacity // 2:
+            small.check()
         _agree(arm, small, "with less space at first the policy")
 
 
@@ -652,18 +652,13 @@ def _simulation(case: _Case) -> None:
     result = simulate(
         case.policy, scenario, runs=1, seed=case.seed, engine="reference", noise="common"
     )
-    bandits, world = scenario.bandits(case.seed, 0, 1), scenario.world()
-    noise, draws = plan.stream_keys(case.seed, "common", case.policy.label)
-    draw_key, noise_key = (random.fold(key, np.uint64(0)) for key in (draws, noise))
+    draws = random.fold(plan.stream_keys(case.seed, "common", case.policy.label).draw, np.uint64(0))
     player = case.policy.online(range(case.arms), horizon=scenario.horizon, compiled=False)
-    player.core.draw[:2] = draw_key, random.step_of(draw_key)
+    player.core.draw[:2] = draws, random.step_of(draws)
+    reward = _Case(case.policy, scenario, case.rounds, case.seed).reward
     for _ in range(scenario.horizon):
         decision = player.select()
-        key = random.fold(noise_key, np.uint64(decision.arm))
-        row = bandits.models[0, decision.arm]
-        mean = bandits.constants[0, decision.arm] + world.means[row, decision.pull - 1]
-        reward = reward_of(world, mean, key, random.step_of(key), decision.pull)
-        player.update(decision, float(reward))
+        player.update(decision, reward(*decision))
     pulls, simulated = list(player.pulls.values()), result.pulls[0].tolist()
     if pulls != simulated:
         raise _BrokenError(f"a player made {pulls} pulls, a simulation {simulated}")
@@ -880,35 +875,51 @@ def _score(case: _Case) -> None:
 
 
 def _check_scores(game: _Game) -> None:
-    """The scores as they are, before a decision."""
-    before = copy.deepcopy(game.state)
-    game.refresh()
-    known = copy.deepcopy(game.state)
+    """The scores before a decision, in a copy of the state."""
+    params, state = game.params, copy.deepcopy(game.state)
+    if game.late >= 0:
+        verbs.refresh_score(params, state, game.late)
+    before = copy.deepcopy(state)
     for arm, pulls in enumerate(game.pulls):
         for pull in (1, pulls + 1, pulls + 2, pulls + 40):
-            if math.isnan(verbs.score(game.params, game.state, arm, pull)):
+            if math.isnan(verbs.score(params, state, arm, pull)):
                 raise _BrokenError(f"score of pull {pull} of arm {arm} must be a number, got NaN")
-        _check_kept(game.params, game.state, arm, pulls + 1)
-    path = _differs(known, game.state)
+        _check_kept(params, state, arm, pulls + 1)
+    path = _differs(before, state)
     if path:
         raise _BrokenError(f"score must change nothing, but changed {path} of the state")
-    game.state = before
 
 
 def _check_kept(params: Any, state: Any, arm: int, pull: int, whose: str = "") -> None:
     """The score that the policy keeps, and that of a policy it holds, is what `score` gives."""
     for inner_params, inner in _scored(params, state):
-        ranked = hasattr(inner, "ranking")
-        if not ranked:  # it may have no use for scores yet
+        if _kept_of(inner) is None or not _is_kept(inner_params, inner, arm):
+            continue
+        if not hasattr(inner, "ranking"):  # it may have no use for scores yet
             inner = copy.deepcopy(inner)
             verbs.refresh_score(inner_params, inner, arm)
-        kept = inner.ranking.value if ranked else getattr(inner, "value", None)
+        kept = float(_kept_of(inner)[arm])
         now = float(verbs.score(inner_params, inner, arm, pull))
-        if kept is not None and kept[arm] != now:
+        if kept != now:
             raise _BrokenError(
                 f"score gives {now} for pull {pull} of arm {arm}, the next one{whose}, but the "
-                f"policy keeps {float(kept[arm])}"
+                f"policy keeps {kept}"
             )
+
+
+def _kept_of(state: Any) -> Any:
+    """The array in which a policy keeps scores, by the name of its field; None without one."""
+    return state.ranking.value if hasattr(state, "ranking") else getattr(state, "value", None)
+
+
+def _is_kept(params: Any, state: Any, arm: int) -> bool:
+    """Whether the score of an arm is kept there: a policy that draws may have no use for it."""
+    if KINDS[type(params)].refresh_score is None:
+        return True
+    probe = copy.deepcopy(state)
+    _kept_of(probe)[arm] = math.nan
+    verbs.refresh_score(params, probe, arm)
+    return not math.isnan(_kept_of(probe)[arm])
 
 
 def _scored(params: Any, state: Any) -> Iterator[tuple[Any, Any]]:
@@ -1041,32 +1052,43 @@ def _kept(kind: Any, player: Any, trusted: bool, form: str) -> Any:
         return load(data, trusted=trusted, policy=player.policy)  # which holds a function
 
 
+_Decide = Callable[[python_random.Random], Callable[[Any], Any]]
 _FORMS = ("saved as JSON and loaded", "saved as bytes and loaded", "copied")
+
+
+def _go_on(case: _Case, kind: Any, player: Any, decide: _Decide) -> None:
+    """Play, and then each form of saving beside the player itself; both must decide the same.
+
+    `decide` takes a random generator, and returns a decision of a player to be made now.
+    """
+    mail, rng = _Mail(case.rng), case.rng
+    trusted, each = bool(silent(player.core.state)), case.rounds // (1 + len(_FORMS))
+    for form in ("", *_FORMS):
+        players = [player, *([_kept(kind, player, trusted, form)] if form else [])]
+        if players[-1].policy != case.policy:
+            raise _BrokenError(
+                f"{form}, the policy is {players[-1].policy!r}, and no longer equal", "saving"
+            )
+        for n in range(1, each + 1):
+            now = decide(rng)
+            decision, *others = [now(one) for one in players]
+            if others and others[0] != decision:
+                raise _BrokenError(
+                    f"a player that was {form} decides otherwise at decision {n} after that: arm "
+                    f"{others[0].arm}, not {decision.arm}"
+                )
+            mail.add(decision)
+            for late in mail.due():
+                for one in players:
+                    one.update(late, case.reward(late.arm, late.pull))
+        player = players[-1]
 
 
 @_promise("saving")
 def _saving(case: _Case) -> None:
     """A player that is saved and loaded, or copied, decides on as if nothing had happened, though
     decisions wait for their rewards."""
-    player, mail = case.player(), _Mail(case.rng)
-    trusted = bool(silent(player.core.state))
-    for part in range(2 * len(_FORMS)):
-        form = _FORMS[part % len(_FORMS)]
-        again = _kept(Player, player, trusted, form)
-        if again.policy != case.policy:
-            raise _BrokenError(f"{form}, the policy is {again.policy!r}, and no longer equal")
-        for n in range(1, case.rounds // 6 + 1):
-            decision, other = player.select(), again.select()
-            if decision != other:
-                raise _BrokenError(
-                    f"a player that was {form} decides otherwise at decision {n} after that: arm "
-                    f"{other.arm}, not {decision.arm}"
-                )
-            mail.add(decision)
-            for late in mail.due():
-                for each in (player, again):
-                    each.update(late, case.reward(*late))
-        player = again
+    _go_on(case, Player, case.player(), lambda rng: lambda player: player.select())
 
 
 @_promise("one key")
@@ -1094,23 +1116,12 @@ def _one_key(case: _Case) -> None:
 def _many_keys(case: _Case) -> None:
     """In an audience of several keys the policy plays with late rewards, and a player that is saved
     and loaded, or copied, decides on as if nothing had happened."""
-    player, mail, rng = case.audience(), _Mail(case.rng), case.rng
-    trusted = bool(silent(player.core.state))
-    for form in _FORMS:
-        again = _kept(AudiencePlayer, player, trusted, form)
-        for n in range(1, case.rounds // 3 + 1):
-            key = rng.randrange(6)
-            showing, other = player.select(key), again.select(key)
-            if showing != other:
-                raise _BrokenError(
-                    f"a player of an audience that was {form} decides otherwise at decision {n} "
-                    f"after that: arm {other.arm}, not {showing.arm}"
-                )
-            mail.add(showing)
-            for late in mail.due():
-                for each in (player, again):
-                    each.update(late, case.reward(late.arm, late.pull))
-        player = again
+
+    def decide(rng: python_random.Random) -> Callable[[Any], Any]:
+        key = rng.randrange(6)
+        return lambda player: player.select(key)
+
+    _go_on(case, AudiencePlayer, case.audience(), decide)
 
 
 # ---------------------------------------------------------------------------------------- compiled
@@ -1121,7 +1132,7 @@ def _compiled_simulation(case: _Case) -> None:
     """Compiled simulations and those in plain Python agree to the bit."""
     if case.policy.verbs.set_truth is not None:
         raise _SkippedError("the policy plays by the true bandit, which a simulation gives it")
-    play = partial(
+    play = functools.partial(
         simulate, case.policy, _shorter(case), runs=2, seed=case.seed, checkpoints=case.rounds
     )
     plain, fast = play(engine="reference"), play(engine="cpu")
