@@ -119,7 +119,8 @@ def made(changes: dict[str, Any]) -> Policy:
     }
     equal = changes.pop("equal", True)
     attributes = {"prepare": prepare, **changes, "verbs": Verbs(**verbs), "key": "broken"}
-    policy: Policy = dataclass(frozen=True, eq=equal)(type("Broken", (Policy,), attributes))()
+    kind: Any = type("Broken", (Policy,), attributes)
+    policy: Policy = dataclass(frozen=True, eq=equal)(kind)()
     return policy
 
 
