@@ -125,7 +125,7 @@ def check_policy(
     >>> from rotting import policies
     >>> report = check_policy(policies.UCB1(), compiled=False)
     >>> report.kept[:3]
-    ('params', 'fields', 'growth')
+    ('params', 'same seed', 'choose')
     >>> report.skipped["score"]
     'the policy has no verb score'
     """
@@ -354,7 +354,16 @@ class _Game:
 
     def learn(self, arm: int, pull: int) -> None:
         reward = self.case.reward(arm, pull)
-        verbs.update(self.params, self.state, arm, pull, reward)
+        try:
+            verbs.update(self.params, self.state, arm, pull, reward)
+        except Exception as error:
+            if pull == self.pulls[arm]:
+                raise
+            raise _BrokenError(
+                f"{_raised(error)}, for the reward of pull {pull} of arm {arm} when "
+                f"{self.pulls[arm]} were made",
+                "late rewards",
+            ) from error
         if self.late == arm:
             self.late = -1
 
@@ -365,7 +374,8 @@ class _Game:
             check(self.state, fresh, self.params, list(waiting))
         except ValueError as error:
             raise _BrokenError(
-                f"{error}; after {self.decision - 1} pulls a saved player would be refused"
+                f"{error}; after {self.decision - 1} pulls a saved player would be refused",
+                "fields",
             ) from None
 
     def counts(self) -> dict[str, Any]:
@@ -465,7 +475,7 @@ def _needs(verb: str, case: _Case) -> None:
         raise _SkippedError(f"the policy has no verb {verb}")
 
 
-# -------------------------------------------------------------------------------- params and state
+# ------------------------------------------------------------------- params, decisions and pulls
 
 
 @_promise("params")
@@ -498,60 +508,33 @@ def _params(case: _Case) -> None:
         raise _BrokenError(f"params must never change, but a verb wrote to {path}")
 
 
-@_promise("fields")
-def _fields(case: _Case) -> None:
-    """Every array of whole numbers in the state says what it may hold, and every array keeps to
-    what it says, with late and lost rewards."""
-    game = _Game(case)
-    found = silent(game.state)
-    if found:
-        raise _BrokenError(
-            f"{', '.join(found)} must have a type that says what it may hold, as Counts or Place "
-            "(rotting.kernel.state); a saved player loads with trusted=True only"
-        )
-    mail = _Mail(case.rng)
-    for t in range(case.rounds):
-        arm = game.decide()
-        mail.add((arm, game.pull(arm)))
-        rewarded = list(mail.due())
-        for late in rewarded:
-            game.learn(*late)
-        if t < 20 or t % 20 == 0:
-            game.check(mail.waiting)
-
-
-_SHORT = 16  # pulls that the tables reach of a policy whose decisions do not depend on them
-
-
-@_promise("growth")
-def _growth(case: _Case) -> None:
-    """With more space (`capacity`, `reach`) arrays keep their contents at the front, and decisions
-    are the same; with `grows = False` the state has one size, with `tables = False` decisions do
-    not depend on `reach`."""
-    policy, count = case.policy, case.arms
-
-    def sizes(space: int) -> list[Any]:
-        return [leaf.value.shape for leaf in leaves(_Game(case, space=space).state)]
-
-    if not policy.grows and sizes(1 << 20) != sizes(UNLIMITED):
-        raise _BrokenError("grows is False, but the size of the state depends on capacity")
-    large = _Game(case, space=None if policy.grows else UNLIMITED)
-    space, reach = capacity_of(count, 0) if policy.grows else UNLIMITED, FIRST
-    small = _Game(case, space=space, reach=reach if policy.tables else _SHORT)
-    for arm in _together([large, small]):
-        made = small.decision
-        if policy.grows and 2 * made >= small.capacity:
-            small.capacity *= 2
-            small.state = grown(small.state, small.fresh(count))
-        if policy.tables and 2 * max(small.pulls) >= reach:
-            reach *= 2
-            small.params = policy.prepare(count, case.horizon, reach)
-        if 2 * made == small.capacity // 2:
-            small.check()
-        _agree(arm, small, "with less space at first the policy")
-
-
-# ---------------------------------------------------------------------------- decisions and pulls
+@_promise("same seed")
+def _same_seed(case: _Case) -> None:
+    """The same seed and rewards give the same decisions, one by one or in batches: chance comes
+    from `draw` alone, and memory is in the state alone."""
+    single, many = case.player(), case.player()
+    rng, made = case.rng, 0
+    waiting: list[Any] = []
+    while made < case.rounds:
+        size = rng.choice((1, 2, 7, 40))
+        decisions = [single.select() for _ in range(size)]
+        for place, decision in enumerate(many.select_many(size)):
+            if decision != decisions[place]:
+                raise _BrokenError(
+                    f"two players of one seed decide differently at decision {made + place + 1}: "
+                    f"arms {decisions[place].arm} and {decision.arm}"
+                )
+        made += size
+        waiting += decisions
+        rng.shuffle(waiting)
+        rewarded, waiting = waiting[len(waiting) // 3 :], waiting[: len(waiting) // 3]
+        rewards = [case.reward(*decision) for decision in rewarded]
+        many.update_many(rewarded, rewards)
+        for decision, reward in zip(rewarded, rewards, strict=True):
+            single.update(decision, reward)
+    path = _differs(single.core.state, many.core.state)
+    if path:
+        raise _BrokenError(f"two players of one seed have another {path} in their states")
 
 
 @_promise("choose")
@@ -613,62 +596,6 @@ def _pulled(case: _Case) -> None:
             game.learn(arm, game.pull(arm))
 
 
-@_promise("same seed")
-def _same_seed(case: _Case) -> None:
-    """The same seed and rewards give the same decisions, one by one or in batches: chance comes
-    from `draw` alone, and memory is in the state alone."""
-    single, many = case.player(), case.player()
-    rng, made = case.rng, 0
-    waiting: list[Any] = []
-    while made < case.rounds:
-        size = rng.choice((1, 2, 7, 40))
-        decisions = [single.select() for _ in range(size)]
-        for place, decision in enumerate(many.select_many(size)):
-            if decision != decisions[place]:
-                raise _BrokenError(
-                    f"two players of one seed decide differently at decision {made + place + 1}: "
-                    f"arms {decisions[place].arm} and {decision.arm}"
-                )
-        made += size
-        waiting += decisions
-        rng.shuffle(waiting)
-        rewarded, waiting = waiting[len(waiting) // 3 :], waiting[: len(waiting) // 3]
-        rewards = [case.reward(*decision) for decision in rewarded]
-        many.update_many(rewarded, rewards)
-        for decision, reward in zip(rewarded, rewards, strict=True):
-            single.update(decision, reward)
-    path = _differs(single.core.state, many.core.state)
-    if path:
-        raise _BrokenError(f"two players of one seed have another {path} in their states")
-
-
-@_promise("simulation")
-def _simulation(case: _Case) -> None:
-    """A simulation and a player make the same decisions from the same rewards and random
-    numbers."""
-    if case.policy.verbs.set_truth is not None:
-        raise _SkippedError("the policy plays by the true bandit, which a simulation gives it")
-    scenario = _shorter(case)
-    result = simulate(
-        case.policy, scenario, runs=1, seed=case.seed, engine="reference", noise="common"
-    )
-    draws = random.fold(plan.stream_keys(case.seed, "common", case.policy.label).draw, np.uint64(0))
-    player = case.policy.online(range(case.arms), horizon=scenario.horizon, compiled=False)
-    player.core.draw[:2] = draws, random.step_of(draws)
-    reward = _Case(case.policy, scenario, case.rounds, case.seed).reward
-    for _ in range(scenario.horizon):
-        decision = player.select()
-        player.update(decision, reward(*decision))
-    pulls, simulated = list(player.pulls.values()), result.pulls[0].tolist()
-    if pulls != simulated:
-        raise _BrokenError(f"a player made {pulls} pulls, a simulation {simulated}")
-
-
-def _shorter(case: _Case) -> Scenario:
-    """The scenario with as many rounds as are tested."""
-    return dataclasses.replace(case.scenario, horizon=case.rounds)
-
-
 # ----------------------------------------------------------------------------------------- rewards
 
 
@@ -713,6 +640,118 @@ def _no_rewards(case: _Case) -> None:
             f"no reward came in {sum(game.pulls)} decisions, and the arms were pulled {game.pulls} "
             "times; next_untried (rotting.policies.parts.arms) takes turns"
         )
+
+
+# -------------------------------------------------------------------------- states, saved and grown
+
+
+@_promise("fields")
+def _fields(case: _Case) -> None:
+    """Every array of whole numbers in the state says what it may hold, and every array keeps to
+    what it says, with late and lost rewards."""
+    game = _Game(case)
+    found = silent(game.state)
+    if found:
+        raise _BrokenError(
+            f"{', '.join(found)} must have a type that says what it may hold, as Counts or Place "
+            "(rotting.kernel.state); a saved player loads with trusted=True only"
+        )
+    mail = _Mail(case.rng)
+    for t in range(case.rounds):
+        arm = game.decide()
+        mail.add((arm, game.pull(arm)))
+        rewarded = list(mail.due())
+        for late in rewarded:
+            game.learn(*late)
+        if t < 20 or t % 20 == 0:
+            game.check(mail.waiting)
+
+
+_SHORT = 16  # pulls that the tables reach of a policy whose decisions do not depend on them
+
+
+@_promise("growth")
+def _growth(case: _Case) -> None:
+    """With more space (`capacity`, `reach`) arrays keep their contents at the front, and decisions
+    are the same; with `grows = False` the state has one size, with `tables = False` decisions do
+    not depend on `reach`."""
+    policy, count = case.policy, case.arms
+
+    def sizes(space: int) -> list[Any]:
+        return [leaf.value.shape for leaf in leaves(_Game(case, space=space).state)]
+
+    if not policy.grows and sizes(1 << 20) != sizes(UNLIMITED):
+        raise _BrokenError("grows is False, but the size of the state depends on capacity")
+    large = _Game(case, space=None if policy.grows else UNLIMITED)
+    space, reach = capacity_of(count, 0) if policy.grows else UNLIMITED, FIRST
+    small = _Game(case, space=space, reach=reach if policy.tables else _SHORT)
+    for arm in _together([large, small]):
+        made = small.decision
+        if policy.grows and 2 * made >= small.capacity:
+            small.capacity *= 2
+            small.state = grown(small.state, small.fresh(count))
+        if policy.tables and 2 * max(small.pulls) >= reach:
+            reach *= 2
+            small.params = policy.prepare(count, case.horizon, reach)
+        if 2 * made == small.capacity // 2:
+            small.check()
+        _agree(arm, small, "with less space at first the policy")
+
+
+def _kept(kind: Any, player: Any, trusted: bool, form: str) -> Any:
+    """The player saved and loaded, or copied."""
+    if form == "copied":
+        return copy.copy(player)
+    load, data = (
+        (kind.from_json, player.to_json())
+        if form == "saved as JSON and loaded"
+        else (kind.from_bytes, player.to_bytes())
+    )
+    try:
+        return load(data, trusted=trusted)
+    except ValueError as error:
+        if "policy must be given" not in str(error):
+            raise
+        return load(data, trusted=trusted, policy=player.policy)  # which holds a function
+
+
+_Decide = Callable[[python_random.Random], Callable[[Any], Any]]
+_FORMS = ("saved as JSON and loaded", "saved as bytes and loaded", "copied")
+
+
+def _go_on(case: _Case, kind: Any, player: Any, decide: _Decide) -> None:
+    """Play, and then each form of saving beside the player itself; both must decide the same.
+
+    `decide` takes a random generator, and returns a decision of a player to be made now.
+    """
+    mail, rng = _Mail(case.rng), case.rng
+    trusted, each = bool(silent(player.core.state)), case.rounds // (1 + len(_FORMS))
+    for form in ("", *_FORMS):
+        players = [player, *([_kept(kind, player, trusted, form)] if form else [])]
+        if players[-1].policy != case.policy:
+            raise _BrokenError(
+                f"{form}, the policy is {players[-1].policy!r}, and no longer equal", "saving"
+            )
+        for n in range(1, each + 1):
+            now = decide(rng)
+            decision, *others = [now(one) for one in players]
+            if others and others[0] != decision:
+                raise _BrokenError(
+                    f"a player that was {form} decides otherwise at decision {n} after that: arm "
+                    f"{others[0].arm}, not {decision.arm}"
+                )
+            mail.add(decision)
+            for late in mail.due():
+                for one in players:
+                    one.update(late, case.reward(late.arm, late.pull))
+        player = players[-1]
+
+
+@_promise("saving")
+def _saving(case: _Case) -> None:
+    """A player that is saved and loaded, or copied, decides on as if nothing had happened, though
+    decisions wait for their rewards."""
+    _go_on(case, Player, case.player(), lambda rng: lambda player: player.select())
 
 
 # -------------------------------------------------------------------------------------------- arms
@@ -1032,63 +1071,7 @@ def _check_point(point: Any, arm: int, pull: int) -> None:
         )
 
 
-# --------------------------------------------------------------------------- players and audiences
-
-
-def _kept(kind: Any, player: Any, trusted: bool, form: str) -> Any:
-    """The player saved and loaded, or copied."""
-    if form == "copied":
-        return copy.copy(player)
-    load, data = (
-        (kind.from_json, player.to_json())
-        if form == "saved as JSON and loaded"
-        else (kind.from_bytes, player.to_bytes())
-    )
-    try:
-        return load(data, trusted=trusted)
-    except ValueError as error:
-        if "policy must be given" not in str(error):
-            raise
-        return load(data, trusted=trusted, policy=player.policy)  # which holds a function
-
-
-_Decide = Callable[[python_random.Random], Callable[[Any], Any]]
-_FORMS = ("saved as JSON and loaded", "saved as bytes and loaded", "copied")
-
-
-def _go_on(case: _Case, kind: Any, player: Any, decide: _Decide) -> None:
-    """Play, and then each form of saving beside the player itself; both must decide the same.
-
-    `decide` takes a random generator, and returns a decision of a player to be made now.
-    """
-    mail, rng = _Mail(case.rng), case.rng
-    trusted, each = bool(silent(player.core.state)), case.rounds // (1 + len(_FORMS))
-    for form in ("", *_FORMS):
-        players = [player, *([_kept(kind, player, trusted, form)] if form else [])]
-        if players[-1].policy != case.policy:
-            raise _BrokenError(
-                f"{form}, the policy is {players[-1].policy!r}, and no longer equal", "saving"
-            )
-        for n in range(1, each + 1):
-            now = decide(rng)
-            decision, *others = [now(one) for one in players]
-            if others and others[0] != decision:
-                raise _BrokenError(
-                    f"a player that was {form} decides otherwise at decision {n} after that: arm "
-                    f"{others[0].arm}, not {decision.arm}"
-                )
-            mail.add(decision)
-            for late in mail.due():
-                for one in players:
-                    one.update(late, case.reward(late.arm, late.pull))
-        player = players[-1]
-
-
-@_promise("saving")
-def _saving(case: _Case) -> None:
-    """A player that is saved and loaded, or copied, decides on as if nothing had happened, though
-    decisions wait for their rewards."""
-    _go_on(case, Player, case.player(), lambda rng: lambda player: player.select())
+# --------------------------------------------------------------------------------------- audiences
 
 
 @_promise("one key")
@@ -1124,7 +1107,34 @@ def _many_keys(case: _Case) -> None:
     _go_on(case, AudiencePlayer, case.audience(), decide)
 
 
-# ---------------------------------------------------------------------------------------- compiled
+# ------------------------------------------------------------------------------------- simulations
+
+
+@_promise("simulation")
+def _simulation(case: _Case) -> None:
+    """A simulation and a player make the same decisions from the same rewards and random
+    numbers."""
+    if case.policy.verbs.set_truth is not None:
+        raise _SkippedError("the policy plays by the true bandit, which a simulation gives it")
+    scenario = _shorter(case)
+    result = simulate(
+        case.policy, scenario, runs=1, seed=case.seed, engine="reference", noise="common"
+    )
+    draws = random.fold(plan.stream_keys(case.seed, "common", case.policy.label).draw, np.uint64(0))
+    player = case.policy.online(range(case.arms), horizon=scenario.horizon, compiled=False)
+    player.core.draw[:2] = draws, random.step_of(draws)
+    reward = _Case(case.policy, scenario, case.rounds, case.seed).reward
+    for _ in range(scenario.horizon):
+        decision = player.select()
+        player.update(decision, reward(*decision))
+    pulls, simulated = list(player.pulls.values()), result.pulls[0].tolist()
+    if pulls != simulated:
+        raise _BrokenError(f"a player made {pulls} pulls, a simulation {simulated}")
+
+
+def _shorter(case: _Case) -> Scenario:
+    """The scenario with as many rounds as are tested."""
+    return dataclasses.replace(case.scenario, horizon=case.rounds)
 
 
 @_promise("compiled simulation")
