@@ -8,6 +8,7 @@ So `check_policy` has no test that cannot fail.
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -329,6 +330,8 @@ def always(params: Any, state: Any, arm: int, pull: int) -> Any:
 def remembers(params: Any, state: Any, arm: Any, pull: Any, reward: Any) -> None:
     """Keeps a sum outside the state, for each state of a player."""
     update(params, state, arm, pull, reward)
+    if id(state.mean) not in MEMORY:
+        weakref.finalize(state.mean, MEMORY.pop, id(state.mean), None)
     MEMORY[id(state.mean)] = MEMORY.get(id(state.mean), 0.0) + reward
 
 
@@ -654,7 +657,7 @@ def test_what_is_not_tested_has_a_reason() -> None:
     assert report.skipped["one key"] == "no_audience says: it has no time for it"
     assert report.skipped["many keys"] == report.skipped["one key"]
     words = str(report)
-    assert words.startswith(f"Broken keeps {len(report.kept)} promises: params, fields, ")
+    assert words.startswith(f"Broken keeps {len(report.kept)} promises: params, same seed, ")
     assert "\n- one key: no_audience says: it has no time for it" in words
 
 
