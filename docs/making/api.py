@@ -86,6 +86,7 @@ CHAPTERS = {
         "To build policies with",
         "look up what a policy of your own is made of ([guide](../../guides/own-policy.md))",
         (
+            "rotting.testing",
             "rotting.kernel.verbs",
             "rotting.kernel.state",
             "rotting.kernel.random",
