@@ -56,7 +56,7 @@ def test_every_public_name_has_its_entry(site: Path) -> None:
 
 def test_examples_and_columns_of_docstrings_are_shown_as_such(site: Path) -> None:
     page = (site / "reference" / "api" / "rotting.html").read_text()
-    assert "<strong>checkpoints</strong>: how many rounds" in page
+    assert "<strong>checkpoints</strong>: The number of rounds" in page
     assert '<span class="gp">&gt;&gt;&gt; </span>' in page
     assert "<blockquote>" not in page
 
