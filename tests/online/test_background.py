@@ -84,7 +84,14 @@ print(json.dumps({"took": time.perf_counter() - begin, "numba": "numba" in sys.m
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs limits of the operating system")
-@pytest.mark.parametrize("how", ["no interpreter", "in a script", "cannot be kept"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "no interpreter",
+        pytest.param("in a script", marks=pytest.mark.long),
+        pytest.param("cannot be kept", marks=pytest.mark.long),
+    ],
+)
 def test_without_a_process_it_compiles_at_the_thousandth_decision(tmp_path: Path, how: str) -> None:
     prepare = {
         "no interpreter": "sys.executable = ''",
@@ -220,16 +227,20 @@ def _status(process: Path) -> str:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_workers_that_are_forked_meanwhile(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "delays", [(0.3,), pytest.param((0.0, 0.3, 0.6, 0.9), marks=pytest.mark.long)], ids=len
+)
+def test_workers_that_are_forked_meanwhile(tmp_path: Path, delays: tuple[float, ...]) -> None:
     """Each plays on, and compiles for itself; the parent's player is not disturbed."""
     found = play(
         tmp_path,
+        f"delays = {delays}"
         """
 player = policies.UCB1().online(["a", "b"], seed=3)
 same = policies.UCB1().online(["a", "b"], seed=3, compiled=False)
 play(player, same, 10)
 workers = []
-for delay in (0.0, 0.3, 0.6, 0.9):
+for delay in delays:
     time.sleep(delay)
     worker = os.fork()
     if worker == 0:
@@ -244,13 +255,15 @@ play(player, same, 50, until=lambda: player.compiled)
 print(json.dumps({"codes": codes, "compiled": player.compiled}))
 """,
     )
-    assert found == {"codes": [0] * 4, "compiled": True}
+    assert found == {"codes": [0] * len(delays), "compiled": True}
 
 
-def test_eight_processes_that_start_together(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [3, pytest.param(8, marks=pytest.mark.long)])
+def test_processes_that_start_together(tmp_path: Path, count: int) -> None:
     """Spawned, as servers do it: all of them get there."""
     found = play(
         tmp_path,
+        f"count = {count}"
         """
 import subprocess
 script = '''
@@ -264,11 +277,11 @@ while not player.compiled and time.monotonic() < begin + 100:
 print(player.compiled)
 '''
 started = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-           for _ in range(8)]
+           for _ in range(count)]
 print(json.dumps({"compiled": [each.communicate()[0].strip() for each in started]}))
 """,
     )
-    assert found == {"compiled": ["True"] * 8}
+    assert found == {"compiled": ["True"] * count}
 
 
 def test_true_and_false_mean_what_they_say() -> None:
