@@ -8,7 +8,7 @@ file, since they share what a module has made once.
 The groups are made here, from names: `--dist loadgroup` of pytest-xdist 3.8 does nothing, without
 a word, under pytest 9.2.
 
-Two settings make the tests short; both are switched off by `make slow-tests`:
+Two settings make the tests short; `make test-long` switches both off:
 
 - The compiler optimises less (`NUMBA_OPT=1`), in child processes as well. Results are the same bits
   at every level; `engines/test_same_bits.py` compares some policies at the level that users have.

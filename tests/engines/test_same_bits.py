@@ -36,7 +36,7 @@ AS_USERS_HAVE_IT = """
 import json, sys
 import numba
 import lockstep, recorded
-policy = recorded.examples()["ccto 0"]
+policy = recorded.examples()["ducb 0"]
 lockstep.episode(policy, seed=0, number=0, steps=300, single=True)
 found = recorded.simulated(policy, recorded.scenarios()["gaussian 10"])
 print(json.dumps({"level": int(numba.config.OPT), **found}))
@@ -45,7 +45,7 @@ print(json.dumps({"level": int(numba.config.OPT), **found}))
 
 def test_at_the_usual_level_of_optimisation_too() -> None:
     """The other tests compile at a lower one: see conftest.py."""
-    record = json.loads(recorded.RECORD.read_text())["ccto 0"]["gaussian 10"]
+    record = json.loads(recorded.RECORD.read_text())["ducb 0"]["gaussian 10"]
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_OPT"}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(

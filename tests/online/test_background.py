@@ -41,11 +41,17 @@ def play(player, same, rounds, until=None):
 """
 
 
-def play(folder: Path, script: str) -> dict[str, Any]:
-    return run_script(folder, PLAY + script, cache=folder / "cache")
+def play(folder: Path, script: str, cache: Path | None = None) -> dict[str, Any]:
+    return run_script(folder, PLAY + script, cache=cache or folder / "cache")
 
 
-def test_it_changes_between_two_calls_also_once_saved(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that several tests use: who comes first compiles."""
+    return tmp_path_factory.mktemp("warm")
+
+
+def test_it_changes_between_two_calls_also_once_saved(tmp_path: Path, warm: Path) -> None:
     found = play(
         tmp_path,
         """
@@ -62,6 +68,7 @@ new = policies.UCB1(c=0.7).online(range(3))  # of the same kind: nothing is left
 print(json.dumps({"first": first, "wanted": wanted, "then": player.compiled, "new": new.compiled,
                   "again": again.compiled, "saved": json.loads(again.to_json())["compiled"]}))
 """,
+        warm,
     )
     assert found == {
         **{"first": False, "wanted": None, "then": True, "new": True, "again": True},
@@ -173,7 +180,7 @@ print(json.dumps({{"compiled": player.compiled, "said": [s for s in said if "pla
     assert "Mine plays in plain Python: Mine cannot be compiled" in found["said"][0]
 
 
-def test_a_large_batch_waits_for_the_compiler(tmp_path: Path) -> None:
+def test_a_large_batch_waits_for_the_compiler(tmp_path: Path, warm: Path) -> None:
     found = play(
         tmp_path,
         """
@@ -183,6 +190,7 @@ before = player.compiled
 many = player.select_many(5000)
 print(json.dumps({"before": before, "after": player.compiled, "count": len(many)}))
 """,
+        warm,
     )
     assert found == {"before": False, "after": True, "count": 5000}
 
@@ -230,7 +238,9 @@ def _status(process: Path) -> str:
 @pytest.mark.parametrize(
     "delays", [(0.3,), pytest.param((0.0, 0.3, 0.6, 0.9), marks=pytest.mark.long)], ids=len
 )
-def test_workers_that_are_forked_meanwhile(tmp_path: Path, delays: tuple[float, ...]) -> None:
+def test_workers_that_are_forked_meanwhile(
+    tmp_path: Path, delays: tuple[float, ...], warm: Path
+) -> None:
     """Each plays on, and compiles for itself; the parent's player is not disturbed."""
     found = play(
         tmp_path,
@@ -254,11 +264,12 @@ codes = [os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) for worker in worke
 play(player, same, 50, until=lambda: player.compiled)
 print(json.dumps({"codes": codes, "compiled": player.compiled}))
 """,
+        warm if len(delays) == 1 else None,
     )
     assert found == {"codes": [0] * len(delays), "compiled": True}
 
 
-@pytest.mark.parametrize("count", [3, pytest.param(8, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [2, pytest.param(8, marks=pytest.mark.long)])
 def test_processes_that_start_together(tmp_path: Path, count: int) -> None:
     """Spawned, as servers do it: all of them get there."""
     found = play(
