@@ -80,14 +80,14 @@ def test_the_first_decision_comes_before_any_compiler(tmp_path: Path) -> None:
     found = play(
         tmp_path,
         """
-begin = time.perf_counter()
+begin = time.process_time()
 player = policies.recommended(rewards="bernoulli", audience=True).audience(["a", "b"])
 player.select("ann")
-print(json.dumps({"took": time.perf_counter() - begin, "numba": "numba" in sys.modules}))
+print(json.dumps({"took": time.process_time() - begin, "numba": "numba" in sys.modules}))
 """,
     )
     assert not found["numba"]
-    assert found["took"] < 0.5  # .02 on an idle machine
+    assert found["took"] < 0.5  # CPU seconds; usually .02
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs limits of the operating system")
