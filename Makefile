@@ -10,7 +10,7 @@ BIN := .venv/$(SCRIPTS)
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install check test coverage dist smoke demo reproduce bench growth bench-peers revisions \
+.PHONY: help install check test test-fast test-long coverage dist smoke demo reproduce bench growth bench-peers revisions \
   league readings mutate slow log-study serve-study browser lockstep fuzz site gallery lock test-lowest \
   test-peers matrix release-check clean
 
@@ -32,8 +32,16 @@ check: $(STAMP)  ## ruff, mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: $(STAMP) browser  ## all tests, doctests included
+test: $(STAMP) browser  ## the tests, doctests included; without what is marked long
 	$(BIN)/python -m pytest -n 2
+
+# What one runs after an edit: plain Python in the main, and every rule against its naive twin.
+FAST := $(addprefix tests/,bandits catalogue ground kernel live models policies theory test_house.py)
+test-fast: $(STAMP)  ## after an edit: rules, models and theory, in about a minute
+	$(BIN)/python -m pytest -n 2 -k "not compiled" $(FAST)
+
+test-long: $(STAMP) browser  ## all tests, the long ones as well, compiled as users have it
+	NUMBA_OPT=3 $(BIN)/python -m pytest -n 2 -m "long or not long"
 
 # The dashboard is tested in a real browser: Debian's, where it may be installed; else tests skip.
 browser:
@@ -110,7 +118,7 @@ serve-study: $(STAMP)  ## can the service be believed? kills, power losses, dupl
 	$(BIN)/python tests/serve/drive.py --steps 100000
 	$(BIN)/python tests/serve/schema.py --examples 300
 
-slow: league growth bench-peers readings log-study serve-study  ## the long studies: league, growth, peers, readings, logs, the service
+slow: test-long league growth bench-peers readings log-study serve-study  ## what takes long: all tests, league, growth, peers, readings, logs, the service
 
 lockstep: $(STAMP)  ## ten million steps of compiled and plain players side by side (an hour)
 	$(BIN)/python tests/lockstep.py --steps $(or $(STEPS),10000000) --seed $(or $(SEED),0)

@@ -7,12 +7,24 @@ file, since they share what a module has made once.
 
 The groups are made here, from names: `--dist loadgroup` of pytest-xdist 3.8 does nothing, without
 a word, under pytest 9.2.
+
+Two settings make the tests short; `make test-long` switches both off:
+
+- The compiler optimises less (`NUMBA_OPT=1`), in child processes as well. Results are the same bits
+  at every level; `engines/test_same_bits.py` compares some policies at the level that users have.
+- Tests marked `long` are left out (`-m "not long"` in pyproject.toml). They are larger sizes of
+  tests that stay, as further parameters of the same function.
+
+Compiled code is kept in a folder of the tests', apart from that of a user.
 """
 
 from __future__ import annotations
 
 import functools
 import gc
+import os
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +32,13 @@ import pytest
 import recorded
 from cases import name_of
 from rotting._online import background
+
+# numba reads these when it is first imported, which is when the first policy is compiled
+assert "numba" not in sys.modules
+os.environ.setdefault("NUMBA_OPT", "1")
+os.environ.setdefault(
+    "NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "compiled")
+)
 
 COLLECTED = (100_000, 50, 100)  # the compiler makes objects by the million; few are garbage
 

@@ -22,6 +22,12 @@ ADVICE = (
 OPTIONS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
 
 
+@pytest.fixture(autouse=True)
+def as_users_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The usual level of optimisation; conftest.py sets a lower one."""
+    monkeypatch.setattr(numba.config, "OPT", type(numba.config.OPT)(3))
+
+
 class Inner(NamedTuple):
     counts: Any
     sums: Any

@@ -38,9 +38,26 @@ def differences(now: Any, then: Any, where: str = "") -> list[str]:
     return [] if now == then else [f"{where}: {now!r}, on record {then!r}"]
 
 
-@pytest.mark.parametrize(("name", "what"), PLAYED, ids=lambda value: str(value))
+# These take seconds each, and others are like them.
+LONG = {
+    ("logs", "propensities, replay"),
+    ("logs", "rotting clicks, replay"),
+    ("players", "audience of fatigue gaussian, control"),
+    ("players", "audience of fatigue gaussian, window"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [pytest.param(*place, marks=[pytest.mark.long] if place in LONG else []) for place in PLAYED],
+    ids=lambda value: str(value),
+)
 def test_it_is_as_on_record(name: str, what: str) -> None:
     assert differences(PLAYED[name, what](), KNOWN[name][what]) == []
+
+
+def test_what_is_long_is_played() -> None:
+    assert set(PLAYED) >= LONG
 
 
 @pytest.mark.parametrize("name", NAMES)

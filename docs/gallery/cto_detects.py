@@ -50,7 +50,7 @@ for k, theta in enumerate(thetas):
     print(f"theta {theta}: right in {right[-1, k]} of {RUNS} runs, {pulls[:, k].mean():.0f} pulls")
     above.plot(range(20, T + 1, 20), right[:, k], color=colours[k])
 above.set(xlim=(0, T), ylim=(0, 31), ylabel="runs of 30 that are right")
-plots.few_ticks(above)
+above.set_xticks(range(0, T + 1, 2_000), ["0", "2,000", "4,000", "6,000", "8,000"])
 above.set_title("Regret goes flat before all curves are found", loc="left")
 name_ends(above, [End(right[-1, k], f"theta {thetas[k]}", colours[k]) for k in range(4)])
 plots.regret_curves(found, axes=below)

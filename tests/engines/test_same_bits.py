@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
+import recorded
 from cases import examples, name_of, playable, scenarios, shorter, slow
 from rotting import Result, policies, simulate
 from rotting._engines import cpu
@@ -24,6 +30,35 @@ def test_reference_and_cpu_agree_to_the_bit(policy: Policy) -> None:
         reference = simulate(played, scenario, runs=runs, seed=7, engine="reference")
         compiled = simulate(played, scenario, runs=runs, seed=7)
         assert_same(reference, compiled)
+
+
+AS_USERS_HAVE_IT = """
+import json, sys
+import numba
+import lockstep, recorded
+policy = recorded.examples()["ducb 0"]
+lockstep.episode(policy, seed=0, number=0, steps=300, single=True)
+found = recorded.simulated(policy, recorded.scenarios()["gaussian 10"])
+print(json.dumps({"level": int(numba.config.OPT), **found}))
+"""
+
+
+def test_at_the_usual_level_of_optimisation_too() -> None:
+    """The other tests compile at a lower one: see conftest.py."""
+    record = json.loads(recorded.RECORD.read_text())["ducb 0"]["gaussian 10"]
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_OPT"}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, "-c", AS_USERS_HAVE_IT],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["level"] == 3
+    assert found["pulls"] == record["pulls"]
+    assert found["regret"] == pytest.approx(record["regret"], rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)

@@ -44,6 +44,7 @@ TOO_SLOW = (
     *(f", {record}]" for record in ("gaussian 1", "gaussian 10", "gaussian 60", "bernoulli 10")),
 )
 OPTIONS = [
+    *("-m", ""),  # the long forms as well
     *("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "--rootdir", str(ROOT)),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # hypothesis is imported before pytest
 ]

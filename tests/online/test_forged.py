@@ -106,22 +106,27 @@ def play(player: Player, decisions: int) -> None:
             player.update(waiting.pop(number % 3 % len(waiting)), 0.3 + 0.1 * (number % 7))
 
 
-def main() -> None:
-    """Try all forgeries; the last line names the one at work."""
+def main(every: int) -> None:
+    """Try one of so `every` forgeries; the last line names the one at work."""
     found: dict[str, dict[str, int]] = {}
     for name, content in contents():
         counts = found.setdefault(name, {"refused": 0, "played": 0})
         with np.errstate(all="ignore"):
-            for what, forgery in forgeries(name, content):
+            for what, forgery in itertools.islice(forgeries(name, content), 0, None, every):
                 print(name, ascii(what), flush=True)
                 counts[try_forgery(forgery)] += 1
     print(json.dumps(found))
 
 
-def test_no_forged_number_leads_compiled_code_astray() -> None:
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_no_forged_number_leads_compiled_code_astray(every: int) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
-        [sys.executable, __file__], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, __file__, str(every)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     lines = done.stdout.splitlines()
     assert done.returncode == 0, (done.returncode, lines[-1:], done.stderr[-2000:])
@@ -201,4 +206,4 @@ def test_parts_say_what_is_wrong(
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]) if sys.argv[1:] else 1)

@@ -258,14 +258,24 @@ class _Log:
         }
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_a_log_is_learnt_as_it_is_and_unknown_rewards_are_showings(compiled: bool) -> None:
+@pytest.mark.parametrize(
+    ("policy", "compiled"),
+    [
+        (policies.Fatigue(), False),
+        (policies.CTO(FAMILY), True),
+        pytest.param(policies.Fatigue(), True, marks=pytest.mark.long),
+    ],
+    ids=str,
+)
+def test_a_log_is_learnt_as_it_is_and_unknown_rewards_are_showings(
+    policy: Policy, compiled: bool
+) -> None:
     player = policies.UCB1().online(["a", "b"], compiled=compiled)
     assert player.learn(_Log(keys=False)) == 4
     assert player.pulls == {"a": 3, "b": 1}
     assert player.core.state.arms.observed.tolist() == [1, 1]
     assert player.outstanding == []
-    crowd = policies.Fatigue().audience(["a", "b"], compiled=compiled)
+    crowd = policy.audience(["a", "b"], compiled=compiled)
     assert crowd.learn(_Log(keys=True)) == 4
     assert crowd.shown("u") == {"a": 3, "b": 0}
     assert crowd.shown("v") == {"a": 0, "b": 1}

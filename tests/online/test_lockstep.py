@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 import lockstep
-import rotting
 from cases import examples, name_of, slow
 from happenings import TEMPERS, WAYS, DivergedError
 from rotting import policies
@@ -17,38 +14,23 @@ from rotting.policies import Policy
 
 STEPS = 100_000  # in all; `make lockstep` does ten million
 EPISODES = len(TEMPERS)
-SHARE = 3  # of so many policies, one is played in batches, too
-PLACES = {key: place for place, key in enumerate(policies.POLICIES)}
 
 
-def turn() -> int:
-    """Whose turn it is to be played in batches: it follows from the library's source.
-
-    The same tree tests the same, and a change of any line in it most often tests others;
-    `make lockstep` plays all policies in batches.
-    """
-    digest = hashlib.blake2b(digest_size=8)
-    for file in sorted(Path(rotting.__path__[0]).rglob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.digest()[0] % SHARE
-
-
-TURN = turn()
-
-
+# batches are compiled separately, which takes as long again; test_batches.py has two policies
+@pytest.mark.parametrize("single", [True, pytest.param(False, marks=pytest.mark.long)])
 @pytest.mark.parametrize("policy", examples(), ids=name_of)
-def test_compiled_and_plain_do_the_same_whatever_happens(policy: Policy) -> None:
+def test_compiled_and_plain_do_the_same_whatever_happens(policy: Policy, single: bool) -> None:
     steps = -(-STEPS // (EPISODES * len(examples())))
     steps = steps // 5 if slow(policy) else steps
     for number in range(EPISODES):
-        single = PLACES[policy.key] % SHARE != TURN
         lockstep.episode(policy, seed=0, number=number, steps=steps, single=single)
 
 
-def test_everything_happens() -> None:
-    """In as many steps as above, of one policy."""
+@pytest.mark.parametrize("episodes", [10, pytest.param(50, marks=pytest.mark.long)])
+def test_everything_happens(episodes: int) -> None:
+    """Of one policy, in up to as many steps as above."""
     happened: Counter[str] = Counter()
-    for number in range(50 * EPISODES):
+    for number in range(episodes * EPISODES):
         run = lockstep.Lockstep(policies.RoundRobin(), 0, number)
         run.run(200)
         happened += run.happened
@@ -57,7 +39,7 @@ def test_everything_happens() -> None:
     kept = {f"{which} by {way}" for which in ("compiled", "plain") for way in WAYS}
     done = {f"{verb} {how}" for verb in verbs for how in ("returned", "ValueError")}
     assert set(happened) == done | kept | {"lost"}
-    assert min(happened.values()) >= 10
+    assert min(happened.values()) >= episodes // 5
 
 
 def test_a_difference_is_noticed_and_can_be_played_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,27 +59,38 @@ def their_error(name: str, setup: str, value: float) -> float:
     return 1.2 if setup == "NP" else 0.015 * value
 
 
+LONG = pytest.param(1, marks=pytest.mark.long)
+
+
+# `by`: how many times fewer runs. The tolerance is as much wider, since our standard errors are.
+@pytest.mark.parametrize("by", [5, LONG])
 @pytest.mark.parametrize("name", list(_published.FIGURES))
-def test_seznec2019(name: str) -> None:
+def test_seznec2019(name: str, by: int) -> None:
     """Its two benchmarks: within four standard errors, theirs (100 runs) and ours combined."""
     scenarios = {"L11": seznec2019.two_arms(11), "L24": seznec2019.two_arms(24)}
-    if name in ("RAW-UCB 1.4", "EFF-RAW 1.4, m = 2", "wSWA .02"):
+    if by == 1 and name in ("RAW-UCB 1.4", "EFF-RAW 1.4, m = 2", "wSWA .02"):
         scenarios["ten"] = seznec2019.ten_arms()  # the others take long: `rotting reproduce`
     for setup, scenario in scenarios.items():
         mean, error = _published.FIGURES[name][setup]
         result = simulate(
-            seznec2019.policies()[name], scenario, runs=100, seed=1, noise="common", checkpoints=1
+            seznec2019.policies()[name],
+            scenario,
+            runs=100 // by,
+            seed=1,
+            noise="common",
+            checkpoints=1,
         )
         off = abs(result.mean_regret[-1] - mean)
         rounding = 0.5 if mean >= 20 else 0.05
         assert off < 4 * math.hypot(result.standard_error[-1], error) + rounding, setup
 
 
+@pytest.mark.parametrize("by", [5, LONG])
 @pytest.mark.parametrize(("name", "setup", "value"), CELLS)
-def test_mean_regret(name: str, setup: str, value: float) -> None:
+def test_mean_regret(name: str, setup: str, value: float, by: int) -> None:
     scenario: Scenario = SCENARIOS[setup]
     runs = 200 if "RAW" in name else 1000  # these look at all windows of the past, and take long
-    result = simulate(policy_of(name, setup), scenario, runs=runs, seed=2017, checkpoints=1)
+    result = simulate(policy_of(name, setup), scenario, runs=runs // by, seed=2017, checkpoints=1)
     # the table is rounded to whole numbers
     error = math.hypot(result.standard_error[-1], their_error(name, setup, value), 0.3)
     assert abs(result.mean_regret[-1] - value) < 4 * error, result

@@ -57,11 +57,13 @@ RANGES = {
 }
 
 
+@pytest.mark.long  # at the first seed: test_the_figures_that_are_marked_...
 def test_wins_over_ten_seeds(ten_seeds: dict[tuple[str, str, str], dict[str, Any]]) -> None:
     for key, (low, high) in RANGES.items():
         assert low <= ten_seeds[key]["mean_wins"] <= high, key
 
 
+@pytest.mark.long
 def test_p_values_over_ten_seeds(ten_seeds: dict[tuple[str, str, str], dict[str, Any]]) -> None:
     """At 100 trajectories, as the paper's: every "<1e-5" in ten of ten seeds but for D-CTO's.
 
@@ -198,6 +200,13 @@ def test_the_setting_belongs_to_this_paper(tmp_path: Path) -> None:
     assert wrong.exit_code == 2
     assert "swucb-b must be a number > 0, got 0" in wrong.stderr
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.long
+def test_the_setting_is_in_the_report(tmp_path: Path) -> None:
+    def typed(*words: str) -> Any:
+        return CliRunner().invoke(app, ["reproduce", *words, "--out", str(tmp_path / "x")])
+
     done = typed("levine2017", "--runs", "2", "--swucb-b", "1.9", "--json")
     assert done.exit_code == 0, done.stderr
     data = json.loads(done.stdout)
@@ -390,7 +399,7 @@ def test_latex_is_balanced(full: Reproduction) -> None:
 
 def test_few_trajectories_have_no_p_values_to_compare() -> None:
     """The paper's are of 100: at 2 runs half of them differed, with reasons that were none."""
-    few = _reproduction.reproduce(runs=2)
+    few = _reproduction.reproduce(runs=2, horizon=3000)
     cells = _tables.all_cells(few)
     assert {cell.p_agrees for cell in cells} == {None}
     assert "counts of wins agree" in _tables.agreement(few)

@@ -192,7 +192,11 @@ ARMS = [
 ]
 
 
-@pytest.mark.parametrize("policy", FORMS, ids=lambda policy: policy.short_label)
+@pytest.mark.parametrize(
+    "policy",
+    [FORMS[0], *(pytest.param(form, marks=pytest.mark.long) for form in FORMS[1:])],
+    ids=lambda policy: policy.short_label,
+)
 def test_plain_and_compiled_are_the_same(policy: Fatigue) -> None:
     noise = Bernoulli() if policy.rewards == "bernoulli" else Gaussian(0.5)
     scenario = Scenario(ARMS, noise, 120, audience=Audience(keys=9))

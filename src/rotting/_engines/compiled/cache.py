@@ -144,7 +144,9 @@ class Files:
     def _path(self, key: Any) -> Path:
         import numba
 
-        about = (numba.__version__, sys.implementation.cache_tag, sys.abiflags, key)
+        # numba's key leaves out the level of optimisation, which NUMBA_OPT sets
+        level = int(numba.config.OPT)
+        about = (numba.__version__, level, sys.implementation.cache_tag, sys.abiflags, key)
         signature = hashlib.blake2b(repr(about).encode(), digest_size=8).hexdigest()
         return self._folder / f"{self._family}-{self._mark}-{signature}{SUFFIX}"
 
