@@ -1,4 +1,4 @@
-"""How numbers are written: one format for each kind, in tables, sentences, pages and the terminal.
+"""How numbers are written: one format for each kind of number, in tables and sentences.
 
 A hyphen stands where there is no number: None, NaN.
 """

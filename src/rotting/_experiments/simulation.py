@@ -49,13 +49,14 @@ def simulate(
     Args:
         policy: A `Policy`, or any object with the online interface: `select()`, which returns an
             arm number (or an object with an `arm`), and `update(decision, reward)`. Such an object
-            is copied for each run and played at Python speed. If it draws random numbers, give a
+            is copied for each run and played at Python speed, whatever the engine. If it draws
+            random numbers, give a
             function that makes one from a seed; copies would repeat the same draws.
         scenario: The arms, the noise and the horizon.
         runs: The number of independent bandits.
         seed: The seed of all random numbers.
         engine: "cpu" (compiled, all cores), "reference" (plain Python) or "cuda" (an NVIDIA GPU).
-        threads: The number of threads of the cpu engine; all cores if None.
+        threads: The number of threads of the engine "cpu"; all cores if None.
         noise: "independent": policies share the bandits but not the noise, as in the paper;
             "common": all policies see the same rewards.
         checkpoints: The number of rounds, evenly spread, at which the regret is recorded; or the

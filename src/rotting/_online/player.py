@@ -299,9 +299,8 @@ class AnyPlayer:
 
         The interval holds whenever you look, and however often: with probability `level` none of
         them ever misses the mean lift of the decisions so far. `between=(0, 1)` says which rewards
-        are possible, and should be the same at every look; without it the range of the rewards
-        seen stands in, which does for clicks and Gaussian rewards, and is too narrow where other
-        arms pay seldom and much. Late rewards count when they come, dropped ones do not; rewards
+        are possible, and should be the same at every look. Without it the observed range is used:
+        enough for clicks and Gaussian rewards, but too narrow if some arm pays rarely and a lot. Late rewards count when they come, dropped ones do not; rewards
         must not be missing or late because of what they are. Where clicks alone are sent give a
         reward window and `default_reward=0.0`: decisions then count with that until their reward
         comes. Decisions made before the first reward are left out. The method is in
@@ -459,15 +458,16 @@ class Player(AnyPlayer):
         """Choose an arm; it counts as a pull at once.
 
         Args:
-            among: Arms to which this decision is restricted; retired ones do not count.
-            at: The time, a number or a datetime, for a player with a `reward_time`.
+            among: Arms to which this decision is restricted; retired arms in it are ignored.
+            at: The time, a number or a datetime; used only by a player with a `reward_time`.
 
         Returns:
             A `Decision` with `arm` and `pull`; with a control group an `Assigned`, which also has
             `propensity` and `control`.
 
         Raises:
-            ValueError: There is no arm to choose, or the time is missing or runs backwards.
+            ValueError: `among` is empty, names an unknown arm or only retired ones; no arm is open;
+                or the time is missing, is no time, or runs backwards.
 
         >>> from rotting import policies
         >>> player = policies.UCB1().online(["red", "blue", "green"], compiled=False)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rotting._experiments.results import Result
+from rotting._numbers import count
 from rotting._show.ink import QUIET, ink, inks
 from rotting._show.line_names import End, name_ends
 from rotting._show.plots import drawing
-from rotting.theory._advice import Advice, number
+from rotting.theory._advice import Advice
 from rotting.theory._bounds import best_alpha, swa_regret_bound, wswa_regret_bound
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _draw(axes: Axes, advice: Advice, measured: Mapping[str, Result], alpha: flo
     for given in advice.guarantees[2:]:
         if math.isinf(given.useful_from):
             continue
-        said.append(f"{given.algorithm}: no bound before T = {number(given.useful_from)}")
+        said.append(f"{given.algorithm}: no bound before T = {count(given.useful_from)}")
         if given.useful_from <= horizons[-1]:
             axes.axvline(given.useful_from, color=ink(given.algorithm).colour, linestyle="--")
     seen = []

@@ -57,7 +57,8 @@ class Log:
             showings of an arm.
         arm: Places in `arms`.
         time: Days since the first row; the place in the table where there is no time.
-        reward: Rewards; NaN where unknown, that is missing or younger than the attribution window.
+        reward: Rewards; NaN where missing, or where a row younger than the attribution window has
+            no reward, or a zero, so far.
         exposure: Which showing of the arm to the key it was: 1 for the first.
         arms: The names of the arms.
         propensity: The probability with which the arm was chosen; None if the table has none.

@@ -204,16 +204,16 @@ def inspect(params: Params, state: State, arm: int) -> Inspection:
 class WSWA(Policy):
     """wSWA: SWA for an unknown horizon, applied with the horizons 1, 2, 4, ... in turn.
 
-    Epoch e has the rounds 2^e to 2^(e+1) - 1 and SWA's window M for the horizon 2^e. Each arm is
-    pulled M times, then the arm with the highest mean of its last M rewards. Ties go to the first
-    arm.
+    Epoch e has the rounds 2^e to 2^(e+1) - 1 and SWA's window M for the horizon 2^e
+    (`theory.averaging_window`). In each epoch every arm is pulled M times, then the arm with the
+    highest mean of its last M rewards. Ties go to the first arm.
 
-    M is that of the arms that are open when an epoch begins, right after the last pull of the one
-    before; an arm that comes later is pulled M times. The rings that hold the last rewards have the
-    length that all arms together need: with few of them open, M is at most that.
+    M is computed when an epoch begins, for the arms that are open then; an arm that comes later is
+    pulled M times. The ring buffers are sized for the M of all arms. Fewer open arms call for a
+    longer M, which is cut to the buffer's length.
 
     Args:
-        alpha: The length of the window, in the unit reward^(-2/3); for rewards up to one 0.63 makes
+        alpha: The scale of M, in the unit reward^(-2/3); for rewards up to one 0.63 makes
             the bound smallest, and 0.2 is better in the paper's scenarios.
         sigma: The standard deviation of a reward about its mean.
         restart: "forget" is the paper's (Appendix C.2): each epoch is a fresh SWA with its own

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rotting import _checks
+from rotting._numbers import count
 from rotting.models import Family
 from rotting.theory._assumptions import Verdict, check_assumptions, check_rotting
 from rotting.theory._balance import mean_at
@@ -16,7 +17,6 @@ from rotting.theory._choice import policy_for
 from rotting.theory._guarantees import (
     Guarantee,
     no_guarantee,
-    number,
     of_cto,
     of_dcto_ucb,
     of_windows,
@@ -76,17 +76,16 @@ class Advice:
 
         Returns:
             A row for each guarantee: algorithm, theorem, bound, state, the least horizon at which
-                the bound
-            is useful, pulls for detection, and a note.
+            the bound is useful, pulls for detection, and a note.
         """
         return [
             [
                 g.algorithm,
                 g.source,
-                number(g.bound),
+                count(g.bound),
                 g.state,
-                number(g.useful_from),
-                "" if g.detection is None else number(g.detection),
+                count(g.useful_from),
+                "" if g.detection is None else count(g.detection),
                 g.note,
             ]
             for g in self.guarantees
@@ -96,13 +95,13 @@ class Advice:
         lines = [
             f"K = {self.arms}, sigma = {self.sigma:.4g}, T = {self.horizon:,}, "
             f"delta = {self.delta:g}, largest mean {self.max_mean:g}",
-            f"Trivial bound: {number(self.trivial)}. Order of the least worst-case regret "
-            f"(later work, constant unknown): {number(self.lower_order)}.",
+            f"Trivial bound: {count(self.trivial)}. Order of the least worst-case regret "
+            f"(later work, constant unknown): {count(self.lower_order)}.",
         ]
         for g in self.guarantees:
             lines.append(
-                f"{g.algorithm} ({g.source}): bound {number(g.bound)}, {g.state} at this horizon, "
-                f"meaningful from T = {number(g.useful_from)}. {g.note}"
+                f"{g.algorithm} ({g.source}): bound {count(g.bound)}, {g.state} at this horizon, "
+                f"meaningful from T = {count(g.useful_from)}. {g.note}"
             )
         lines += [str(verdict) for verdict in self.assumptions]
         return "\n".join([*lines, f"Use: {self.use}"])
@@ -193,7 +192,7 @@ def _in_words(policy: str, guarantees: Sequence[Guarantee]) -> str:
     proof = "No algorithm of the paper has a guarantee that says anything here"
     if proven:
         best = min(proven, key=lambda g: g.bound)
-        proof = f"With a proof: {best.algorithm}, regret at most {number(best.bound)}"
+        proof = f"With a proof: {best.algorithm}, regret at most {count(best.bound)}"
     return (
         f"{policy}, for little regret (no proof; docs/guides/choosing.md has the figures). {proof}."
     )
@@ -225,4 +224,4 @@ def _failed(verdicts: Sequence[Verdict], *names: str) -> list[str]:
     return [v.assumption for v in verdicts if v.assumption in names and v.holds is False]
 
 
-__all__ = ["HEADER", "Advice", "Guarantee", "advise", "number"]
+__all__ = ["HEADER", "Advice", "Guarantee", "advise"]

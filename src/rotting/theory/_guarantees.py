@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rotting import _checks
+from rotting._numbers import count
 from rotting.models import Family
 from rotting.theory._balance import first_true
 from rotting.theory._bounds import swa_regret_bound, wswa_regret_bound
@@ -47,13 +48,6 @@ class Guarantee:
         return "no figure" if math.isinf(self.bound) else "meaningful"
 
 
-def number(value: float) -> str:
-    """A figure for people: digits up to a trillion, powers of ten beyond."""
-    if math.isinf(value):
-        return "none"
-    return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.2e}"
-
-
 def no_guarantee(algorithm: str, source: str, failed: list[str]) -> Guarantee:
     """The guarantee where an assumption of its theorem fails: none."""
     note = f"no guarantee: Assumption {' and '.join(failed)} fails"
@@ -88,7 +82,7 @@ def of_cto(
     vacuous = horizon < start
     bound = horizon * top if vacuous else top
     whose = "for any theta*" if thetas is None else "for the given theta*"
-    note = f"T*_SIM at most {number(start)} {whose}; detection with probability 1 - 1/(K T^2)"
+    note = f"T*_SIM at most {count(start)} {whose}; detection with probability 1 - 1/(K T^2)"
     if math.isinf(start):
         note = f"T*_SIM is not known to be finite {whose}"
     return Guarantee("CTO_SIM", "Theorem 4.1", bound, vacuous, start, detection, note)
@@ -132,20 +126,20 @@ def of_dcto_ucb(
         note = "cannot finish exploring: some models cannot be told apart"
     elif needed > horizon:
         note = (
-            f"cannot finish exploring: {arms} arms x {number(pulls)} pulls = {number(needed)} "
-            f"decisions, {number(needed / horizon)} times the horizon"
+            f"cannot finish exploring: {arms} arms x {count(pulls)} pulls = {count(needed)} "
+            f"decisions, {count(needed / horizon)} times the horizon"
         )
     elif math.isinf(bound) and start == needed:
-        note = f"explores for {number(needed)} decisions; the bound depends on the arms' constants"
+        note = f"explores for {count(needed)} decisions; the bound depends on the arms' constants"
     elif math.isinf(bound):
-        note = f"explores for {number(needed)} decisions; no bound, another arm ties with the best"
+        note = f"explores for {count(needed)} decisions; no bound, another arm ties with the best"
     else:
-        note = f"explores for {number(needed)} decisions; holds with probability {1 - delta:g}"
+        note = f"explores for {count(needed)} decisions; holds with probability {1 - delta:g}"
     if math.isfinite(needed):
         by_bound = exploration_bound(family, delta / arms, sigma)
         note += (
-            f"; {number(pulls)} pulls an arm is exact for Gaussian noise, the paper's bound, which "
-            f"the policy explores by, is {number(by_bound)}"
+            f"; {count(pulls)} pulls an arm is exact for Gaussian noise, the paper's bound, which "
+            f"the policy explores by, is {count(by_bound)}"
         )
     vacuous = needed > horizon or (math.isfinite(bound) and bound >= horizon * top)
     return Guarantee("D-CTO_UCB", "Theorem 4.2", bound, vacuous, start, pulls, note)

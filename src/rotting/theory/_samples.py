@@ -52,10 +52,11 @@ def m_star(
         method: "exact" for Gaussian noise, or "bound"; see `misdetection`.
         even: Whether only even n count, as in the proof of Theorem 4.2.
         constant: The arm's constant, which shifts the difference at odd n.
-        limit: The largest n searched where nothing is proved.
+        limit: The largest n searched, unless a proof covers all larger ones.
 
     Returns:
-        An array with one number a theta, in Theta's order; infinite where there is none.
+        An array with one number a theta, in Theta's order. It is infinite if there is none, if it
+        exceeds 10^100, or, where nothing is proved, if the probability exceeds p at `limit`.
 
     Raises:
         ValueError: An argument is outside its range.

@@ -42,8 +42,9 @@ def diagnose(
             the verdict only if a larger one is excluded.
         alpha: The level of all tests together (Holm).
         seed: Of the bands, and of the sample of keys where a log has very many.
-        progress: Called with (what is done, steps); there are `STEPS` steps.
-        named: The fields of `Columns` as keyword arguments, as `read` takes them.
+        progress: Called with (what is done, steps done by it), four steps in all.
+        key, arm, time, reward, ...: The fields of `Columns`, which can be given as keyword
+            arguments instead, as `read` takes them.
 
     Returns:
         A `Diagnosis`. It prints itself, and shows itself with pictures in a notebook.

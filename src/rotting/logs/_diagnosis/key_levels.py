@@ -18,7 +18,7 @@ def key_levels(log: Log, seed: int = 0) -> tuple[FloatArray, FloatArray] | None:
     """Levels that keys may have, as factors around 1, and how likely each key has each.
 
     None where nobody leaves, or where levels may be negative: then leaving bends no curve, or
-    levels are no factors. Fitted to a random part of very many keys, and asked of all.
+    levels are no factors. With very many keys the model is fitted to a random sample of them.
     """
     settled = log.only(log.settled)
     part = stories_of(settled, seed)

@@ -116,8 +116,8 @@ def said_of_keys(
 def doubt_of(log: Log, curves: Curves) -> str:
     """Why the fitted curves cannot be believed, in a sentence; empty if they can.
 
-    Amounts of which most are zero, or a few outweigh all others, are no numbers around a curve, and
-    what is fitted to them may be anything; so it is if first showings contradict it.
+    If most amounts are zero, or a few outweigh the rest, rewards do not scatter around a curve and
+    the fit may be anything. The same holds if the fit contradicts first showings.
     """
     known = known_rows(log)
     reward, arm, first = log.reward[known], log.arm[known], log.exposure[known] == 1

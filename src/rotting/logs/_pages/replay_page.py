@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rotting._numbers import percent
 from rotting._printable import printable
 from rotting._show import pages as html
 from rotting._show.data import json_text
@@ -136,8 +137,7 @@ def _shares(replay: Replay) -> list[str]:
     if not arms:
         return []
     rows = [
-        [each.name, *(f"{100.0 * each.shares.get(arm, 0.0):.0f} %" for arm in arms)]
-        for each in replay
+        [each.name, *(percent(each.shares.get(arm, 0.0), 0) for arm in arms)] for each in replay
     ]
     fewer = "" if len(totals) <= _ARMS else f" (the {_ARMS} shown most)"
     heads = ["policy", *(printable(arm) for arm in arms)]
