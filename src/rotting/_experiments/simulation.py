@@ -50,8 +50,8 @@ def simulate(
         policy: A `Policy`, or any object with the online interface: `select()`, which returns an
             arm number (or an object with an `arm`), and `update(decision, reward)`. Such an object
             is copied for each run and played at Python speed, whatever the engine. If it draws
-            random numbers, give a
-            function that makes one from a seed; copies would repeat the same draws.
+            random numbers, give a function that makes one from a seed; copies would repeat the
+            same draws.
         scenario: The arms, the noise and the horizon.
         runs: The number of independent bandits.
         seed: The seed of all random numbers.

@@ -300,11 +300,11 @@ class AnyPlayer:
         The interval holds whenever you look, and however often: with probability `level` none of
         them ever misses the mean lift of the decisions so far. `between=(0, 1)` says which rewards
         are possible, and should be the same at every look. Without it the observed range is used:
-        enough for clicks and Gaussian rewards, but too narrow if some arm pays rarely and a lot. Late rewards count when they come, dropped ones do not; rewards
-        must not be missing or late because of what they are. Where clicks alone are sent give a
-        reward window and `default_reward=0.0`: decisions then count with that until their reward
-        comes. Decisions made before the first reward are left out. The method is in
-        `rotting._online.lift`.
+        enough for clicks and Gaussian rewards, but too narrow if some arm pays rarely and a lot.
+        Late rewards count when they come, dropped ones do not; rewards must not be missing or late
+        because of what they are. Where clicks alone are sent give a reward window and
+        `default_reward=0.0`: decisions then count with that until their reward comes. Decisions
+        made before the first reward are left out. The method is in `rotting._online.lift`.
         """
         core = self.core
         numbers, arms = self._alone(lambda: (core.ledger.numbers.copy(), core.ledger.pulls.size))
