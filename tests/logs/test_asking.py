@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from helpers.small_logs import quick, table
 from rotting._show.data import json_text
 from rotting.logs import Diagnosis, diagnose, read, synthetic
 from rotting.logs._diagnosis import joint
 from rotting.logs._diagnosis.asking import ask
 from rotting.logs._diagnosis.diagnosis import PARTS
 from rotting.logs._diagnosis.stories import model_data, start_of, stories_of
-from small_logs import quick, table
 
 
 def test_answers_are_the_joint_model_s() -> None:

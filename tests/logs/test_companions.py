@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.small_logs import small, stories
 from rotting.kernel.arrays import FloatArray
 from rotting.logs import read, synthetic
 from rotting.logs._diagnosis import companions
 from rotting.logs._diagnosis.companions import Slope
 from rotting.logs._diagnosis.stories import Stories, stories_of
-from small_logs import small, stories
 
 
 def dummies(labels: Any) -> FloatArray:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.small_logs import quick
 from rotting._show.data import json_text
 from rotting.logs import read, synthetic
 from rotting.logs._diagnosis.hopeless import ends_with_success, hopeless
-from small_logs import quick
 
 
 def keyed(rewards: list[Any], each: int = 3) -> dict[str, list[Any]]:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.small_logs import small, stories, table
 from rotting.logs import read, synthetic
 from rotting.logs._diagnosis import joint
 from rotting.logs._diagnosis.stories import exposure_effect, model_data, start_of, stories_of
 from rotting.logs._log import Log
-from small_logs import small, stories, table
 
 
 def remembered(log: Log, half_life: float) -> dict[tuple[int, int, int], float]:

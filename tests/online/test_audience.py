@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import examples, name_of
-from mutants import forged
+from helpers.cases import examples, name_of
+from helpers.damaged_files import forged
 from rotting import (
     AssignedShowing,
     AudiencePlayer,

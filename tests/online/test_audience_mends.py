@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import examples
-from mutants import forged
+from helpers.cases import examples
+from helpers.damaged_files import forged
 from rotting import Arm, AudiencePlayer, Curves, HalfLife, Window, models
 from rotting._online import keys as module
 from rotting._online.curves import keeps_curves

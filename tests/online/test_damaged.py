@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import mutants
-from cases import FAMILY, player_of
+from helpers import damaged_files
+from helpers.cases import FAMILY, player_of
 from rotting import Player, policies
 from rotting._live import ledger as at
 from rotting._online import save as saving
@@ -41,9 +41,9 @@ def test_a_damaged_state_is_refused() -> None:
 
 def forged(change: Change) -> str:
     """A player of CTO after sixty decisions with something changed, and a checksum that fits."""
-    content = mutants.played(policies.CTO(FAMILY), 3, 60)
+    content = damaged_files.played(policies.CTO(FAMILY), 3, 60)
     change(content)
-    return mutants.forged(content)
+    return damaged_files.forged(content)
 
 
 def put(path: str, values: Any) -> Change:
@@ -55,7 +55,7 @@ def on_ledger(name: str, place: int, value: Any) -> Change:
     """A change of a number on the ledger."""
 
     def change(content: dict[str, Any]) -> None:
-        array = mutants.unpacked(content["ledger"][name])
+        array = damaged_files.unpacked(content["ledger"][name])
         array[place] = value
         content["ledger"][name] = saving._pack(array)
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mutants import ODD, forged, played, players, unpacked
+from helpers.damaged_files import ODD, forged, played, players, unpacked
 from rotting import Arm, Player, models, policies
 from rotting._live import ledger as at
 from rotting._online import save as saving

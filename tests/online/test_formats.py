@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mutants import forged
+from helpers.damaged_files import forged
 from rotting import Player, policies
 
 

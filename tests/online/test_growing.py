@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cases import examples, name_of, player_of
+from helpers.cases import examples, name_of, player_of
 from rotting import models, policies
 from rotting._live import ledger as at
 from rotting._online.core import Core

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import FAMILY, examples, name_of, player_of, shorter
-from lockstep import _compare
+from helpers.cases import FAMILY, examples, name_of, player_of, shorter
+from helpers.happenings import check_same_players
 from rotting import Decision, Player, policies
 from rotting._online.space import UNLIMITED, capacity_of
 from rotting.kernel import verbs
@@ -80,7 +80,7 @@ def test_one_call_or_many_between_decisions(policy: Policy) -> None:
     assert one.learn(arms, rewards, propensities=[0.5] * 60) == 60
     for arm, reward in zip(arms, rewards, strict=True):
         assert other.learn([arm], [reward], propensities=[0.5]) == 1
-    _compare(one, other)
+    check_same_players(one, other)
     assert one.outstanding == [late]
     one.update(late, 0.1)
     assert sum(one.pulls.values()) == 70
@@ -119,7 +119,7 @@ def test_pull_numbers_without_gaps_are_the_same_as_none() -> None:
     one, other = (player_of(policies.RAWUCB(0.5), compiled=False) for _ in range(2))
     for player, pulls in ((one, None), (other, np.array([1.0, 1.0, 2.0]))):
         player.learn(["a", "c", "a"], np.array([True, False, True]), pulls=pulls)
-    _compare(one, other)
+    check_same_players(one, other)
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -181,7 +181,7 @@ def test_compiled_history_is_plain_history() -> None:
         player.learn(arms, rewards)
         made = player.pulls["a"]
         player.learn(["a"] * 30, [0.5] * 30, pulls=range(made + 30, made, -1))
-    _compare(fast, slow)
+    check_same_players(fast, slow)
 
 
 @pytest.mark.parametrize("library", ["pandas.DataFrame", "polars.DataFrame", "pyarrow.table"])
@@ -194,7 +194,7 @@ def test_history_in_a_frame(library: str) -> None:
     player, plain = (player_of(EXP3S(), compiled=False) for _ in range(2))
     assert player.learn(frame, "clicked", pulls="n", propensities="p") == 5
     plain.learn(["a", "b", "a"], [1.0, 0.0, 1.0], pulls=[1, 1, 4], propensities=[0.5] * 3)
-    _compare(player, plain)
+    check_same_players(player, plain)
     before = player.to_json()
     with pytest.raises(ValueError, match=r"column must be one of .*, got 'click'"):
         player.learn(frame, "click", propensities="p")
@@ -211,7 +211,7 @@ def test_pulls_left_out_take_no_space_afterwards(compiled: bool) -> None:
     assert player.learn(["a", "b"], [1.0, 0.5], pulls=[900, 700]) == 900 - 2 + 700 - 2
     assert len(player.core.ledger.waiting.entries) == space
     assert sorted(player.outstanding) == sorted(waiting)
-    _compare(player, Player.from_json(player.to_json()))
+    check_same_players(player, Player.from_json(player.to_json()))
     for decision in waiting:
         player.update(decision, 0.25)
     assert player.outstanding == []

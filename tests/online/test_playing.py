@@ -7,8 +7,8 @@ import random as python_random
 import numpy as np
 import pytest
 
-from cases import examples, name_of, player_of, scenarios
-from cases import slow as is_slow
+from helpers.cases import examples, name_of, player_of, scenarios
+from helpers.cases import slow as is_slow
 from rotting._engines import plan
 from rotting._engines.loop import reward_of
 from rotting.kernel.random import fold, step_of

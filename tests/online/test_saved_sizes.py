@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import mutants
-from mutants import unpacked
+from helpers import damaged_files
+from helpers.damaged_files import unpacked
 from rotting import Player, models, policies
 from rotting._online import load as loading
 from rotting._online import space
@@ -15,12 +15,12 @@ from rotting.policies import Policy
 
 def with_pulls(policy: Policy, pulls: int) -> str:
     """A forged player whose first arm has that many pulls, and all that follows from them."""
-    content = mutants.played(policy, 3, 9)
+    content = damaged_files.played(policy, 3, 9)
     found = unpacked(content["ledger"]["pulls"]).tolist()
-    mutants.set_pulls(content, [pulls, *found[1:]])
+    damaged_files.set_pulls(content, [pulls, *found[1:]])
     if not policy.tables:
         content["reach"] = space.FIRST
-    return mutants.forged(content)
+    return damaged_files.forged(content)
 
 
 def test_a_player_that_needs_too_much_memory_must_be_trusted(

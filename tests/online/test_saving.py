@@ -14,7 +14,7 @@ import pytest
 
 import recorded
 import rotting
-from cases import examples, name_of, player_of
+from helpers.cases import examples, name_of, player_of
 from rotting import Arm, Decision, Player, models, policies
 from rotting._live.ledger import new_ledger
 from rotting._online import save as saving

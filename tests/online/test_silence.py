@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from cases import player_of
-from lockstep import _compare
+from helpers.cases import player_of
+from helpers.happenings import check_same_players
 from rotting import Decision, Player, policies
 
 LATE = "pull 1 of arm 'a' was rewarded before, perhaps by the default"
@@ -114,13 +114,13 @@ def test_a_window_of_time(span: Any, start: Any, more: Any) -> None:
     player.update(second, 1.0)
     third = player.select(at=start + 11 * more)
     again = Player.from_json(player.to_json())
-    _compare(player, again)
+    check_same_players(player, again)
     for one in (player, again):
         assert one.select(at=start + 30 * more).pull >= 1
         assert third not in one.outstanding
     with pytest.raises(ValueError, match="at must not be before the time of earlier calls"):
         again.select(at=start)
-    _compare(player, again)
+    check_same_players(player, again)
 
 
 def test_zones_are_the_same_time_everywhere() -> None:
@@ -225,5 +225,5 @@ def test_a_warning_that_is_an_error_leaves_the_player_whole() -> None:
         player.drop(waiting[4])
         player.update_many(waiting[5:9], [0.0] * 4)
         assert len(player.outstanding) == len(waiting) - 6
-        _compare(player, Player.from_json(player.to_json()))
+        check_same_players(player, Player.from_json(player.to_json()))
         player.select()

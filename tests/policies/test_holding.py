@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pytest
 
-from cases import FAMILY, scenarios
+from helpers.cases import FAMILY, scenarios
 from rotting import policies, simulate
 from rotting._engines.compiled import calls, compiler
 from rotting._engines.loop import play

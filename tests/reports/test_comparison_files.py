@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from cases import scenarios
+from helpers.cases import scenarios
 from rotting import compare, policies
 from rotting._show.comparison import as_csv, as_tex
 from rotting._table import escaped_tex

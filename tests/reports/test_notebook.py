@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import FAMILY, scenarios
+from helpers.cases import FAMILY, scenarios
 from rotting import (
     Arm,
     Audience,

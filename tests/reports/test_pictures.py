@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from cases import scenarios
+from helpers.cases import scenarios
 from rotting import compare, models, policies, tune
 from rotting._cli import app
 from rotting._show import plots

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from helpers.serve.in_process import Time, serving
 from rotting._serve.backup import backup, restore
 from rotting._serve.events import Event
 from rotting._serve.mark import Mark, MarkFile, linked, mark_of, read_mark, set_mark
 from rotting._serve.store import Store
 from rotting._serve.verify import verify
-from serve.inside import Time, serving
 from serve_process import Server
 
 FILES = Path(__file__).parents[1] / "files"

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from helpers.serve.in_process import Inside, Time, serving
 from rotting._serve import recovery
 from rotting._serve.access import check_token
 from rotting._serve.archive import archive, begun
@@ -26,7 +27,6 @@ from rotting._serve.service import Limits
 from rotting._serve.sqlite import LONG_LOG, Sqlite, SqliteDatabase
 from rotting._serve.store import Store
 from rotting._serve.verify import verify
-from serve.inside import Inside, Time, serving
 from serve_process import Server
 
 PLAIN = {"ROTTING_SERVE_COMPILED": "false"}

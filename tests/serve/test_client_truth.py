@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from client_fake import Fake
+from helpers.serve.fake_transport import Fake
 from rotting._serve.client import Away, Choice, Client, Refused, fallbacks
 from serve_process import Server
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from helpers.serve.in_process import Time, serving, wait
 from rotting._cli import app
 from rotting._serve import config, demo
 from rotting._serve.lease import lease
 from rotting._serve.server import check, serve
 from rotting._serve.store import Store
-from serve.inside import Time, serving, wait
 
 
 def test_a_port_in_use_is_refused_and_nothing_is_left_behind(tmp_path: Path) -> None:

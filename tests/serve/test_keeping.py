@@ -12,6 +12,16 @@ from typing import Any
 import polars
 import pytest
 
+from helpers.serve.in_process import (
+    WHO,
+    Time,
+    archive_closed,
+    files_with,
+    is_same,
+    play,
+    serving,
+    take_snapshot,
+)
 from rotting._serve import backup as backups
 from rotting._serve import book as books
 from rotting._serve import config, demo, requests, schema, store
@@ -24,40 +34,6 @@ from rotting._serve.server import check
 from rotting._serve.snapshots import content_of
 from rotting._serve.store import Store
 from rotting._serve.verify import verify
-from serve.inside import Inside, Time, is_same, serving, take_snapshot
-
-WHO = "Ann Person <ann@example.org>"
-
-
-def play(inside: Inside, first: int, last: int, closed: bool = True, **more: Any) -> None:
-    """Decisions d<first> to d<last - 1>, and their rewards unless they are to stay open."""
-    items = [{"id": f"d{number}", **more} for number in range(first, last)]
-    assert not any("error" in item for item in inside.post("decisions", items))
-    if closed:
-        rewards = [{"decision": item["id"], "reward": float(n % 2)} for n, item in enumerate(items)]
-        assert all(item["applied"] for item in inside.post("rewards", rewards))
-
-
-def shelve(inside: Inside, name: str = "old.db") -> int:
-    """Archive all that is closed and covered by two snapshots."""
-    for _ in range(2):
-        take_snapshot(inside)
-        inside.post("arms", {"add": f"more {inside.book.seq}"})
-    take_snapshot(inside)
-    path = inside.service.journal.path
-    moved = archive(path, path.with_name(name), older=0.0, wait=0.0, now=inside.time.now)
-    inside.book.any_archived = True
-    return moved
-
-
-def files_with(folder: Path, text: str) -> list[str]:
-    """Which files of a folder have a text in them."""
-    return [
-        path.name
-        for path in sorted(folder.iterdir())
-        if path.is_file() and text.encode() in path.read_bytes()
-    ]
-
 
 # Backups.
 
@@ -123,7 +99,7 @@ def test_archiving_while_a_backup_is_made_loses_nothing(
         inside.create()
         play(inside, 0, 10)
         inside.time.now += 10.0
-        assert shelve(inside) > 0
+        assert archive_closed(inside) > 0
         play(inside, 10, 30)
         inside.time.now += 10.0
         real = backups._copied
@@ -131,7 +107,7 @@ def test_archiving_while_a_backup_is_made_loses_nothing(
 
         def between(*args: Any) -> Any:
             if not done:
-                done.append(shelve(inside))
+                done.append(archive_closed(inside))
             found = real(*args)
             if len(done) == 1:
                 done.append(0)
@@ -152,11 +128,11 @@ def test_an_archive_that_went_on_is_put_back_too(tmp_path: Path) -> None:
         inside.create()
         play(inside, 0, 10)
         time.now += 10.0
-        shelve(inside)
+        archive_closed(inside)
         backup(path, copy)
         play(inside, 10, 30)
         time.now += 10.0
-        shelve(inside)
+        archive_closed(inside)
     restore(copy, path, force=True)
     with serving(path, time) as inside:
         play(inside, 100, 140)
@@ -175,7 +151,7 @@ def test_archived_events_are_counted_and_read(tmp_path: Path) -> None:
         play(inside, 20, 25, closed=False)
         time.now += 100.0
         play(inside, 25, 30)
-        assert shelve(inside) == 50  # also the latest: nothing is older than now
+        assert archive_closed(inside) == 50  # also the latest: nothing is older than now
         state = content_of(inside.live())
         numbers = [event.seq for event in all_events(inside.book.store)]
         assert numbers == list(range(1, inside.book.seq + 1))
@@ -200,7 +176,7 @@ def test_archived_events_are_counted_and_read(tmp_path: Path) -> None:
     assert verify(path).problems == []
     with serving(path, time) as inside:
         assert content_of(inside.live()) == state
-        assert shelve(inside) > 0  # more into the same file
+        assert archive_closed(inside) > 0  # more into the same file
     assert verify(path).problems == []
 
 
@@ -210,7 +186,7 @@ def test_a_missing_archive_says_so(tmp_path: Path) -> None:
         inside.create()
         play(inside, 0, 10)
         time.now += 1.0
-        shelve(inside)
+        archive_closed(inside)
     (tmp_path / "old.db").rename(tmp_path / "elsewhere.db")
     with serving(path, time) as inside:  # a start needs its snapshot only
         assert inside.get()["decisions"] == 10
@@ -241,7 +217,7 @@ def test_an_older_snapshot_goes_with_archived_events(tmp_path: Path) -> None:
         take_snapshot(inside)  # is kept: it goes with a policy
         play(inside, 0, 20)
         time.now += 1.0
-        assert shelve(inside) == 40
+        assert archive_closed(inside) == 40
         state, number = content_of(inside.live()), inside.live().number
     database = sqlite3.connect(path)
     database.execute("UPDATE snapshot SET checksum = 'no' WHERE seq > 5")

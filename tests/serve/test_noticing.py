@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from serve.driving import walk
+from helpers.serve.random_walk import walk
 
 
 def test_a_right_service_passes() -> None:

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from helpers.serve.in_process import Inside, make_key, serving
 from rotting._serve import access
 from rotting._serve.access import ROLES, Gate, Rate, add_token, revoke_token
 from rotting._serve.app import Limits
 from rotting._serve.errors import Refusal
 from rotting._serve.store import Store
-from serve.inside import Inside, make_key, serving
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from helpers.serve.in_process import WHO, Time, archive_closed, files_with, is_same, play, serving
 from rotting._cli import app
 from rotting._serve.backup import backup, restore
 from rotting._serve.erasure import list_of
 from rotting._serve.export import write
 from rotting._serve.verify import verify
-from serve.inside import Time, is_same, serving
-from serve.test_keeping import WHO, files_with, play, shelve
 
 
 def archived_twice(folder: Path, time: Time) -> tuple[Path, Path]:
@@ -26,7 +25,7 @@ def archived_twice(folder: Path, time: Time) -> tuple[Path, Path]:
                 inside.create()
             play(inside, first, first + 10)
             time.now += 10.0
-            assert shelve(inside, "2026.db") > 0
+            assert archive_closed(inside, "2026.db") > 0
             if first == 10:
                 backup(path, copy)
     return path, copy
@@ -47,7 +46,7 @@ def test_a_restore_beside_the_service_leaves_its_archive_alone(tmp_path: Path) -
     with serving(tmp_path / "restored.db", time) as inside:  # each goes on in a file of its own
         play(inside, 100, 140)
         time.now += 10.0
-        assert shelve(inside, "restored-2026.db") > 0
+        assert archive_closed(inside, "restored-2026.db") > 0
         is_same(inside)
     assert (tmp_path / "2026.db").read_bytes() == before
     again = restore(copy, tmp_path / "restored.db", force=True)

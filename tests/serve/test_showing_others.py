@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from helpers.serve.in_process import Inside, Time, is_same, serving, wait
 from rotting._serve.archive import archive
 from rotting._serve.export import write
 from rotting._serve.verify import verify
-from serve.inside import Inside, Time, is_same, serving, wait
 
 
 @pytest.fixture

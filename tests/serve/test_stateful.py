@@ -16,8 +16,17 @@ from hypothesis.stateful import (
     rule,
 )
 
-from serve.driving import KEYS, LABELS, REWARDS, SPECIFICATIONS, WRONG, opener, policies, walk
-from serve.pair import Clock, Pair
+from helpers.serve.pair import Clock, Pair
+from helpers.serve.random_walk import (
+    KEYS,
+    LABELS,
+    REWARDS,
+    SPECIFICATIONS,
+    WRONG,
+    opener,
+    policies,
+    walk,
+)
 
 ids = st.sampled_from([f"d{n}" for n in range(6)])
 names = st.sampled_from(list(SPECIFICATIONS))

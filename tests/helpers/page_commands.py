@@ -18,7 +18,7 @@ from typing import NamedTuple
 from typer.testing import CliRunner
 
 import rotting.logs
-from page_blocks import ROOT
+from helpers.page_blocks import ROOT
 from rotting._cli import app
 
 Words = list[str]

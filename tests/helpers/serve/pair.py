@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from serve.calling import Caller
-from serve.model import STATUS, Model, Reply
+from helpers.serve.caller import Caller
+from helpers.serve.model import STATUS, Model, Reply
 
 Open = Callable[[], tuple[Caller, Callable[[], None]]]  # a caller, and what closes it
 COUNTS = ("decisions", "pulls", "rewards", "outstanding", "late", "missing", "unshown", "audience")

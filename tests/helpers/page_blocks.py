@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 SITE = [page for page in sorted(DOCS.rglob("*.md")) if DOCS / "making" not in page.parents]
 PAGES = [*sorted(ROOT.glob("*.md")), *SITE]

@@ -1,6 +1,7 @@
 """A stand-in for the service: the page's files with their headers, and made-up JSON.
 
-`python tests/serve/fake_service.py [port]` shows the page; one experiment goes on by itself.
+`python tests/helpers/serve/fake_service.py [port]` shows the page; one experiment changes as time
+passes.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 if __package__ in (None, ""):
-    sys.path.insert(0, str(Path(__file__).parents[1]))
+    sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from serve.made_experiments import START, Answer, experiment, summary, zoo
+from helpers.serve.made_experiments import START, Answer, experiment, summary, zoo
 
-STATIC = Path(__file__).parents[2] / "src" / "rotting" / "_serve" / "static"
+STATIC = Path(__file__).parents[3] / "src" / "rotting" / "_serve" / "static"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "

@@ -1,6 +1,6 @@
 """A stand-in for `rotting serve`: the naive model behind HTTP, its requests kept in SQLite.
 
-    python -m serve.standin --data FILE --port N [--broken lazy | twice]
+    python -m helpers.serve.standin --data FILE --port N [--broken lazy | twice]
 
 The harnesses are tried against it, and against its broken forms, which they must notice: `lazy`
 answers before it commits, `twice` does not know a repeated reward.
@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from serve.model import Model, Reply
+from helpers.serve.model import Model, Reply
 
 Clock = Callable[[], float]
 LAZY = 40  # requests to a commit, where it is lazy

@@ -10,7 +10,7 @@ from typing import Any
 
 from rotting._serve.access import add_token
 from rotting._serve.app import App, Service, make_app
-from rotting._serve.archive import all_events
+from rotting._serve.archive import all_events, archive
 from rotting._serve.book import Answer, Book
 from rotting._serve.experiment import Experiment
 from rotting._serve.recovery import load_one
@@ -22,6 +22,7 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 START = 1_790_000_000.0
+WHO = "Ann Person <ann@example.org>"
 
 
 class Time:
@@ -146,3 +147,33 @@ def wait(inside: Inside, seconds: float) -> None:
 
 def _ticked(book: Book) -> Answer:
     return Answer(book.tick(), 0)
+
+
+def play(inside: Inside, first: int, last: int, closed: bool = True, **more: Any) -> None:
+    """Decisions d<first> to d<last - 1>, and their rewards unless they are to stay open."""
+    items = [{"id": f"d{number}", **more} for number in range(first, last)]
+    assert not any("error" in item for item in inside.post("decisions", items))
+    if closed:
+        rewards = [{"decision": item["id"], "reward": float(n % 2)} for n, item in enumerate(items)]
+        assert all(item["applied"] for item in inside.post("rewards", rewards))
+
+
+def archive_closed(inside: Inside, name: str = "old.db") -> int:
+    """Archive all that is closed and covered by two snapshots."""
+    for _ in range(2):
+        take_snapshot(inside)
+        inside.post("arms", {"add": f"more {inside.book.seq}"})
+    take_snapshot(inside)
+    path = inside.service.journal.path
+    moved = archive(path, path.with_name(name), older=0.0, wait=0.0, now=inside.time.now)
+    inside.book.any_archived = True
+    return moved
+
+
+def files_with(folder: Path, text: str) -> list[str]:
+    """Which files of a folder have a text in them."""
+    return [
+        path.name
+        for path in sorted(folder.iterdir())
+        if path.is_file() and text.encode() in path.read_bytes()
+    ]

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cases import player_of
+from helpers.cases import player_of
 from rotting import Player
+from rotting._online import save as saving
 from rotting.policies import Oracle, Policy
 from twins.ledger import Ledger, RefusedError
 
@@ -248,3 +249,18 @@ def _outcome(do: Callable[[Player], Any], player: Player) -> tuple[str, Any]:
         return "returned", do(player)
     except Exception as error:
         return type(error).__name__, str(error)
+
+
+def check_same_players(one: Player, other: Player) -> None:
+    """All that would be saved of the two is equal to the bit, except whether they are compiled."""
+    a, b = (saving.saved_of(player.core.snapshot()) for player in (one, other))
+    arrays = {"draw": (a.draw, b.draw)}
+    for name in a._fields:
+        if name in ("state", "ledger"):
+            x, y = getattr(a, name), getattr(b, name)
+            arrays |= {f"{name} {path}": (x[path], y[path]) for path in x}
+        elif name not in ("draw", "compiled") and getattr(a, name) != getattr(b, name):
+            raise DivergedError(f"{name}: {getattr(a, name)} and {getattr(b, name)}")
+    for path, (x, y) in arrays.items():
+        if x.dtype != y.dtype or x.shape != y.shape or x.tobytes() != y.tobytes():
+            raise DivergedError(f"{path}: {x} and {y}")

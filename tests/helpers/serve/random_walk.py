@@ -8,13 +8,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from helpers.serve.caller import Called, Caller
+from helpers.serve.pair import Clock, Open, Pair
+from helpers.serve.standin import make_app as standin_app
 from rotting._serve.app import App, Service
 from rotting._serve.book import Answer, Book
 from rotting._serve.journal import Journal
 from rotting._serve.verify import verify
-from serve.calling import Called, Caller
-from serve.pair import Clock, Open, Pair
-from serve.standin import make_app as standin_app
 
 LABELS = ["A", "B", "C", "ä b/c", "🍌"]
 KEYS = ["k1", "k2", "k3", "ключ"]
