@@ -1,7 +1,8 @@
-"""What somebody meets on the first day: starts that cannot be, and answers that say what to do."""
+"""Starting the service: what is checked before it listens, and messages that say what to do."""
 
 from __future__ import annotations
 
+import logging
 import re
 import socket
 from pathlib import Path
@@ -9,9 +10,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from helpers.serve.in_process import Time, serving, wait
+from helpers.serve.in_process import (
+    Time,
+    serving,
+    wait,
+)
 from rotting._cli import app
-from rotting._serve import config, demo
+from rotting._serve import config, demo, recovery
+from rotting._serve.backup import backup
 from rotting._serve.lease import lease
 from rotting._serve.server import check, serve
 from rotting._serve.store import Store
@@ -132,3 +138,73 @@ def test_the_demo_leaves_the_guide_s_name_free() -> None:
     names = set(re.findall(r'"name": "([^"]+)"|client\.create\("([^"]+)"', page.read_text()))
     assert names
     assert demo.NAME not in {name for pair in names for name in pair}
+
+
+def test_one_server_for_each_database(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with lease(path):
+        with pytest.raises(ValueError, match="served already"), lease(path):
+            pass
+        with lease(tmp_path / "other.db"):
+            pass
+    with lease(path):  # free again
+        pass
+
+
+def test_without_keys_it_listens_here_only(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    for host in ("0.0.0.0", "::", "192.168.0.1", "example.org", ""):
+        with pytest.raises(ValueError, match="unless there are API keys"):
+            check(config.Config(data=str(path), host=host, port=0))
+    for host in ("127.0.0.1", "localhost"):
+        assert check(config.Config(data=str(path), host=host, port=0))
+    assert list(tmp_path.iterdir()) == []  # a look makes nothing
+
+
+def test_the_demo_leaves_others_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """An experiment of the demo's name that somebody made gets no simulated visitors."""
+    from starlette.testclient import TestClient
+
+    from rotting._serve.app import make_app
+
+    path = tmp_path / "s.db"
+    with serving(path) as inside:
+        inside.create(name=demo.NAME, audience=True, policy="roundrobin")
+    app = make_app(path, compiled=False)
+    demo.begin(app.service)
+    with TestClient(app, "http://127.0.0.1") as client:
+        for _ in range(20):
+            import time
+
+            time.sleep(0.05)
+            if "demo" in caplog.text:
+                break
+        found = client.get(f"/v1/experiments/{demo.NAME}").json()
+        assert client.get("/ready").status_code == 200
+    assert found["decisions"] == 0
+    assert "is not the demo's" in caplog.text
+
+
+def test_a_long_start_says_what_it_is_doing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a million keys the log was silent for 13.6 s."""
+    monkeypatch.setattr(recovery, "_MOMENT", 0.0)
+    monkeypatch.setattr(recovery, "_LARGE", 100)
+    path = tmp_path / "s.db"
+    with serving(path) as inside:
+        inside.create()
+        inside.post("decisions", {"id": "d"})
+    with serving(path) as inside:
+        inside.post("decisions", [{"id": f"d{number}"} for number in range(250)])
+        copy = tmp_path / "killed.db"
+        backup(path, copy)
+    with caplog.at_level(logging.INFO, "rotting.serve"), serving(copy):
+        pass
+    said = [record.getMessage() for record in caplog.records]
+    assert [line for line in said if line.startswith("loading")] == [
+        "loading e: a snapshot of 0.0 MB",
+        "loading e: 100 of 250 events",
+        "loading e: 200 of 250 events",
+    ]
+    assert any(line.startswith("killed.db is loaded, which took") for line in said)

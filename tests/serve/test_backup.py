@@ -1,19 +1,134 @@
-"""Backups that come back beside the service that they are of: nothing of it is touched."""
+"""Backups, and restoring them: beside the service, elsewhere, with archives and erasures."""
 
 from __future__ import annotations
 
+import sqlite3
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from helpers.serve.in_process import WHO, Time, archive_closed, files_with, is_same, play, serving
+from helpers.serve.in_process import (
+    WHO,
+    Time,
+    archive_closed,
+    files_with,
+    is_same,
+    play,
+    serving,
+)
 from rotting._cli import app
+from rotting._serve import backup as backups
 from rotting._serve.backup import backup, restore
 from rotting._serve.erasure import list_of
 from rotting._serve.export import write
+from rotting._serve.lease import lease
+from rotting._serve.snapshots import content_of
 from rotting._serve.verify import verify
+
+
+def test_a_backup_while_running_comes_back(tmp_path: Path) -> None:
+    path, copy = tmp_path / "s.db", tmp_path / "monday.db"
+    with serving(path) as inside:
+        inside.create(control=0.2)
+        play(inside, 0, 30)
+        state = content_of(inside.live())
+        assert backup(path, copy) == inside.book.seq
+        play(inside, 30, 60)
+        with pytest.raises(ValueError, match="must be new"):
+            backup(path, copy)
+    assert verify(copy).problems == []
+    with pytest.raises(ValueError, match="exists"):
+        restore(copy, path)
+    assert restore(copy, path, force=True)[:2] == (61, 0)
+    assert verify(path).problems == []
+    with serving(path, inside.time) as inside:
+        assert content_of(inside.live()) == state
+        inside.post("decisions", {"id": "d30"})
+    assert {file.name for file in tmp_path.iterdir()} <= {
+        *("s.db", "monday.db", "s.db.lock", "s.db.mark", "s.db.erased", "monday.db.erased"),
+    }
+
+
+def test_a_backup_is_not_the_database_itself(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with serving(path) as inside:
+        inside.create()
+        for target in (path, tmp_path / ".." / tmp_path.name / "s.db"):
+            with pytest.raises(ValueError, match="another file"):
+                backup(path, target, force=True)
+            with pytest.raises(ValueError, match="another file"):
+                restore(target, path, force=True)
+        inside.post("decisions", {"id": "d"})  # still writes into its own file
+    for bad in (tmp_path / "none.db", tmp_path / "no" / "folder.db"):
+        with pytest.raises(ValueError, match="must"):
+            backup(bad, tmp_path / "x.db")
+        with pytest.raises(ValueError, match="must"):
+            restore(bad, path, force=True)
+    with pytest.raises(ValueError, match="folder that exists"):
+        backup(path, tmp_path / "no" / "folder.db")
+
+
+def test_restoring_under_a_running_server_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with serving(path) as inside:
+        inside.create()
+        backup(path, tmp_path / "copy.db")
+    with lease(path), pytest.raises(ValueError, match="served already"):
+        restore(tmp_path / "copy.db", path, force=True)
+
+
+def test_archiving_while_a_backup_is_made_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Events go from one file to the other: whoever copies first the one they go to has neither."""
+    path = tmp_path / "s.db"
+    (tmp_path / "copies").mkdir()
+    with serving(path) as inside:
+        inside.create()
+        play(inside, 0, 10)
+        inside.time.now += 10.0
+        assert archive_closed(inside) > 0
+        play(inside, 10, 30)
+        inside.time.now += 10.0
+        real = backups._copied
+        done: list[int] = []
+
+        def between(*args: Any) -> Any:
+            if not done:
+                done.append(archive_closed(inside))
+            found = real(*args)
+            if len(done) == 1:
+                done.append(0)
+            return found
+
+        monkeypatch.setattr(backups, "_copied", between)
+        backup(path, tmp_path / "copies" / "copy.db")
+        assert done[0] > 0
+    assert verify(tmp_path / "copies" / "copy.db").problems == []
+
+
+def test_an_archive_that_went_on_is_put_back_too(tmp_path: Path) -> None:
+    """Events that were archived after the backup belong to what is given up."""
+    path, time = tmp_path / "s.db", Time()
+    (tmp_path / "copies").mkdir()
+    copy = tmp_path / "copies" / "copy.db"
+    with serving(path, time) as inside:
+        inside.create()
+        play(inside, 0, 10)
+        time.now += 10.0
+        archive_closed(inside)
+        backup(path, copy)
+        play(inside, 10, 30)
+        time.now += 10.0
+        archive_closed(inside)
+    restore(copy, path, force=True)
+    with serving(path, time) as inside:
+        play(inside, 100, 140)
+        is_same(inside)
+    assert verify(path).problems == []
 
 
 def archived_twice(folder: Path, time: Time) -> tuple[Path, Path]:
@@ -93,7 +208,6 @@ def test_an_export_of_a_backup_has_what_the_backup_has(tmp_path: Path) -> None:
 
 
 def test_an_export_that_lacks_decisions_is_refused(tmp_path: Path) -> None:
-    import sqlite3
 
     path, _ = archived_twice(tmp_path, Time())
     database = sqlite3.connect(tmp_path / "2026.db")

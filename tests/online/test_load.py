@@ -1,7 +1,8 @@
-"""Damaged and forged files of players are refused, in words that say what is wrong."""
+"""Loading players: damaged and forged files, and other formats, are refused with the reason."""
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -206,3 +207,13 @@ def test_bytes_that_would_expand_too_much_are_written_as_they_are(
     data = player.to_bytes()
     assert len(data) > len(player.to_json())
     assert Player.from_bytes(data).select() == player.select()
+
+
+@pytest.mark.parametrize("number", [1, 4, 7, None, "6", 6.0])
+def test_another_format_is_refused_with_what_to_do(number: Any) -> None:
+    player = policies.UCB1().online(["red", "blue"], compiled=False)
+    content = json.loads(player.to_json())
+    del content["checksum"]
+    content |= {"format": number, "rotting": "0.1.0"}
+    with pytest.raises(ValueError, match=r"written by rotting 0\.1\.0; this reads 6: replay its"):
+        Player.from_json(damaged_files.forged(content))

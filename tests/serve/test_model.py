@@ -1,4 +1,4 @@
-"""The service against its model, step by step, and in a random walk."""
+"""The service against its model, step by step and in random walks, which a wrong service fails."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -29,15 +30,29 @@ from helpers.serve.random_walk import (
 )
 
 ids = st.sampled_from([f"d{n}" for n in range(6)])
+
+
 names = st.sampled_from(list(SPECIFICATIONS))
+
+
 keys = st.sampled_from(KEYS)
+
+
 labels = st.sampled_from(LABELS)
+
+
 rewards = st.sampled_from(REWARDS)
+
+
 wrong = st.sampled_from(WRONG)
+
+
 decisions = st.fixed_dictionaries(
     {"id": ids},
     optional={"key": keys, "among": st.lists(labels, min_size=1, max_size=3, unique=True)},
 )
+
+
 given = st.fixed_dictionaries(
     {"decision": ids, "reward": rewards}, optional={"id": st.sampled_from(["r1", "r2"])}
 )
@@ -160,8 +175,19 @@ Machine.TestCase.settings = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
+
+
 TestService = Machine.TestCase
 
 
 def test_a_random_walk() -> None:
     walk(1000, seed=1)
+
+
+def test_a_right_service_passes() -> None:
+    walk(300, seed=3, standin="")
+
+
+def test_a_service_that_forgets_its_rewards_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="applied"):
+        walk(300, seed=3, standin="twice")

@@ -13,7 +13,7 @@ import pytest
 
 from rotting import AudiencePlayer, HalfLife, Window, models, policies
 from rotting._online import save as saving
-from twins.books import Books
+from twins.audience_ledger import Books
 from twins.ledger import RefusedError
 
 FAMILY = models.Plateau(length=2).over([0.1, 0.3, 0.45])
