@@ -22,7 +22,7 @@ READING = [
     "tests/test_house.py",
     "tests/ground/test_provenance.py",
     "tests/experiments/test_results.py",
-    "tests/online/test_saving.py",
+    "tests/online/test_save.py",
     "-k",
     "not code_runs and (metadata or release or docs or house or provenance or format)",
 ]

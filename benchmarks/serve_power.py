@@ -3,8 +3,8 @@
     python benchmarks/serve_power.py --losses 2000 --seed 0          (make slow)
 
 Events are written in group commits, and counted as acknowledged after each COMMIT, onto a file
-system that forgets what was not synced (tests/serve/power.py). With `synchronous=OFF` the same
-must lose some, or the test could not fail.
+system that forgets what was not synced (tests/helpers/serve/power.py). With `synchronous=OFF` the
+same must lose some, or the test could not fail.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import apsw
 
+from helpers.serve import power
 from record import record
 from rotting._serve.events import Event
 from rotting._serve.store import Group, Store
-from serve import power
 
 GROUPS = 60  # commits in one life of the database
 CHECKPOINT = 40  # pages of log before they go to the database: often, to lose power in it too

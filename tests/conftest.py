@@ -30,7 +30,7 @@ from typing import Any
 import pytest
 
 import recorded
-from cases import name_of
+from helpers.cases import name_of
 from rotting._online import background
 
 # numba reads these when it is first imported, which is when the first policy is compiled

@@ -3,11 +3,11 @@
     python tests/fuzz.py --inputs 10000000 --seed 0 --what players results experiments
     python tests/fuzz.py --replay out/fuzz/players-0-4711
 
-Every input (tests/mutants.py) is loaded in a forked process. It must be refused with a ValueError
-or load, within a bound on memory and time; a player that loads is then played, as plain Python,
-which notices an index out of bounds, or one in `--compiled` as compiled code, which does not but
-would crash. Numbers that were made up may lead to overflow or a division by zero in plain Python;
-anything else is a failure, and its input is kept in `--out` to be replayed.
+Every input (tests/helpers/damaged_files.py) is loaded in a forked process. It must be refused with
+a ValueError or load, within a bound on memory and time. A player that loads is then played: as
+plain Python, which notices an index out of bounds, or, for the share `--compiled`, as compiled
+code, which does not but would crash. Made-up numbers may overflow or divide by zero in plain
+Python; anything else is a failure, and its input is kept in `--out` to be replayed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mutants import KINDS, mutant, players
+from helpers.damaged_files import KINDS, mutant, players
 from rotting import AudiencePlayer, Player, Result
 from rotting._catalogue.experiment_file import read_experiment
 from rotting._online import load as loading
@@ -197,7 +197,7 @@ def fuzz(settings: Settings, inputs: int) -> tuple[int, int, int]:
 
 def warm_up() -> None:
     """Compile what is played compiled, once and for all processes to come."""
-    from mutants import forged
+    from helpers.damaged_files import forged
 
     for content in players():
         load_player(forged({**content, "compiled": True}).encode())

@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from cases import examples
-from happenings import TEMPERS, WAYS, DivergedError, Happenings
+from helpers.cases import examples
+from helpers.happenings import TEMPERS, WAYS, DivergedError, Happenings, check_same_players
 from rotting import Player
-from rotting._online import save as saving
 from rotting.policies import Policy
 
 EPISODE = 2_000  # steps: late rewards and several growths, and then another beginning
@@ -132,7 +131,7 @@ class Lockstep(Happenings):
             self.what = f"{('compiled', 'plain')[place]} by {way}"
             self.happened[self.what] += 1
             again = WAYS[way](self.players[place])
-            _compare(again, self.players[place])
+            check_same_players(again, self.players[place])
             if again.compiled != self.players[place].compiled:
                 raise DivergedError("came back otherwise compiled")
             self.players[place] = again
@@ -140,7 +139,7 @@ class Lockstep(Happenings):
     def compare(self) -> None:
         """All that would be saved is equal, and what is counted is what the twin says."""
         self.what = "comparing"
-        _compare(*self.players)
+        check_same_players(*self.players)
         twin, ledger = self.twin, self.players[1].core.ledger
         for player in self.players:
             if {tuple(pair) for pair in player.outstanding} != set(twin.waiting):
@@ -164,20 +163,6 @@ def _in_turn(rewards: list[float]) -> float:
     for reward in rewards:
         total += reward
     return total
-
-
-def _compare(one: Player, other: Player) -> None:
-    a, b = (saving.saved_of(player.core.snapshot()) for player in (one, other))
-    arrays = {"draw": (a.draw, b.draw)}
-    for name in a._fields:
-        if name in ("state", "ledger"):
-            x, y = getattr(a, name), getattr(b, name)
-            arrays |= {f"{name} {path}": (x[path], y[path]) for path in x}
-        elif name not in ("draw", "compiled") and getattr(a, name) != getattr(b, name):
-            raise DivergedError(f"{name}: {getattr(a, name)} and {getattr(b, name)}")
-    for path, (x, y) in arrays.items():
-        if x.dtype != y.dtype or x.shape != y.shape or x.tobytes() != y.tobytes():
-            raise DivergedError(f"{path}: {x} and {y}")
 
 
 def episode(policy: Policy, seed: int, number: int, steps: int, single: bool = False) -> None:

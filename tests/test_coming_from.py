@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from page_blocks import DOCS, ROOT, blocks
+from helpers.page_blocks import DOCS, ROOT, blocks
 from rotting import Player, policies
 
 PAGE = DOCS / "guides" / "coming-from.md"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import page_commands
 from api import CHAPTERS
-from page_blocks import PAGES, ROOT, SERVING, SITE, Block, blocks, name_of
+from helpers import page_commands
+from helpers.page_blocks import PAGES, ROOT, SERVING, SITE, Block, blocks, name_of
 from rotting._catalogue.experiment_file import parse_experiment
 from rotting._cli import app
 from rotting.policies import POLICIES

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-import page_commands
-from page_blocks import PAGES, SERVING, Block, blocks, lines_without_fence, name_of
+from helpers import page_commands
+from helpers.page_blocks import PAGES, SERVING, Block, blocks, lines_without_fence, name_of
 from rotting._serve.config import PREFIX, Config
 
 # Who looks after code in which language.

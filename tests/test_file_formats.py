@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from page_blocks import DOCS
+from helpers.page_blocks import DOCS
 from rotting import Arm, Audience, Bernoulli, Scenario, compare, models, policies, simulate
 from rotting._catalogue import experiment_file
 from rotting._experiments import results

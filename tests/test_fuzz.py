@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import fuzz
-import mutants
+from helpers import damaged_files
 
 FUZZ = Path(__file__).with_name("fuzz.py")
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks, and reads /proc")
@@ -37,9 +37,9 @@ def test_nothing_that_is_loaded_crashes_or_raises_anything_but_value_errors(
 
 
 def test_a_mutant_is_made_again_from_its_number() -> None:
-    for kind in mutants.KINDS:
-        made = [mutants.mutant(kind, 1, number) for number in range(30)]
-        assert made == [mutants.mutant(kind, 1, number) for number in range(30)]
+    for kind in damaged_files.KINDS:
+        made = [damaged_files.mutant(kind, 1, number) for number in range(30)]
+        assert made == [damaged_files.mutant(kind, 1, number) for number in range(30)]
         assert len(set(made)) > 20
 
 
@@ -82,7 +82,7 @@ def test_a_failure_is_noticed_and_its_input_kept(
         return
     assert counts == (0, 0, 2)
     kept = tmp_path / "experiments-5-1"
-    assert kept.read_bytes() == mutants.mutant("experiments", 5, 1)
+    assert kept.read_bytes() == damaged_files.mutant("experiments", 5, 1)
     assert words in kept.with_suffix(".txt").read_text()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rotting
-from house import ENTRANCES, back_edges, cycles, imports_of, loose, strangers
+from helpers.house import ENTRANCES, back_edges, cycles, imports_of, loose, strangers
 
 SOURCE = Path(rotting.__path__[0])
 

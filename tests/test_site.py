@@ -15,7 +15,7 @@ import pytest
 import api
 import checking
 import stories
-from serve.browsers import browser, watched
+from helpers.serve.browsers import browser, watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from cases import shorter
+from helpers.cases import shorter
 from policies.test_twins import SMOOTH, TWINS, family_args, mean_of, stream_of
 from rotting import (
     Arm,

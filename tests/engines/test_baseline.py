@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import scenarios
+from helpers.cases import scenarios
 from rotting import Audience, policies, simulate
 from rotting._engines import plan
 from rotting._engines.audience_loop import play_audience_baseline

@@ -18,7 +18,7 @@ import numba
 import pytest
 
 import rotting
-from own_policy import make_mine
+from helpers.own_policy import make_mine
 from rotting import policies
 from rotting._engines.compiled import cache, compiler
 from rotting._engines.compiled.cache import MOST, SUFFIX, Files

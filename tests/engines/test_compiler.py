@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cases import run_script
+from helpers.cases import run_script
 from rotting import policies
 from rotting._engines import state_block
 from rotting._engines.compiled import compiler
@@ -20,7 +20,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
         import json, rotting
         from rotting import policies
         from rotting._engines.compiled import compiler
-        from cases import examples, playable, scenarios
+        from helpers.cases import examples, playable, scenarios
         scenario = scenarios()["constants"]
         for policy in examples():
             rotting.simulate(playable(policy, scenario), scenario, runs=1)
@@ -29,7 +29,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
         print(json.dumps({"misses": sum(sum(s.cache_misses.values()) for s in stats),
                           "hits": sum(sum(s.cache_hits.values()) for s in stats)}))
     """)
-    here = Path(__file__).parents[1]  # where the script finds cases.py
+    here = Path(__file__).parents[1]  # where the script finds helpers
     second = run_script(here, script)
     if second["misses"]:  # it was the first to want all of this, though other tests went before
         second = run_script(here, script)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from cases import examples, name_of, playable, scenarios
+from helpers.cases import examples, name_of, playable, scenarios
 from rotting import policies, simulate
 from rotting._engines.baseline import play_baseline
 from rotting._engines.cuda import engine

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pytest
 
-from cases import FAMILY, Copycat
-from own_policy import make_mine
+from helpers.cases import FAMILY, Copycat
+from helpers.own_policy import make_mine
 from rotting import (
     Arm,
     Bernoulli,

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from cases import run_script
-from own_policy import MODULE, make_mine
+from helpers.cases import run_script
+from helpers.own_policy import MODULE, make_mine
 from rotting import Arm, NoNoise, Scenario, models, policies, simulate
 
 HELPER = """

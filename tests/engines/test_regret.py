@@ -9,7 +9,7 @@ import pytest
 
 import twins.common
 import twins.oracle
-from cases import examples, scenarios
+from helpers.cases import examples, scenarios
 from rotting import Arm, NoNoise, Scenario, models, policies, simulate
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import recorded
-from cases import examples, name_of, playable, scenarios, shorter, slow
+from helpers.cases import examples, name_of, playable, scenarios, shorter, slow
 from rotting import Result, policies, simulate
 from rotting._engines import cpu
 from rotting.policies import Policy

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from cases import scenarios
+from helpers.cases import scenarios
 from rotting import compare, policies, simulate, tune
 from rotting._experiments.tuning import GRID_RUNS_START
 from rotting.papers import levine2017

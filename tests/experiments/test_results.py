@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import scenarios
+from helpers.cases import scenarios
 from rotting import Result, policies, simulate
 from rotting._experiments import archive
 from rotting.papers import levine2017

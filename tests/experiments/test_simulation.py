@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import Copycat, scenarios
+from helpers.cases import Copycat, scenarios
 from rotting import policies, simulate
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import rotting
-from cases import run_script
+from helpers.cases import run_script
 
 
 def test_import_is_light() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import rich.console
 
-from cases import scenarios
+from helpers.cases import scenarios
 from rotting import _progress, compare, policies, simulate
 from rotting._cli import console
 

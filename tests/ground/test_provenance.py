@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rotting
-from cases import scenarios
+from helpers.cases import scenarios
 from rotting import _provenance, policies, simulate
 
 ROOT = Path(__file__).parents[1]

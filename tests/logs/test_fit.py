@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from made_logs import as_log, log_of_curves, made_log
+from helpers.made_logs import as_log, log_of_curves, made_log
 from rotting.logs._fits import fitting
 from rotting.logs._fits.fitted import Fit
 from rotting.logs._fits.fitting import fit

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twins.fits
-from made_logs import log_of_curves, made_log
+from helpers.made_logs import log_of_curves, made_log
 from rotting.kernel.arrays import FloatArray
 from rotting.logs._fits.curves import curves_of_kind, table_curves
 from rotting.logs._fits.factors import Factors, alike, centred, group_values, learn_factors, sums

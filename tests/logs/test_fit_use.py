@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rotting
-from made_logs import as_log, log_of_curves, made_log
+from helpers.made_logs import as_log, log_of_curves, made_log
 from rotting import policies
 from rotting._catalogue.experiment_file import read_experiment
 from rotting.bandits import Bernoulli, Gaussian

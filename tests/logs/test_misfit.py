@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.small_logs import quick
 from rotting import policies
 from rotting.logs import Log, fit, read, synthetic
 from rotting.logs._diagnosis.asking import ask
 from rotting.logs._diagnosis.cost import allowed
 from rotting.logs._diagnosis.misfit import Means, heavy, kurtosis, misfit
 from rotting.logs._diagnosis.stories import stories_of
-from small_logs import quick
 
 
 def sales(leaving: str, truth: str = "constant", sigma: float = 0.6, sold: float = 0.8) -> Log:

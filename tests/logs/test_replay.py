@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from log_rows import log_of, random_log, without_keys
+from helpers.log_rows import log_of, random_log, without_keys
 from rotting import Arm, Audience, Bernoulli, NoNoise, Scenario, models, policies, simulate
 from rotting._numbers import percent
 from rotting.logs import read

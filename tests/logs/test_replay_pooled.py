@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from log_rows import log_of, random_log
+from helpers.log_rows import log_of, random_log
 from rotting import Arm, Audience, NoNoise, Scenario, models, policies, simulate
 from rotting.logs._replay.keyed import LEAST, Pooled
 from rotting.logs._replay.levels import cells_of, levels_of

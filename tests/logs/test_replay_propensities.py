@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from log_rows import random_log, without_keys
+from helpers.log_rows import random_log, without_keys
 from rotting import policies
 from rotting._engines.replay_loop import Rows
 from rotting.logs._replay.propensities import Followed

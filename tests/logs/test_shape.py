@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
+from helpers.small_logs import small
 from rotting._show.data import json_text
 from rotting.logs import diagnose, read, synthetic
 from rotting.logs._diagnosis import words
@@ -21,7 +22,6 @@ from rotting.logs._diagnosis.shape import (
     shapes,
 )
 from rotting.logs._diagnosis.stories import stories_of
-from small_logs import small
 
 
 def test_cells_have_enough_rows_and_hold_every_row() -> None:

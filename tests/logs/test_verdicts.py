@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.small_logs import small, table
 from rotting._show.data import json_text
 from rotting.logs import Log, read
 from rotting.logs._diagnosis import diagnosis, joint, verdicts, words
@@ -19,7 +20,6 @@ from rotting.logs._diagnosis.cost import allowed, fall
 from rotting.logs._diagnosis.diagnosis import CODES, Diagnosis
 from rotting.logs._diagnosis.stories import Stories, model_data, stories_of
 from rotting.logs._diagnosis.verdicts import Findings, decide
-from small_logs import small, table
 
 LOG = small(1, keys=60, gaussian=True)
 STORIES = stories_of(LOG)

@@ -24,7 +24,7 @@ TESTS = (
     "tests/engines/test_drawn_arms.py",
     "tests/engines/test_regret.py",
     "tests/engines/test_rewards.py",
-    "tests/engines/test_steps.py",
+    "tests/live/test_steps.py",
     "tests/experiments/test_comparison.py",
     "tests/experiments/test_rounding.py",
     "tests/experiments/test_stats.py",

@@ -17,7 +17,7 @@ from mutation.reach import Reach
 from mutation.sites import ROOT, Site, file_of, mutated
 
 MOST_MEMORY = 6 << 30  # bytes: a fault in a size must not take the machine down
-ANEW = (sys.executable, "-m", "mutation.anew")
+REIMPORTED = (sys.executable, "-m", "mutation.reimported")
 KILLED, SURVIVED, TIMEOUT, UNREACHED = "killed", "survived", "timeout", "unreached"
 
 
@@ -83,12 +83,12 @@ def _try(site: Site, tests: Sequence[Any], expected: float) -> None:
         most = 3 + int(2 * expected)  # seconds of processor time, whatever else the machine does
         resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
         if not site.in_function:
-            # constants, defaults: they are everywhere already, so the package is imported anew
+            # constants, defaults: they are everywhere already, so the package is imported again
             names = [item.nodeid for item in tests]
             found = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
             os.execve(
                 sys.executable,
-                [*ANEW, site.mutant.module, str(site.place), *names],
+                [*REIMPORTED, site.mutant.module, str(site.place), *names],
                 os.environ | {"PYTHONPATH": found},
             )
         install(site)

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from cases import examples, name_of, player_of, shorter
-from lockstep import _compare
-from own_policy import make_mine
+from helpers.cases import examples, name_of, player_of, shorter
+from helpers.happenings import check_same_players
+from helpers.own_policy import make_mine
 from rotting import Decision, Player, policies
 from rotting.policies import Oracle, Policy
 
@@ -61,7 +61,7 @@ def test_a_new_arm_is_found(policy: Policy) -> None:
     made = play(player, 100)
     assert Decision(("shop", 3), 1) in made
     again = Player.from_json(player.to_json())
-    _compare(player, again)
+    check_same_players(player, again)
     assert play(again, 30) == play(player, 30)
 
 
@@ -73,8 +73,8 @@ def test_arms_added_before_the_first_decision_are_as_if_given_at_once(policy: Po
     one_by_one = policy.online([0], horizon=horizon, compiled=False)
     for label in range(1, arms):
         one_by_one.add(label)
-    _compare(at_once, one_by_one)
-    _compare(one_by_one, Player.from_json(one_by_one.to_json()))
+    check_same_players(at_once, one_by_one)
+    check_same_players(one_by_one, Player.from_json(one_by_one.to_json()))
     assert play(at_once, arms + 20) == play(one_by_one, arms + 20)
 
 
@@ -87,7 +87,7 @@ def test_many_arms_come_to_a_player_of_two(compiled: bool) -> None:
         player.add(label)
     play(player, 900)
     assert min(player.pulls.values()) >= 1
-    _compare(player, Player.from_json(player.to_json()))
+    check_same_players(player, Player.from_json(player.to_json()))
 
 
 @pytest.mark.parametrize("policy", CLOSING, ids=name_of)
@@ -98,12 +98,12 @@ def test_among_all_arms_is_no_restriction(policy: Policy) -> None:
         assert other.select(among=("c", "b", "a", "b")) == decision
         for player in (one, other):
             player.update(decision, 0.1 * (k % 5))
-    _compare(one, other)
+    check_same_players(one, other)
     for player in (one, other):
         player.retire("b")
     assert [one.select() for _ in range(20)] == [other.select(["c", "a"]) for _ in range(20)]
     assert one.select(["b", "a", "c"]) == other.select()  # b is retired
-    _compare(one, other)
+    check_same_players(one, other)
 
 
 @pytest.mark.parametrize("policy", CLOSING, ids=name_of)

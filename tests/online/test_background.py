@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cases import run_script
+from helpers.cases import run_script
 from rotting import policies
 from rotting._online import background
 

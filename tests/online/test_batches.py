@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import examples, name_of, player_of, slow
-from lockstep import _compare
+from helpers.cases import examples, name_of, player_of, slow
+from helpers.happenings import check_same_players
 from rotting import policies
 from rotting._online.decisions import Assigned, Decision, Decisions
 from rotting.policies import Policy
@@ -38,7 +38,7 @@ def both_ways(policy: Policy, compiled: bool, **settings: Any) -> None:
         batch = many.select_many(size, **asked)
         decisions = [single.select(**asked) for _ in range(size)]
         assert list(batch) == decisions
-        _compare(many, single)
+        check_same_players(many, single)
         waiting = many.outstanding
         assert waiting == single.outstanding
         shuffled = rng.sample(waiting, len(waiting) // 2)
@@ -46,7 +46,7 @@ def both_ways(policy: Policy, compiled: bool, **settings: Any) -> None:
         many.update_many(shuffled, rewards)
         for decision, reward in zip(shuffled, rewards, strict=True):
             single.update(decision, reward)
-        _compare(many, single)
+        check_same_players(many, single)
     assert sum(many.pulls.values()) == sum(sizes)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import examples, name_of, player_of
-from lockstep import _compare
+from helpers.cases import examples, name_of, player_of
+from helpers.happenings import check_same_players
 from rotting import Player, policies
 from rotting._online.decisions import Assigned, Decision
 from rotting.policies import Policy
@@ -104,7 +104,7 @@ def test_the_same_calls_give_the_same_decisions_saved_in_between_or_not(policy: 
             player.update(decision if k % 2 else (decision.arm, decision.pull), 0.1 * (k % 5))
         if k % 20 == 10:
             other = Player.from_json(other.to_json())
-    _compare(one, other)
+    check_same_players(one, other)
 
 
 def test_compiled_is_plain() -> None:
@@ -114,7 +114,7 @@ def test_compiled_is_plain() -> None:
         assert slow.select() == decision
         for player in (fast, slow):
             player.update(decision, math.sin(k))
-    _compare(fast, slow)
+    check_same_players(fast, slow)
 
 
 def test_what_the_policy_earns_over_equal_shares_has_no_bias() -> None:

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from cases import examples
-from own_policy import make_mine
+from helpers.cases import examples
+from helpers.own_policy import make_mine
 from rotting import Arm, Player, models, policies
 from rotting.policies import Policy
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from cases import player_of, run_script
-from lockstep import _compare
+from helpers.cases import player_of, run_script
+from helpers.happenings import check_same_players
 from rotting import Player, policies
 from rotting._online.core import Core
 
@@ -201,7 +201,7 @@ def test_an_interrupt_while_space_is_made_leaves_decisions_to_be_found(
                 one.update(settled, 1.0)
         assert one.expire() == 0
         assert made[4] in one.outstanding
-    _compare(other, again)
+    check_same_players(other, again)
     assert player.outstanding == other.outstanding
     assert [player.select() for _ in range(30)] == [other.select() for _ in range(30)]
-    _compare(player, other)
+    check_same_players(player, other)

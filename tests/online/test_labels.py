@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from cases import player_of
-from lockstep import _compare
+from helpers.cases import player_of
+from helpers.happenings import check_same_players
 from rotting import Player, policies
 from rotting._online import save as saving
 from rotting._online.labels import freeze, thaw
@@ -109,7 +109,7 @@ def test_given_arms_are_matched_by_label_in_any_order(form: str) -> None:
     for arms in (labels, labels[::-1], ["a", ("shop", 3), 7, datetime.date(2024, 5, 1)]):
         again = load(arms=arms)
         assert again.arms == tuple(labels)
-        _compare(again, player)
+        check_same_players(again, player)
     for wrong in (labels[:3], [*labels, "more"], ["b", *labels[1:]], ["a", "7", *labels[2:]]):
         with pytest.raises(ValueError, match="arms must be those that were saved"):
             load(arms=wrong)
@@ -198,8 +198,8 @@ def test_rewards_as_people_have_them(reward: Any, value: float) -> None:
     third = player_of(policies.UCB1(), compiled=False)
     third.update(third.select(), float(value))
     assert one.core.ledger.total[0] == value
-    _compare(one, other)
-    _compare(one, third)
+    check_same_players(one, other)
+    check_same_players(one, third)
 
 
 @pytest.mark.parametrize(

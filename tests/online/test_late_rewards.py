@@ -7,7 +7,7 @@ import random as python_random
 import numpy as np
 import pytest
 
-from cases import FAMILY, examples, name_of, player_of, shorter
+from helpers.cases import FAMILY, examples, name_of, player_of, shorter
 from rotting import Decision, Player, policies
 from rotting.kernel.state import leaves
 from rotting.policies import Oracle, Policy

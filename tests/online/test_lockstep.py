@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 import lockstep
-from cases import examples, name_of, slow
-from happenings import TEMPERS, WAYS, DivergedError
+from helpers.cases import examples, name_of, slow
+from helpers.happenings import TEMPERS, WAYS, DivergedError
 from rotting import policies
 from rotting.policies import Policy
 

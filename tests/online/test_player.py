@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from cases import player_of
+from helpers.cases import player_of
 from rotting import Player, policies
 
 

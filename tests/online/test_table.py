@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pytest
 
-from own_policy import make_mine
+from helpers.own_policy import make_mine
 from rotting import Player, policies
 from rotting._live import ledger as at
 from rotting.policies import POLICIES, Policy, Verbs

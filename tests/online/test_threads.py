@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import examples, name_of, player_of, run_script
+from helpers.cases import examples, name_of, player_of, run_script
 from rotting import policies
 from rotting.kernel.state import leaves
 from rotting.policies import Policy

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from audiences import AudienceScratch
+from helpers.audiences import AudienceScratch
 from policies.test_twins import stream_of
 from rotting import Arm, Audience, Bernoulli, Scenario, Window, _plain, models, policies, simulate
 from rotting.kernel.verbs import Inspection, inspect

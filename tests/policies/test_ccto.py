@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import regret
+from helpers.cases import regret
 from rotting import Gaussian, RandomArms, Scenario, models, policies
 from rotting.kernel import verbs
 from rotting.papers import levine2017

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import examples, name_of, player_of, slow
+from helpers.cases import examples, name_of, player_of, slow
 from rotting import Decision, Player, policies
 from rotting._live.ledger import LATE, NOBODY, listed
 from rotting.kernel import verbs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cases import FAMILY
+from helpers.cases import FAMILY
 from rotting import models, policies
 from twins import common
 from twins.cto import cto

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import examples
+from helpers.cases import examples
 from rotting import Arm, Gaussian, NoNoise, Player, RandomArms, Scenario, models, policies, simulate
 from rotting._checks import HUGE, TINY
 from rotting.kernel.state import leaves

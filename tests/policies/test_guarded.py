@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import twins.guarded
-from cases import mu_of, regret
+from helpers.cases import mu_of, regret
 from rotting import Arm, Gaussian, Scenario, league, models, policies, simulate
 from rotting.kernel.random import new_draw, normal
 from rotting.papers import levine2017

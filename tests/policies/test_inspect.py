@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from cases import examples
+from helpers.cases import examples
 from rotting import Player
 from rotting.kernel.verbs import KINDS, Inspection, inspect
 from rotting.policies import Oracle, Policy

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import examples, name_of
+from helpers.cases import examples, name_of
 from policies.test_twins import SMALL, SMOOTH, TWINS, Twin, family_args, mean_of, stream_of
 from rotting import Arm, models, policies
 from rotting._engines.compiled.compiler import compiled

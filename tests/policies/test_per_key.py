@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from audiences import AudienceScratch
+from helpers.audiences import AudienceScratch
 from rotting import Arm, Audience, AudiencePlayer, Bernoulli, Scenario, models, policies, simulate
 from rotting._engines.compiled import numba_hooks
 from rotting.bandits import Opening

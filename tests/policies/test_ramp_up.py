@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cases import FAMILY, name_of
+from helpers.cases import FAMILY, name_of
 from rotting import models, policies
 from rotting.policies import Policy
 

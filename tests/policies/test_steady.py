@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import regret
+from helpers.cases import regret
 from rotting import Arm, Bernoulli, Gaussian, Scenario, models, policies, simulate
 from rotting.kernel.state import leaves
 from rotting.league import SCENARIOS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import twins
-from cases import mu_of, name_of, scenarios
+from helpers.cases import mu_of, name_of, scenarios
 from rotting import Arm, Player, Scenario, models, policies
 from rotting.kernel.random import Draw, new_draw, normal, uniform
 from rotting.policies import POLICIES, Policy

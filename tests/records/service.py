@@ -15,12 +15,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from helpers.serve.in_process import Time, serving
+from helpers.serve.pair import Clock, Pair
+from helpers.serve.random_walk import SPECIFICATIONS, Walk, opener
 from records import Plays
 from rotting._serve.backup import backup
 from rotting._serve.snapshots import content_of
-from serve.driving import SPECIFICATIONS, Walk, opener
-from serve.inside import Time, serving
-from serve.pair import Clock, Pair
 
 FILE = Path(__file__).with_name("service_by_0.2.0.db.xz")
 NOW = 1_890_000_000.0  # later than all windows in it

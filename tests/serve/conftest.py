@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from client_fake import Fake
+from helpers.serve.fake_transport import Fake
 
 
 @pytest.fixture

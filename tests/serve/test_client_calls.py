@@ -11,7 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
-from client_fake import Fake
+from helpers.serve.fake_transport import Fake
 from rotting import policies
 from rotting._serve.client import Away, PartlyRefused, Refused
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from client_fake import Fake
+from helpers.serve.fake_transport import Fake
 from rotting._serve.client import Away, Choice, Client, Refused
 
 KEY = "rk_very-secret-0123456789"

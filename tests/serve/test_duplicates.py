@@ -15,6 +15,6 @@ def test_each_counts_once(tmp_path: Path) -> None:
 
 
 def test_a_service_that_forgets_its_rewards_is_noticed(tmp_path: Path) -> None:
-    command = (sys.executable, "-m", "serve.standin", "--broken", "twice")
+    command = (sys.executable, "-m", "helpers.serve.standin", "--broken", "twice")
     wrong, _ = repeat(tmp_path, items=400, seed=0, command=command)
     assert wrong

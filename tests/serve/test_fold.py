@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from helpers.serve.in_process import Inside, Time, is_same, serving, take_snapshot, wait
 from rotting._serve import book, events, recovery, settings, verify
 from rotting._serve.events import Event, Kind
 from rotting._serve.mark import Mark, linked, set_mark
 from rotting._serve.snapshots import content_of
 from rotting._serve.verify import verify as verified
 from rotting.policies._base import POLICIES
-from serve.inside import Inside, Time, is_same, serving, take_snapshot, wait
 
 FAMILY = {
     "type": "Family",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from serve.raw import Raw, error, head, post, status
+from helpers.serve.raw import Raw, error, head, post, status
 from serve_process import Client, Server
 
 PATH = "/v1/experiments/e/decisions"

@@ -9,7 +9,7 @@ import pytest
 
 from serve_kills import kill_often, restarts
 
-STANDIN = (sys.executable, "-m", "serve.standin")
+STANDIN = (sys.executable, "-m", "helpers.serve.standin")
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(7, marks=pytest.mark.long)])

@@ -14,11 +14,11 @@ import pytest
 import schemathesis
 from schemathesis.core.result import Ok
 
-from client_fake import Fake
+from helpers.serve.fake_transport import Fake
+from helpers.serve.in_process import Inside, serving
 from rotting._serve import requests
 from rotting._serve.errors import DESCRIBED
 from rotting._serve.openapi import description
-from serve.inside import Inside, serving
 
 DOCUMENT = description("1.2.3")
 SCHEMAS = DOCUMENT["components"]["schemas"]

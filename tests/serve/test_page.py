@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from serve.browsers import Watched, browser, watched
-from serve.fake_service import FakeService
-from serve.made_experiments import HOSTILE, experiment, zoo
+from helpers.serve.browsers import Watched, browser, watched
+from helpers.serve.fake_service import FakeService
+from helpers.serve.made_experiments import HOSTILE, experiment, zoo
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -11,10 +11,10 @@ from typing import Any
 import apsw
 import pytest
 
+from helpers.serve import power
+from helpers.serve.caller import Called
 from rotting._serve.app import App, Service
 from rotting._serve.verify import verify
-from serve import power
-from serve.calling import Called
 from serve_power import Plain, Real, lose
 
 

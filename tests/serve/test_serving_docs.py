@@ -28,7 +28,7 @@ import pytest
 from typer.testing import CliRunner
 
 import rotting
-from page_blocks import SERVING, blocks
+from helpers.page_blocks import SERVING, blocks
 from rotting._cli import app
 
 START = re.compile(r"rotting serve( --(?!check|verify)[\w-]+( [^-\s]\S*)?)*")

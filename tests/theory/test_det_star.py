@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import twins.models
-from cases import FAMILIES, mu_of
+from helpers.cases import FAMILIES, mu_of
 from rotting import models, theory
 from rotting.theory import ddet, ddet_star, hardest_star
 from twins import theory_star as naive

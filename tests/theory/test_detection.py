@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cases import FAMILIES, PAIR, mu_of
+from helpers.cases import FAMILIES, PAIR, mu_of
 from rotting import models, theory
 from rotting.papers import levine2017
 from rotting.theory import _detection

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from cases import FAMILIES, PAIR, mu_of
+from helpers.cases import FAMILIES, PAIR, mu_of
 from rotting import models, theory
 from rotting.theory import _likelihood
 from twins import theory_likelihood as naive

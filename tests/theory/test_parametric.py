@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import twins.models
-from cases import PAIR
+from helpers.cases import PAIR
 from rotting import Arm, Gaussian, Scenario, models, policies, simulate, theory
 from twins import theory_parametric as naive
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cases import examples, name_of
+from helpers.cases import examples, name_of
 from rotting import Gaussian, RandomArms, Scenario, models, policies, simulate
 from rotting.kernel.random import new_draw, tie
 from rotting.kernel.state import check, kinds

@@ -1,0 +1,1 @@
+"""What several tests share; nothing in here is collected as a test."""
