@@ -24,7 +24,7 @@ import apsw
 
 from helpers.serve import power
 from record import record
-from rotting._serve.events import Event
+from rotting._serve.event_types import Event
 from rotting._serve.store import Group, Store
 
 GROUPS = 60  # commits in one life of the database

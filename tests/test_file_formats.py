@@ -13,8 +13,8 @@ from rotting._catalogue import experiment_file
 from rotting._experiments import results
 from rotting._experiments.archive import FORMS
 from rotting._online import save as saving
-from rotting._serve import events, export, schema
-from rotting._serve.events import Kind
+from rotting._serve import event_types, export, schema
+from rotting._serve.event_types import Kind
 from rotting.logs._diagnosis.codes import PARTS
 from rotting.logs._diagnosis.diagnosis import Part
 from rotting.logs._read import sources
@@ -56,7 +56,7 @@ def test_tables_and_events_of_the_database() -> None:
     for kind in Kind:
         line = kinds[str(int(kind))]
         assert f"`{kind.name.lower()}`" in line
-        for field in events.BODIES[kind].__struct_fields__:
+        for field in event_types.BODIES[kind].__struct_fields__:
             assert f"`{field}`" in line, f"{kind.name} has {field}"
 
 

@@ -10,7 +10,7 @@ from rotting._experiments.simulation import simulate
 from rotting._experiments.tuning import Tuning, tune
 from rotting._online.audience import AudiencePlayer
 from rotting._online.curves import Curves
-from rotting._online.decisions import (
+from rotting._online.decision_types import (
     Assigned,
     AssignedShowing,
     Decision,

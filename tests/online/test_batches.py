@@ -12,7 +12,7 @@ import pytest
 from helpers.cases import examples, name_of, player_of, slow
 from helpers.happenings import check_same_players
 from rotting import policies
-from rotting._online.decisions import Assigned, Decision, Decisions
+from rotting._online.decision_types import Assigned, Decision, Decisions
 from rotting.policies import Policy
 
 FEW = [policies.UCB1(), policies.RAWUCB(0.5)]  # that are played compiled

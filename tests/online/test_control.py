@@ -11,7 +11,7 @@ import pytest
 from helpers.cases import examples, name_of, player_of
 from helpers.happenings import check_same_players
 from rotting import Player, policies
-from rotting._online.decisions import Assigned, Decision
+from rotting._online.decision_types import Assigned, Decision
 from rotting.policies import Policy
 
 UCB = policies.UCB1()

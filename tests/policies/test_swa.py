@@ -8,7 +8,7 @@ import pytest
 
 from rotting import Decision, policies
 from rotting.policies.parts.arms import TIME, WAITING
-from rotting.theory._window import averaging_window
+from rotting.theory._averaging_window import averaging_window
 
 
 def test_a_window_too_long_for_any_run() -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from rotting._serve.database import Database
-from rotting._serve.events import Event, Kind
+from rotting._serve.event_types import Event, Kind
 from rotting._serve.lease import lease
 from rotting._serve.mark import linked
 from rotting._serve.sqlite import SqliteDatabase

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from helpers.serve.in_process import Inside, Time, is_same, serving, take_snapshot, wait
-from rotting._serve import book, events, recovery, settings, verify
-from rotting._serve.events import Event, Kind
+from rotting._serve import book, event_types, recovery, settings, verify
+from rotting._serve.event_types import Event, Kind
 from rotting._serve.mark import Mark, linked, set_mark
 from rotting._serve.snapshots import content_of
 from rotting._serve.verify import verify as verified
@@ -245,9 +245,9 @@ def forge(path: Path, id_: str, kind: Kind, change: Callable[[Any], None]) -> No
     database = sqlite3.connect(path)
     sql = "SELECT seq, experiment, kind, id, at, body FROM event WHERE id = ? AND kind = ?"
     event = Event(*database.execute(sql, (id_, int(kind))).fetchone())
-    body = events.decode(event)
+    body = event_types.decode(event)
     change(body)
-    new = (events.encode(body), event.seq)
+    new = (event_types.encode(body), event.seq)
     database.execute("UPDATE event SET body = ? WHERE seq = ?", new)
     database.execute("DELETE FROM snapshot")
     columns = "SELECT seq, experiment, kind, id, at, body FROM event ORDER BY seq"
@@ -275,7 +275,7 @@ def test_a_decision_that_comes_out_otherwise_is_noticed(
             if number != 7:
                 inside.post("rewards", {"decision": f"d{number}", "reward": 1.0})
 
-    def other(body: events.Decided) -> None:
+    def other(body: event_types.Decided) -> None:
         body.arm = 1
 
     forge(path, "d0", Kind.DECIDED, other)

@@ -13,7 +13,7 @@ import pytest
 
 from helpers.serve.in_process import Time, serving
 from rotting._serve.backup import backup, restore
-from rotting._serve.events import Event
+from rotting._serve.event_types import Event
 from rotting._serve.mark import Mark, MarkFile, linked, mark_of, read_mark, set_mark
 from rotting._serve.store import Store
 from rotting._serve.verify import verify

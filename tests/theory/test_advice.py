@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from rotting import models, policies, theory
+from rotting._numbers import count
 from rotting.papers import levine2017
 from rotting.theory import _advice as advice_module
-from rotting.theory._advice import HEADER, number
+from rotting.theory._advice import HEADER
 from rotting.theory._assumptions import Verdict, check_rotting
 from rotting.theory._choice import CHOICES
 
@@ -121,7 +122,7 @@ def test_advice_refuses(wrong: dict[str, object], words: str) -> None:
 
 
 def test_figures_for_people() -> None:
-    found = [number(x) for x in (math.inf, 1234567.4, -5000.0, 1e12 - 1, 1e12, 2.5e40)]
+    found = [count(x) for x in (math.inf, 1234567.4, -5000.0, 1e12 - 1, 1e12, 2.5e40)]
     assert found == ["none", "1,234,567", "-5,000", "999,999,999,999", "1.00e+12", "2.50e+40"]
 
 
@@ -142,14 +143,14 @@ def test_the_table_and_the_text_say_what_the_data_say() -> None:
     assert [row[0] for row in rows] == ["SWA", "wSWA", "CTO_SIM"]
     detection = advice.guarantees[2].detection
     assert detection is not None
-    assert rows[2][2:6] == ["1", "meaningful", "240,630", number(detection)]
+    assert rows[2][2:6] == ["1", "meaningful", "240,630", count(detection)]
     assert rows[0][5] == ""
     assert detection == theory.m_star(PAIR, 0.5e-12, SIGMA).max()
     assert "for the given theta*" in rows[2][6]
     text = str(advice).splitlines()
     assert text[0] == "K = 2, sigma = 0.4472, T = 1,000,000, delta = 0.1, largest mean 1"
     assert text[1].startswith("Trivial bound: 1,000,000. ")
-    assert f"regret (later work, constant unknown): {number(SIGMA * 2**0.5 * 1000)}." in text[1]
+    assert f"regret (later work, constant unknown): {count(SIGMA * 2**0.5 * 1000)}." in text[1]
     assert text[-1] == f"Use: {advice.use}"
     assert len(text) == 2 + 3 + len(advice.assumptions) + 1
     assert advice.data()["assumptions"][0]["assumption"] == "2.1"

@@ -10,7 +10,7 @@ import pytest
 
 from rotting import models
 from rotting.theory import _far
-from rotting.theory._star import ddet_star
+from rotting.theory._star_down import ddet_star
 from rotting.theory._sums import cumulative
 
 SMALL = Decimal("1e-31")

@@ -13,27 +13,27 @@ import pytest
 
 from rotting import models, theory
 from rotting.models import Family
-from rotting.theory import _far, _parametric, _samples, _star
+from rotting.theory import _far, _parametric, _samples, _star_down
 from rotting.theory._balance import FARTHEST
 from rotting.theory._detection import wrong_nearest
-from rotting.theory._star import StarDown
+from rotting.theory._star_down import StarDown
 
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_star, "_BLOCK", 4)
+    monkeypatch.setattr(_star_down, "_BLOCK", 4)
 
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("step", [1, 2, 3])
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 24])
 def test_blocks_have_every_number_once(limit: int, step: int) -> None:
-    blocks = [block.tolist() for block in _star.blocks_down(limit, step)]
+    blocks = [block.tolist() for block in _star_down.blocks_down(limit, step)]
     assert all(len(block) == 4 for block in blocks[:-1])
     assert all(0 < len(block) <= 4 for block in blocks)
     assert [n for block in reversed(blocks) for n in block] == list(range(step, limit + 1, step))
     if step == 1:
-        assert [block.tolist() for block in _star.blocks_down(limit)] == blocks
+        assert [block.tolist() for block in _star_down.blocks_down(limit)] == blocks
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -45,22 +45,22 @@ def test_the_last_above_a_level(seed: int) -> None:
         for limit in (1, 3, 4, 5, 17, 30):
             for step in (1, 2):
                 above = [n for n in range(step, limit + 1, step) if values[n] > level]
-                found = _star.last_above(lambda n: values[n], level, limit, step)
+                found = _star_down.last_above(lambda n: values[n], level, limit, step)
                 assert found == max(above, default=0)
             whole = [n for n in range(1, limit + 1) if values[n] > level]
             answer = max(whole, default=0) + 1
             expected = math.inf if answer > limit else answer
-            down = _star.star_down(lambda n: values[n], level, limit)
+            down = _star_down.star_down(lambda n: values[n], level, limit)
             assert down == StarDown(expected, expected, limit)
-            slow = _star.star_down(lambda n: values[n], level, limit, vectorised=False)
+            slow = _star_down.star_down(lambda n: values[n], level, limit, vectorised=False)
             assert slow == down
 
 
 def test_star_downs_are_refused() -> None:
     with pytest.raises(ValueError, match="limit must be an integer >= 1, got 0"):
-        _star.star_down(lambda n: n, 1.0, limit=0)
+        _star_down.star_down(lambda n: n, 1.0, limit=0)
     with pytest.raises(ValueError, match="level must be a finite number"):
-        _star.star_down(lambda n: n, math.nan)
+        _star_down.star_down(lambda n: n, math.nan)
     a, b = models.Polynomial(0.1), models.Polynomial(0.4)
     for wrong in (0.0, -1.0):
         with pytest.raises(ValueError, match="level must be a number > 0"):
@@ -96,7 +96,7 @@ def no_search(n: Any) -> Any:
 @pytest.mark.parametrize("border", [10, 11, 30, 31])
 def test_a_condition_that_begins_to_hold_after_the_start(start: int, border: int) -> None:
     if border > start:
-        found = _star.last_failing(lambda n: n >= border, start, "sum", no_search)
+        found = _star_down.last_failing(lambda n: n >= border, start, "sum", no_search)
         assert found == (border, border)
 
 
@@ -113,31 +113,33 @@ def test_even_and_odd_numbers_apart(start: int, even: int, odd: int) -> None:
         return np.array([not holds(int(k)) for k in n])
 
     last = max(n for n in range(1, 40) if not holds(n))
-    assert _star.last_failing(holds, start, "difference", fails) == (last + 1, last + 1)
+    assert _star_down.last_failing(holds, start, "difference", fails) == (last + 1, last + 1)
 
 
 def test_what_holds_at_the_start_is_searched_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As far as LIMIT; if the start is further, the answer is an interval."""
     for last in (0, 3, 7):
-        found = _star.last_failing(lambda n: True, 8, "sum", functools.partial(operator.eq, last))
+        found = _star_down.last_failing(
+            lambda n: True, 8, "sum", functools.partial(operator.eq, last)
+        )
         assert found == (last + 1, last + 1)
-    monkeypatch.setattr(_star, "LIMIT", 6)
-    assert _star.last_failing(lambda n: True, 7, "sum", lambda n: n == 6) == (7, 7)
-    assert _star.last_failing(lambda n: True, 7, "sum", lambda n: n == 3) == (4, 4)
-    assert _star.last_failing(lambda n: True, 5, "sum", lambda n: n == 5) == (1, 1)
-    assert _star.last_failing(lambda n: True, 8, "sum", lambda n: n == 6) == (7, 8)
-    assert _star.last_failing(lambda n: True, 8, "sum", lambda n: n == 7) == (1, 8)
+    monkeypatch.setattr(_star_down, "LIMIT", 6)
+    assert _star_down.last_failing(lambda n: True, 7, "sum", lambda n: n == 6) == (7, 7)
+    assert _star_down.last_failing(lambda n: True, 7, "sum", lambda n: n == 3) == (4, 4)
+    assert _star_down.last_failing(lambda n: True, 5, "sum", lambda n: n == 5) == (1, 1)
+    assert _star_down.last_failing(lambda n: True, 8, "sum", lambda n: n == 6) == (7, 8)
+    assert _star_down.last_failing(lambda n: True, 8, "sum", lambda n: n == 7) == (1, 8)
 
 
 def test_very_far_and_never() -> None:
     never: tuple[float, float] = (FARTHEST, math.inf)
-    assert _star.last_failing(lambda n: False, 5, "sum", no_search) == never
-    assert _star.last_failing(lambda n: n % 2 == 0, 5, "difference", no_search) == never
-    late = _star.last_failing(lambda n: n % 2 == 0 and n >= 20, 5, "difference", no_search)
+    assert _star_down.last_failing(lambda n: False, 5, "sum", no_search) == never
+    assert _star_down.last_failing(lambda n: n % 2 == 0, 5, "difference", no_search) == never
+    late = _star_down.last_failing(lambda n: n % 2 == 0 and n >= 20, 5, "difference", no_search)
     assert late == never
     near = 10**40 - 1
-    assert _star.last_failing(lambda n: n >= near, 5, "sum", no_search) == (near, near)
-    low, high = _star.last_failing(lambda n: n >= 10**40, 5, "sum", no_search)
+    assert _star_down.last_failing(lambda n: n >= near, 5, "sum", no_search) == (near, near)
+    low, high = _star_down.last_failing(lambda n: n >= 10**40, 5, "sum", no_search)
     assert low < 10**40 < high
     assert low == pytest.approx(1e40, rel=2e-12)
     assert high == pytest.approx(1e40, rel=2e-12)
@@ -166,8 +168,8 @@ def test_of_unknown_tails_the_answer_says_how_far_it_was_searched(
         looked.append(len(looked))
         return [StarDown(5, 5), StarDown(3, 9, 70), StarDown(4, 4, 60)][len(looked) - 1]
 
-    monkeypatch.setattr(_star, "_star", fake)
-    found = _star.hardest_star(models.Polynomial().over([0.1, 0.2, 0.4]), 1.0, 1.0)
+    monkeypatch.setattr(_star_down, "_star", fake)
+    found = _star_down.hardest_star(models.Polynomial().over([0.1, 0.2, 0.4]), 1.0, 1.0)
     assert found == StarDown(5, 9, 60)
 
 
@@ -192,7 +194,7 @@ def test_the_last_that_is_misdetected_too_often(seed: int, step: int) -> None:
 
 
 def test_no_block_is_worked_out_once_all_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_star, "_BLOCK", 4)
+    monkeypatch.setattr(_star_down, "_BLOCK", 4)
     asked: list[int] = []
 
     def wrong(n: Any) -> Any:

@@ -16,7 +16,7 @@ from rotting._live.ledger import listed
 from rotting._online import save
 from rotting._online.core import Core, Settings
 from rotting._online.curves import LONGEST, Curves, curves_of, keeps_curves
-from rotting._online.decisions import AssignedShowing, Proposal, Showing, Showings
+from rotting._online.decision_types import AssignedShowing, Proposal, Showing, Showings
 from rotting._online.history import (
     columns_of,
     has_history,

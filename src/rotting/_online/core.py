@@ -46,7 +46,7 @@ from rotting._live.ledger import (
 from rotting._live.steps import leave_out
 from rotting._online import background
 from rotting._online.background import Job
-from rotting._online.decisions import Proposal
+from rotting._online.decision_types import Proposal
 from rotting._online.hooks import Hook
 from rotting._online.keys import FEWEST, Keys, counted, places_for
 from rotting._online.labels import one_label, some

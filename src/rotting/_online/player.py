@@ -14,7 +14,7 @@ from rotting._live import ledger as at_
 from rotting._live.ledger import listed
 from rotting._online import inspect, save
 from rotting._online.core import Core, Settings
-from rotting._online.decisions import Assigned, Decision, Decisions, Proposal
+from rotting._online.decision_types import Assigned, Decision, Decisions, Proposal
 from rotting._online.history import columns_of, numbers_of, propensities_of
 from rotting._online.hooks import Hook, reported
 from rotting._online.labels import some

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from rotting._serve.errors import DESCRIBED
-from rotting._serve.events import Kind
+from rotting._serve.event_types import Kind
 from rotting._serve.requests import Id, Key, Label, Name
 
 Count = Annotated[int, Meta(ge=0)]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rotting._serve.database import Connection
-from rotting._serve.events import Event, Kind
+from rotting._serve.event_types import Event, Kind
 from rotting._serve.schema import CHAIN, EVENT
 from rotting._serve.sqlite import connect, touch_private
 from rotting._serve.store import Audit, Store

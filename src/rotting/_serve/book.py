@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rotting import _plain
-from rotting._serve import events, requests
+from rotting._serve import event_types, requests
 from rotting._serve.archive import all_events
 from rotting._serve.config import MOST_WAITING
 from rotting._serve.errors import Refusal, bad
-from rotting._serve.events import Event, Kind
+from rotting._serve.event_types import Event, Kind
 from rotting._serve.experiment import Experiment, Open
 from rotting._serve.requests import fine_id, fine_text, is_fine, is_fine_id
 from rotting._serve.settings import code_version, finite, make_player, make_policy, settled
@@ -138,7 +138,7 @@ class Book:
                 numbers.append(self._new_key(experiment, name) if key is None else key)
         at, number, seq = self.now(), experiment.number, self.seq
         made = experiment.decide_many(ids, numbers, at, seq + 1)
-        labels, what, encode = experiment.labels, int(Kind.DECIDED), events.encode
+        labels, what, encode = experiment.labels, int(Kind.DECIDED), event_types.encode
         seqs = range(seq + 1, seq + 1 + len(ids))
         fresh = [
             _new(Event, (own, number, what, id_, at, body, None))
@@ -165,7 +165,7 @@ class Book:
         event = before[0]
         if event.kind != Kind.DECIDED:
             raise Refusal("conflict", f"id {request.id!r} was used for something else", "id")
-        body: events.Decided = events.decode(event)
+        body: event_types.Decided = event_types.decode(event)
         same = among == body.among
         if body.elsewhere:
             same = among is None or body.arm in among
@@ -174,12 +174,16 @@ class Book:
             raise Refusal("conflict", f"id {request.id!r} was decided with another {field}", field)
         for other in before:
             if other.kind == Kind.CORRECTED:
-                shown: events.Corrected = events.decode(other)
+                shown: event_types.Corrected = event_types.decode(other)
                 body.arm, body.pull = shown.arm, shown.pull
         return Answer(self._decision(experiment, request, body, event.seq), event.seq)
 
     def _decision(
-        self, experiment: Experiment, request: requests.NewDecision, made: events.Decided, seq: int
+        self,
+        experiment: Experiment,
+        request: requests.NewDecision,
+        made: event_types.Decided,
+        seq: int,
     ) -> dict[str, Any]:
         arm = experiment.labels[made.arm]
         return {
@@ -214,18 +218,18 @@ class Book:
             raise bad(field, f"{field} goes with an arm, which must be given")
         entry = experiment.unshown.get(id_)
         if entry is not None and self._overdue(entry, experiment.settings.shown_window):
-            self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
+            self._happens(experiment, Kind.EXPIRED, id_, event_types.Expired())
         elif entry is not None:
             at, seq = self.now(), self.seq + 1
             pull = experiment.show(id_, at)
             experiment.seq, experiment.at = seq, at
-            self.append(experiment.number, Kind.SHOWN, id_, at, events.Shown(pull))
+            self.append(experiment.number, Kind.SHOWN, id_, at, event_types.Shown(pull))
             return _shown(id_, pull, seq)
         known = self._known(experiment, id_)
         if Kind.EXPIRED in known:
             raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
         event = known.get(Kind.CORRECTED) or known.get(Kind.SHOWN) or known[Kind.DECIDED]
-        pull = events.decode(event).pull
+        pull = event_types.decode(event).pull
         if not pull:
             raise Refusal("expired", f"decision {id_!r} waits no longer", "decision")
         return _shown(id_, pull, event.seq)
@@ -249,21 +253,21 @@ class Book:
                 key = self._new_key(experiment, request.key)
             at, rests, since = self.now(), experiment.seq, experiment.since
             pull = experiment.show_other(id_, arm, key or 0, at, self.seq + 1)
-            made = events.Decided(arm, since, rests, pull, key or 0, elsewhere=True)
+            made = event_types.Decided(arm, since, rests, pull, key or 0, elsewhere=True)
             return self._showed(experiment, Kind.DECIDED, id_, made, at)
         known = {event.kind: event for event in about}
         if Kind.DECIDED not in known:
             raise Refusal("conflict", f"id {id_!r} was used for something else", "decision")
-        decided: events.Decided = events.decode(known[Kind.DECIDED])
+        decided: event_types.Decided = event_types.decode(known[Kind.DECIDED])
         if decided.key != (key or 0):
             raise Refusal("conflict", f"decision {id_!r} was made for another key", "key")
         other = known.get(Kind.CORRECTED)
-        stored = decided if other is None else events.decode(other)
+        stored = decided if other is None else event_types.decode(other)
         if stored.arm == arm:
             if id_ in experiment.unshown and confirmed:
                 return self.show(experiment, requests.NewShown(id_))
             event = other or known.get(Kind.SHOWN) or known[Kind.DECIDED]
-            return _shown(id_, events.decode(event).pull or None, event.seq)
+            return _shown(id_, event_types.decode(event).pull or None, event.seq)
         if other is not None or decided.elsewhere or Kind.SHOWN in known:
             raise Refusal("conflict", f"another arm was shown for decision {id_!r}", "arm")
         entry = experiment.waiting.get(id_) or experiment.unshown.get(id_)
@@ -273,7 +277,7 @@ class Book:
             return _shown(id_, None, entry.seq)
         at = self.now()
         pull = experiment.show_other(id_, arm, key or 0, at, self.seq + 1)
-        return self._showed(experiment, Kind.CORRECTED, id_, events.Corrected(arm, pull), at)
+        return self._showed(experiment, Kind.CORRECTED, id_, event_types.Corrected(arm, pull), at)
 
     def _showed(self, experiment: Experiment, kind: Kind, id_: str, body: Any, at: float) -> Answer:
         """Append the event of a showing that the experiment has counted already."""
@@ -300,7 +304,7 @@ class Book:
         value = finite("reward", request.reward)
         if request.id is not None:
             fine_id(request.id)
-        body = events.Rewarded(value, request.id)
+        body = event_types.Rewarded(value, request.id)
         entry = experiment.waiting.get(id_)
         if entry is not None:
             window = experiment.settings.reward_window
@@ -311,7 +315,7 @@ class Book:
         known = self._known(experiment, id_)
         before = known.get(Kind.REWARDED) or known.get(Kind.LATE)
         if before is not None:
-            first: events.Rewarded = events.decode(before)
+            first: event_types.Rewarded = event_types.decode(before)
             same_id = request.id is not None and request.id == first.id
             if not same_id and first.reward != value:
                 raise Refusal("conflict", f"decision {id_!r} has another reward", "reward")
@@ -319,7 +323,7 @@ class Book:
             return _not_applied(id_, why, before.seq)
         if id_ in experiment.unshown:
             raise Refusal("not_shown", f"decision {id_!r} was not shown", "decision")
-        decided: events.Decided = events.decode(known[Kind.DECIDED])
+        decided: event_types.Decided = event_types.decode(known[Kind.DECIDED])
         shown = decided.elsewhere or Kind.SHOWN in known or Kind.CORRECTED in known
         if experiment.settings.require_shown and not shown:
             raise Refusal("expired", f"decision {id_!r} was not shown in time", "decision")
@@ -329,7 +333,7 @@ class Book:
         return self.now() - entry.since > window
 
     def _time_out(self, experiment: Experiment, id_: str) -> None:
-        body = events.TimedOut(experiment.settings.default_reward)
+        body = event_types.TimedOut(experiment.settings.default_reward)
         self._happens(experiment, Kind.TIMED_OUT, id_, body)
 
     def tick(self) -> bool:
@@ -356,7 +360,7 @@ class Book:
                 id_, entry = next(iter(experiment.unshown.items()))
                 if now - entry.since <= experiment.settings.shown_window:
                     break
-                self._happens(experiment, Kind.EXPIRED, id_, events.Expired())
+                self._happens(experiment, Kind.EXPIRED, id_, event_types.Expired())
                 if time.perf_counter() > until:
                     return True
         return False
@@ -374,7 +378,7 @@ class Book:
         settings = settled(request)
         number = 1 + max((one.number for one in self.experiments.values()), default=0)
         kept = msgspec.to_builtins(settings)
-        body = events.Created(
+        body = event_types.Created(
             asked={"request": wanted, "settled": kept},
             policy=kept.pop("policy"),
             version=code_version(),
@@ -417,7 +421,7 @@ class Book:
                 "retire": Kind.ARM_RETIRED,
                 "restore": Kind.ARM_RESTORED,
             }[what]
-            seq = self._happens(experiment, kind, None, events.Arm(label, by)).seq
+            seq = self._happens(experiment, kind, None, event_types.Arm(label, by)).seq
             self._audit(by, kind.name.lower(), experiment.name, label)
         data = {"arm": label, "open": what != "retire", "applied": applied, "seq": seq}
         return Answer(data, seq)
@@ -437,7 +441,7 @@ class Book:
         self, experiment: Experiment, policy: Any, horizon: int | None, other: Experiment, by: str
     ) -> Answer:
         """Change the policy from now on; `other` is a successor that has replayed the past."""
-        body = events.PolicyChanged(policy, code_version(), horizon, by)
+        body = event_types.PolicyChanged(policy, code_version(), horizon, by)
         event = self.append(experiment.number, Kind.POLICY_CHANGED, None, self.now(), body)
         experiment.take_over(other, body, event.seq)
         experiment.seq, experiment.at = event.seq, event.at
@@ -460,7 +464,7 @@ class Book:
         found = [self._key_of(experiment, row.key, known) for row in request.rows]
         before = self.about(experiment, [request.id]).get(request.id)
         if before:
-            body = events.decode(before[0]) if before[0].kind == Kind.HISTORY else None
+            body = event_types.decode(before[0]) if before[0].kind == Kind.HISTORY else None
             keys = found if experiment.settings.audience else None
             if body is None or (body.arms, body.rewards, body.keys) != (arms, rewards, keys):
                 raise Refusal("conflict", f"id {request.id!r} was used for something else", "id")
@@ -476,7 +480,7 @@ class Book:
                 key = self._key_of(experiment, row.key, known)
                 fresh = key is None and row.key is not None
                 surrogates.append(self._new_key(experiment, str(row.key)) if fresh else key or 0)
-        body = events.History(arms, rewards, surrogates, by)
+        body = event_types.History(arms, rewards, surrogates, by)
         event = self._happens(experiment, Kind.HISTORY, request.id, body)
         self._audit(by, "history", experiment.name, {"id": request.id, "rows": size})
         data = {"id": request.id, "rows": size, "applied": True, "seq": event.seq}
@@ -492,7 +496,7 @@ class Book:
 
     def erase_surrogate(self, experiment: Experiment, key: int, by: str) -> Answer:
         """The same by surrogate."""
-        event = self._happens(experiment, Kind.ERASED, None, events.Erased(key, by))
+        event = self._happens(experiment, Kind.ERASED, None, event_types.Erased(key, by))
         number = experiment.number
         mark = self._marks.get((number, key)) or self.store.mark(number, key)
         # a key that is new in this group has no row yet, and gets none
@@ -511,7 +515,7 @@ class Book:
     def append(self, number: int, kind: Kind, id_: str | None, at: float, body: Any) -> Event:
         """Append the next event, without applying it."""
         self.seq += 1
-        event = _new(Event, (self.seq, number, int(kind), id_, at, events.encode(body), None))
+        event = _new(Event, (self.seq, number, int(kind), id_, at, event_types.encode(body), None))
         self.group.events.append(event)
         self.uncommitted.append(event)
         if id_:

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
-from rotting._online.decisions import Assigned, AssignedShowing, Proposal
-from rotting._serve import events
-from rotting._serve.events import Decided, Event, Kind
+from rotting._online.decision_types import Assigned, AssignedShowing, Proposal
+from rotting._serve import event_types
+from rotting._serve.event_types import Decided, Event, Kind
 from rotting._serve.settings import Settings, make_player
 from rotting._serve.statistics import Cells, Series
 
@@ -59,7 +59,7 @@ class Experiment:
     """One experiment, after the events applied so far."""
 
     def __init__(self, number: int, created: Event, *, compiled: bool = False) -> None:
-        body: events.Created = events.decode(created)
+        body: event_types.Created = event_types.decode(created)
         self.number, self.created = number, created.at
         self.asked = body.asked
         self.settings = msgspec.convert(
@@ -213,7 +213,7 @@ class Experiment:
 
     def apply(self, event: Event) -> None:
         """Apply the next event; a decision is decided again."""
-        body = events.decode(event)
+        body = event_types.decode(event)
         self._HANDLERS[event.kind](self, event, body)
         self.seq, self.at = event.seq, event.at
 
@@ -243,50 +243,50 @@ class Experiment:
         if pull != written and not self.as_written:
             raise Diverged(f"event {event.seq} of {self.name}: pull {written}, not {pull}")
 
-    def _corrected(self, event: Event, body: events.Corrected) -> None:
+    def _corrected(self, event: Event, body: event_types.Corrected) -> None:
         assert event.id is not None
         before = self.waiting.get(event.id) or self.unshown[event.id]
         self._other(event, body.arm, before.key, body.pull)
 
-    def _shown(self, event: Event, body: events.Shown) -> None:
+    def _shown(self, event: Event, body: event_types.Shown) -> None:
         assert event.id is not None
         pull = self.show(event.id, event.at)
         if pull != body.pull and not self.as_written:
             raise Diverged(f"event {event.seq} of {self.name}: pull {body.pull}, not {pull}")
 
-    def _rewarded(self, event: Event, body: events.Rewarded) -> None:
+    def _rewarded(self, event: Event, body: event_types.Rewarded) -> None:
         assert event.id is not None
         self._close(event.id, body.reward)
         self.counts.rewards += 1
 
-    def _timed_out(self, event: Event, body: events.TimedOut) -> None:
+    def _timed_out(self, event: Event, body: event_types.TimedOut) -> None:
         assert event.id is not None
         self._close(event.id, body.reward)
         self.counts.missing += 1
 
-    def _expired(self, event: Event, body: events.Expired) -> None:
+    def _expired(self, event: Event, body: event_types.Expired) -> None:
         assert event.id is not None
         del self.unshown[event.id]
         self.counts.unshown += 1
 
-    def _late(self, event: Event, body: events.Rewarded) -> None:
+    def _late(self, event: Event, body: event_types.Rewarded) -> None:
         self.counts.late += 1
 
-    def _arm_added(self, event: Event, body: events.Arm) -> None:
+    def _arm_added(self, event: Event, body: event_types.Arm) -> None:
         self.player.add(body.label)
         self.numbers[body.label] = len(self.labels)
         self.labels.append(body.label)
         self.open.append(True)
 
-    def _arm_retired(self, event: Event, body: events.Arm) -> None:
+    def _arm_retired(self, event: Event, body: event_types.Arm) -> None:
         self.player.retire(body.label)
         self.open[self.numbers[body.label]] = False
 
-    def _arm_restored(self, event: Event, body: events.Arm) -> None:
+    def _arm_restored(self, event: Event, body: event_types.Arm) -> None:
         self.player.restore(body.label)
         self.open[self.numbers[body.label]] = True
 
-    def _history(self, event: Event, body: events.History) -> None:
+    def _history(self, event: Event, body: event_types.History) -> None:
         arms = [self.labels[arm] for arm in body.arms]
         more: dict[str, Any] = {} if body.keys is None else {"keys": body.keys}
         self.player.learn(arms, body.rewards, **more)
@@ -294,7 +294,7 @@ class Experiment:
         if body.keys is not None:
             self.counts.keys = max(self.counts.keys, max(body.keys))
 
-    def _erased(self, event: Event, body: events.Erased) -> None:
+    def _erased(self, event: Event, body: event_types.Erased) -> None:
         default = self.settings.default_reward
         for id_ in [i for i, entry in self.waiting.items() if entry.key == body.key]:
             self._close(id_, default)
@@ -305,7 +305,7 @@ class Experiment:
         if body.key in self.player.core.keys.numbers:
             self.player.forget(body.key)
 
-    def _policy_changed(self, event: Event, body: events.PolicyChanged) -> None:
+    def _policy_changed(self, event: Event, body: event_types.PolicyChanged) -> None:
         before = iter(self.past(event.seq))
         other = self.successor(next(before), body.policy, body.horizon)
         for one in before:
@@ -325,13 +325,13 @@ class Experiment:
         if event.kind not in (Kind.POLICY_CHANGED, Kind.UPGRADED):
             self.apply(event)
 
-    def take_over(self, other: Experiment, body: events.PolicyChanged, seq: int) -> None:
+    def take_over(self, other: Experiment, body: event_types.PolicyChanged, seq: int) -> None:
         """From event `seq` on, play with the player of a successor that has replayed all events."""
         self.player = other.player
         self.policy, self.horizon = body.policy, body.horizon
         self.version, self.since = body.version, seq
 
-    def _upgraded(self, event: Event, body: events.Upgraded) -> None:
+    def _upgraded(self, event: Event, body: event_types.Upgraded) -> None:
         self.version, self.since = body.version, event.seq
 
     _HANDLERS: ClassVar[dict[int, Callable[[Experiment, Event, Any], None]]] = {

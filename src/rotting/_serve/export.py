@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rotting._serve import events
+from rotting._serve import event_types
 from rotting._serve.archive import all_events, archive_files
 from rotting._serve.database import Connection
 from rotting._serve.errors import Refusal, bad
-from rotting._serve.events import Event, Kind
+from rotting._serve.event_types import Event, Kind
 from rotting._serve.experiment import Experiment
 from rotting._serve.recovery import load_one
 from rotting._serve.sqlite import connect
@@ -119,11 +119,11 @@ def _policies(
     name = ""
     for event in all_events(store, experiment.number):
         if event.kind in (Kind.CREATED, Kind.POLICY_CHANGED, Kind.UPGRADED):
-            body = events.decode(event)
+            body = event_types.decode(event)
             name = body.policy["policy"] if event.kind != Kind.UPGRADED else name
             found[event.seq] = (name, body.version)
         elif event.kind == Kind.ERASED:
-            erased[events.decode(event).key] = event.seq
+            erased[event_types.decode(event).key] = event.seq
     return found, erased
 
 
@@ -135,15 +135,15 @@ def _row(
     played: dict[int, tuple[str, str]],
     erased: dict[int, int],
 ) -> list[Any]:
-    body: events.Decided = events.decode(event)
+    body: event_types.Decided = event_types.decode(event)
     after = {one.kind: one for one in about}
     other = after.get(Kind.CORRECTED)
     shown, late = after.get(Kind.SHOWN) or other, after.get(Kind.LATE)
-    pull = events.decode(shown).pull if shown is not None else body.pull
+    pull = event_types.decode(shown).pull if shown is not None else body.pull
     if other is not None:
-        body.arm, body.p, body.control = events.decode(other).arm, 1.0, False
+        body.arm, body.p, body.control = event_types.decode(other).arm, 1.0, False
     ended = after.get(Kind.REWARDED) or after.get(Kind.TIMED_OUT)
-    reward = None if ended is None else events.decode(ended).reward
+    reward = None if ended is None else event_types.decode(ended).reward
     if Kind.REWARDED in after:
         outcome = "rewarded"
     elif Kind.TIMED_OUT in after:
@@ -160,7 +160,7 @@ def _row(
         *(event.seq, event.id, event.at, names.get(body.key), experiment.labels[body.arm]),
         *(pull or None, body.p, int(body.control), policy, version, body.rests),
         *(shown.at if shown else None, outcome, reward, ended.at if ended else None),
-        *((events.decode(late).reward, late.at) if late else (None, None)),
+        *((event_types.decode(late).reward, late.at) if late else (None, None)),
     ]
 
 

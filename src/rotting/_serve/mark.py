@@ -20,7 +20,7 @@ import msgspec
 from rotting._serve.sqlite import touch_private
 
 if TYPE_CHECKING:
-    from rotting._serve.events import Event
+    from rotting._serve.event_types import Event
     from rotting._serve.store import Store
 
 _SLOT = 64  # bytes; two slots are written in turn, so that one is always whole
@@ -30,7 +30,7 @@ _encode = msgspec.msgpack.Encoder().encode
 def linked(chain: int, event: Event) -> int:
     """The running checksum after an event: CRC-32 of its MessagePack, starting from the last one.
 
-    >>> from rotting._serve.events import Event
+    >>> from rotting._serve.event_types import Event
     >>> first = linked(0, Event(1, 1, 2, "a", 5.0, b"{}"))
     >>> linked(first, Event(2, 1, 2, "b", 5.0, b"{}")) == linked(0, Event(2, 1, 2, "b", 5.0, b"{}"))
     False

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from rotting._serve import events
+from rotting._serve import event_types
 from rotting._serve.archive import all_events
 from rotting._serve.book import Book
-from rotting._serve.events import Kind
+from rotting._serve.event_types import Kind
 from rotting._serve.experiment import Diverged, Experiment
 from rotting._serve.settings import code_version
 from rotting._serve.snapshots import content_of, packed, restored, unpacked
@@ -105,7 +105,7 @@ def _play(found: Experiment, store: Store, after: int, as_written: bool = False)
 
 def upgrade(book: Book, experiment: Experiment) -> None:
     """Append the event that this version of the code plays from here on, with a snapshot."""
-    body = events.Upgraded(code_version(), experiment.version)
+    body = event_types.Upgraded(code_version(), experiment.version)
     event = book.append(experiment.number, Kind.UPGRADED, None, book.now(), body)
     experiment.apply(event)
     experiment.as_written = False

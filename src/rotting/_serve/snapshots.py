@@ -15,7 +15,7 @@ import msgspec
 from rotting._online import save
 from rotting._online.audience import AudiencePlayer
 from rotting._online.player import Player
-from rotting._serve.events import Event
+from rotting._serve.event_types import Event
 from rotting._serve.experiment import Counts, Experiment, Open
 from rotting._serve.statistics import Series
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rotting._serve.database import Connection, Database
-from rotting._serve.events import Event, Kind
+from rotting._serve.event_types import Event, Kind
 from rotting._serve.mark import chained, linked
 from rotting._serve.sqlite import SqliteDatabase
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rotting._serve import events
+from rotting._serve import event_types
 from rotting._serve.archive import all_events, begun
 from rotting._serve.book import Book
-from rotting._serve.events import Event, Kind
+from rotting._serve.event_types import Event, Kind
 from rotting._serve.experiment import Diverged, Experiment
 from rotting._serve.mark import linked, loss, read_mark
 from rotting._serve.recovery import load_one
@@ -157,7 +157,7 @@ def _step(
     one.apply(event)
     snapshot = snapshots.get((number, event.seq))
     if event.kind == Kind.UPGRADED:
-        body: events.Upgraded = events.decode(event)
+        body: event_types.Upgraded = event_types.decode(event)
         found.lines.append(
             f"{one.name}: events before {event.seq} were decided by {body.before}, and are taken "
             "as written"
@@ -196,7 +196,9 @@ def _compare(store: Store, number: int, one: Experiment, compiled: bool, found: 
     if any(surrogate > one.counts.keys for surrogate in persons):
         found.problems.append(f"{one.name}: a key has a number that no event gave it")
     erased = {
-        events.decode(event).key for event in all_events(store, number) if event.kind == Kind.ERASED
+        event_types.decode(event).key
+        for event in all_events(store, number)
+        if event.kind == Kind.ERASED
     }
     if erased & set(persons):
         found.problems.append(f"{one.name}: an erased key is still there")

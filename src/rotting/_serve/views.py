@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 from rotting._online.curves import keeps_curves
-from rotting._serve import events
-from rotting._serve.events import Event, Kind
+from rotting._serve import event_types
+from rotting._serve.event_types import Event, Kind
 from rotting._serve.experiment import Experiment
 from rotting._serve.statistics import CONTROL, POLICY
 from rotting.theory._caps import Cap
@@ -199,7 +199,7 @@ def known(value: Any) -> Any:
 
 def event_view(experiment: Experiment, event: Event) -> dict[str, Any]:
     """An event as data: arms as labels, keys as surrogates."""
-    body = events.decode(event)
+    body = event_types.decode(event)
     data: dict[str, Any] = {"seq": event.seq, "at": event.at, "kind": Kind(event.kind).name.lower()}
     if event.id:
         data["id"] = event.id

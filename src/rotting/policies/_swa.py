@@ -24,7 +24,7 @@ from rotting.policies.parts.window import (
     least_filled,
     observe,
 )
-from rotting.theory._window import averaging_window
+from rotting.theory._averaging_window import averaging_window
 
 
 class Params(NamedTuple):

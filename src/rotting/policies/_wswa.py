@@ -27,7 +27,7 @@ from rotting.policies.parts.window import (
     sum_window,
     window_mean,
 )
-from rotting.theory._window import averaging_window
+from rotting.theory._averaging_window import averaging_window
 
 _EPOCHS = 62
 

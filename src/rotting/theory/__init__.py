@@ -14,6 +14,7 @@ from rotting.theory._assumptions import (
     check_simultaneous,
 )
 from rotting.theory._audience import audience_regret_bound
+from rotting.theory._averaging_window import averaging_window
 from rotting.theory._balance import bal, mean_star
 from rotting.theory._bounds import (
     best_alpha,
@@ -39,9 +40,8 @@ from rotting.theory._parametric import (
 )
 from rotting.theory._plays import Play, best_play, estimated_best_play
 from rotting.theory._samples import m_star
-from rotting.theory._star import StarDown, ddet_star, det_star, hardest_star, star_down
+from rotting.theory._star_down import StarDown, ddet_star, det_star, hardest_star, star_down
 from rotting.theory._sums import cumulative
-from rotting.theory._window import averaging_window
 
 __all__ = [
     "Advice",

@@ -39,7 +39,7 @@ from rotting.models import (
     Table,
 )
 from rotting.theory._detection import ddet, det
-from rotting.theory._star import LIMIT
+from rotting.theory._star_down import LIMIT
 
 _PROVED = (Polynomial, Plateau, Exponential)
 

@@ -11,7 +11,7 @@ from rotting.theory import _far
 from rotting.theory._balance import FARTHEST, bal, falls_to_least, first_true, mean_at, mean_star
 from rotting.theory._bounds import trivial_regret_bound
 from rotting.theory._samples import m_star
-from rotting.theory._star import hardest_star
+from rotting.theory._star_down import hardest_star
 from rotting.theory._sums import cumulative
 
 

@@ -17,7 +17,7 @@ from rotting.theory import _far
 from rotting.theory._balance import first_true
 from rotting.theory._decrease import decreasing_from
 from rotting.theory._detection import METHODS, RULES, misdetection, wrong_nearest
-from rotting.theory._star import LIMIT, blocks_down
+from rotting.theory._star_down import LIMIT, blocks_down
 
 _FARTHEST_SEARCH = 1 << 26  # numbers of pulls searched before the start of a proof
 _NEAR = 1 << 30  # below, sums of floats separate neighbours, and are faster
