@@ -166,7 +166,7 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("function must be callable, got 3", lambda: RandomArms.drawn(3, 2)),  # type: ignore[arg-type]
     ("function must return an Arm", lambda: RandomArms.drawn(lambda draw: 0.5, 2)),  # type: ignore[arg-type, return-value]
     ("count must be an integer >= 1", lambda: RandomArms.drawn(fading, 0)),
-    ("family must be that of arms drawn from one", lambda: RandomArms.drawn(fading, 2).family),
+    ("arms drawn by a function have no family", lambda: RandomArms.drawn(fading, 2).family),
     (
         "Bernoulli rewards need",
         lambda: Scenario(RandomArms(THETAS, 2, amplitudes=(0.5, 1.1)), Bernoulli(), 9),

@@ -77,7 +77,7 @@ def test_against_one_policy() -> None:
 def test_against_a_policy_that_does_not_play() -> None:
     with pytest.raises(ValueError, match="unknown policy to compare with 'UBC1'; did you mean"):
         compare([policies.UCB1(), policies.Uniform()], SCENARIO, runs=2, against="UBC1")
-    with pytest.raises(ValueError, match="another one to compare with UCB1, got none"):
+    with pytest.raises(ValueError, match="another policy to compare with UCB1, got none"):
         compare([policies.UCB1()], SCENARIO, runs=2, against="UCB1")
 
 

@@ -106,7 +106,7 @@ def test_pulls_that_the_likelihood_needs() -> None:
     with_none = theory.m_star_likelihood(*both, 0.01, 0.1)
     assert with_none == theory.m_star_likelihood(*both, 0.01, 0.1, profiled=False)
     assert with_none < theory.m_star_likelihood(*both, 0.01, 0.1, profiled=True)
-    with pytest.raises(ValueError, match="second must be of the first's family"):
+    with pytest.raises(ValueError, match="second must differ from first in theta only"):
         theory.likelihood_savings(models.Polynomial(0.1), models.Plateau(0.4, 3), 0.01, 1.0)
     with pytest.raises(ValueError, match=r"a theta each, got 0\.1 and None"):
         theory.likelihood_savings(models.Polynomial(0.1), models.Constant(0.2), 0.01, 1.0)

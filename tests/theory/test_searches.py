@@ -406,7 +406,7 @@ def test_where_the_arms_models_are() -> None:
     assert _parametric._places([0.4, 0.1, 0.4], family) == (3, [2, 0, 2])
     with pytest.raises(ValueError, match="arms must be an integer >= 1, got 0"):
         _parametric._places(0, family)
-    with pytest.raises(ValueError, match="arms must be at least one theta"):
+    with pytest.raises(ValueError, match="arms must hold at least one theta"):
         _parametric._places([], family)
     with pytest.raises(ValueError, match="theta must be a finite number"):
         _parametric._places([math.nan], family)
@@ -537,7 +537,7 @@ def test_the_bound_of_dcto_ucb_term_by_term() -> None:
     assert math.isinf(bound)  # never as small as the gap
     wrong: list[tuple[Callable[[], float], str]] = [
         (lambda: theory.dcto_ucb_regret_bound(own, [0.1], 1.0, 5, 1.0), "constants must be one"),
-        (lambda: theory.dcto_ucb_regret_bound([], [], 1.0, 5, 1.0), "constants must be one an arm"),
+        (lambda: theory.dcto_ucb_regret_bound([], [], 1.0, 5, 1.0), "constants must be one"),
         (lambda: theory.dcto_ucb_regret_bound(own, constants, 0.0, 5, 1.0), "sigma must be"),
         (lambda: theory.dcto_ucb_regret_bound(own, constants, 1.1e100, 5, 1.0), "sigma must be"),
         (lambda: theory.dcto_ucb_regret_bound(own, constants, 1.0, 0, 1.0), "horizon must be"),

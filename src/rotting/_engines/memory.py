@@ -147,14 +147,14 @@ def _fit(sizes: Sizes, policies: int, scenario: Scenario, runs: int, checkpoints
         ),
         "audience": (
             "keys",
-            f"the counts of {scenario.crowd.keys if scenario.crowd else 1:,} keys, and who comes "
-            "when,",
+            f"the counts of {scenario.crowd.keys if scenario.crowd else 1:,} keys, and their "
+            "arrivals,",
             "fewer keys, arms or threads",
         ),
         "policy": (
             "horizon",
             f"the policy's state over {scenario.horizon:,} rounds",
-            "a shorter horizon, fewer threads or a policy that remembers less",
+            "a shorter horizon, fewer threads or a policy with a smaller state",
         ),
     }[largest]
     most, all_of_it = shown(getattr(sizes, largest)), shown(sum(sizes))

@@ -351,7 +351,7 @@ def _check_against(against: str | None, named: Mapping[str, Policy]) -> None:
         return
     _checks.known("policy to compare with", against, named)
     if len(named) < 2:
-        raise ValueError(f"policies must hold another one to compare with {against}, got none")
+        raise ValueError(f"policies must hold another policy to compare with {against}, got none")
 
 
 def _at_hand(

@@ -191,7 +191,7 @@ class DrawnArms(RandomArms):
     @property
     def family(self) -> Family | Interval:
         """Not available: a function may draw any models."""
-        raise ValueError(f"family must be that of arms drawn from one, got {self!r}")
+        raise ValueError(f"arms drawn by a function have no family, got {self!r}")
 
     def first(self, count: int) -> DrawnArms:
         return DrawnArms(self.function, count)

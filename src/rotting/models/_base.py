@@ -227,7 +227,7 @@ class Model(Checked):
 
     def _check_has_theta(self, what: str) -> None:
         if not self.has_theta:
-            raise ValueError(f"{type(self).__name__} has no theta to put {what} over")
+            raise ValueError(f"{type(self).__name__} has no theta for {what}")
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def likelihood_savings(first: Model, second: Model, p: float, sigma: float) -> d
         raise ValueError(f"first and second must have a theta each, got {a} and {b}")
     pair = Family(first, (a, b))
     if pair.members[1] != second:
-        raise ValueError(f"second must be of the first's family, got {second!r}")
+        raise ValueError(f"second must differ from first in theta only, got {second!r}")
     return {
         "sum": float(m_star(pair, p, sigma).max()),
         "likelihood": float(m_star_likelihood(first, second, p, sigma)),

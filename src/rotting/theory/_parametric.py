@@ -114,7 +114,7 @@ def _places(arms: Sequence[float] | int, family: Family) -> tuple[int, list[int]
     if not isinstance(arms, Sequence):
         return _checks.integer("arms", arms, least=1), list(range(len(family)))
     if not arms:
-        raise ValueError("arms must be at least one theta, got none")
+        raise ValueError("arms must hold at least one theta, got none")
     for theta in arms:
         if _checks.number("theta", theta) not in family.thetas:
             raise ValueError(f"arms must have their theta in Theta {family.thetas}, got {theta}")
@@ -183,7 +183,9 @@ def dcto_ucb_regret_bound(
     horizon = _checks.integer("horizon", horizon, least=1)
     sigma = _checks.number("sigma", sigma, above=0, most=1e100)
     if len(models) != len(constants) or not models:
-        raise ValueError(f"constants must be one an arm, got {len(constants)} for {len(models)}")
+        raise ValueError(
+            f"models and constants must be one for each arm, got {len(models)} and {len(constants)}"
+        )
     constants = [_checks.number("constant", constant) for constant in constants]
     best = max(range(len(models)), key=lambda i: constants[i])
     top = float(models[best].mean(1))

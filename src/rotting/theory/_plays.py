@@ -97,5 +97,5 @@ def _checked(means: npt.ArrayLike, horizon: int) -> FloatArray:
             f"means must be [arm, n - 1] for at least {horizon} pulls, got shape {table.shape}"
         )
     if not np.isfinite(table).all() or np.any(np.diff(table, axis=1) > 0.0):
-        raise ValueError("means must be finite and never rise, got some that are not or do")
+        raise ValueError("means must be finite and never rise")
     return table
