@@ -383,7 +383,8 @@ def _least(drawn: RichTable, console: Any) -> int:
 def _lines(drawn: RichTable, console: Any) -> list[str]:
     with console.capture() as captured:
         console.print(drawn)
-    return [line.rstrip() for line in captured.get().splitlines() if line.strip()]
+    lines = [line.rstrip() for line in captured.get().splitlines() if line.strip()]
+    return [line.removeprefix(" ") for line in lines]  # of the box, which has no left edge
 
 
 def _wrapped(text: str, indent: str, width: int, breaks: bool = True) -> list[str]:

@@ -38,10 +38,12 @@ def test_it_can_be_read() -> None:
     curves = some_curves()
     assert str(curves).splitlines() == [
         "P: worth of the n-th showing to a key, estimated",
-        "arm     cap   #1   #2   #3",
-        "red       2  0.9  0.6  0.3",
-        "<blue>    -  0.5  0.5  0.5",
-        "new       -    -    -    -",
+        "",
+        "arm     cap      #1      #2      #3",
+        "─" * 35,
+        "red       2  0.9000  0.6000  0.3000",
+        "<blue>    -  0.5000  0.5000  0.5000",
+        "new       -       -       -       -",
     ]
     assert "&lt;blue&gt;" in curves._repr_html_()
     assert "<blue>" not in curves._repr_html_()
