@@ -165,7 +165,7 @@ def _in_turn(rewards: list[float]) -> float:
     return total
 
 
-def episode(policy: Policy, seed: int, number: int, steps: int, single: bool = False) -> None:
+def check_episode(policy: Policy, seed: int, number: int, steps: int, single: bool = False) -> None:
     """One episode; a failure says how to play it again."""
     try:
         Lockstep(policy, seed, number, single).run(steps)
@@ -188,7 +188,7 @@ def drive(policies: list[Policy], steps: int, seed: int, report: Callable[[int],
             size = min(usual, -(-steps // len(policies)), steps - done)
             if size <= 0:
                 return
-            episode(policy, seed, number, size)
+            check_episode(policy, seed, number, size)
             done += size
             report(done)
 
@@ -221,7 +221,7 @@ def main() -> int:
             drive(played, asked.steps, asked.seed, report)
         else:
             for policy in played:
-                episode(policy, asked.seed, asked.episode, asked.steps, asked.single)
+                check_episode(policy, asked.seed, asked.episode, asked.steps, asked.single)
     except DivergedError as error:
         print(error, file=sys.stderr)
         return 1

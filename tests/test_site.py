@@ -148,6 +148,7 @@ def test_search_finds_a_page_without_a_server(site: Path, chrome: Browser) -> No
         seen.page.fill("input.md-search__input", "frequency caps")
         found = seen.page.locator("a.md-search-result__link[href*='guides/audiences.html']")
         found.first.wait_for(timeout=20_000)
+        assert found.first.is_visible()
 
 
 def test_colours_follow_the_system_and_can_be_switched(site: Path, chrome: Browser) -> None:
@@ -160,3 +161,4 @@ def test_colours_follow_the_system_and_can_be_switched(site: Path, chrome: Brows
                 seen.page.locator("label[for^='__palette_']:visible").click()
             other = "slate" if scheme == "light" else "default"
             seen.page.wait_for_function(f"{shown} === '{other}'")
+            assert seen.page.evaluate(shown) == other

@@ -37,7 +37,7 @@ import json, sys
 import numba
 import lockstep, recorded
 policy = recorded.examples()["ducb 0"]
-lockstep.episode(policy, seed=0, number=0, steps=300, single=True)
+lockstep.check_episode(policy, seed=0, number=0, steps=300, single=True)
 found = recorded.simulated(policy, recorded.scenarios()["gaussian 10"])
 print(json.dumps({"level": int(numba.config.OPT), **found}))
 """

@@ -182,7 +182,7 @@ def figures(found: Diagnosis) -> list[float]:
 FRAME = synthetic("recovering", "failure", keys=250, arms=3, arms_per_key=2, theta=0.6, seed=3)
 
 
-def same(one: Diagnosis, other: Diagnosis, tolerance: float = 1e-4) -> None:
+def check_same(one: Diagnosis, other: Diagnosis, tolerance: float = 1e-4) -> None:
     assert one.overall == other.overall
     for name in PARTS[1:]:  # that rows are out of order is said of the contents
         assert one[name].code == other[name].code
@@ -191,13 +191,13 @@ def same(one: Diagnosis, other: Diagnosis, tolerance: float = 1e-4) -> None:
 
 def test_the_order_of_rows_and_the_names_of_keys_and_arms_do_not_matter() -> None:
     plain = quick(FRAME)
-    same(plain, quick(FRAME.sample(fraction=1.0, shuffle=True, seed=5)))
+    check_same(plain, quick(FRAME.sample(fraction=1.0, shuffle=True, seed=5)))
     arms = {"arm 0": "z", "arm 1": "y", "arm 2": "x"}
     renamed = FRAME.with_columns(
         key=pl.lit("k") + pl.col("key").str.reverse() + pl.lit("!") + pl.col("key"),
         arm=pl.col("arm").replace(arms),
     )
-    same(plain, quick(renamed))
+    check_same(plain, quick(renamed))
 
 
 def test_the_unit_of_time_does_not_matter() -> None:

@@ -121,7 +121,7 @@ def test_rates_near_one_leave_keys_little_room() -> None:
     assert found.scenario().audience is not None  # refused if a factor brought a rate above 1
 
 
-def plays(found: Fit, path: Path) -> None:
+def check_plays(found: Fit, path: Path) -> None:
     found.write_toml(path)
     assert not path.with_name(path.name + ".part").exists()
     asked = read_experiment(path)
@@ -139,12 +139,12 @@ def plays(found: Fit, path: Path) -> None:
 def test_experiment_files_are_read_and_played(
     kind: str, sigma: float | None, tmp_path: Path
 ) -> None:
-    plays(keyless(kind, sigma), tmp_path / "fit.toml")
+    check_plays(keyless(kind, sigma), tmp_path / "fit.toml")
 
 
 def test_experiment_files_of_audiences(audience: Fit, tmp_path: Path) -> None:
     path = tmp_path / "fit.toml"
-    plays(audience, path)
+    check_plays(audience, path)
     crowd, mine = read_experiment(path).scenario.audience, audience.scenario().audience
     assert crowd is not None
     assert mine is not None
@@ -169,7 +169,7 @@ def test_names_of_arms_cannot_break_a_file(tmp_path: Path) -> None:
     names = ('a"\n[x]\\', "b\x1b[2J<b>")
     log = dataclasses.replace(found.log, arms=names, source="log\n]")
     odd = dataclasses.replace(found, log=log)
-    plays(odd, tmp_path / "fit.toml")
+    check_plays(odd, tmp_path / "fit.toml")
     assert "\x1b" not in str(odd)
     assert "&lt;b&gt;" in odd._repr_html_()
 

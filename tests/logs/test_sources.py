@@ -23,7 +23,7 @@ from rotting.logs import Log, read, synthetic
 FRAME = synthetic("rested", keys=40, exposures=5, seed=3).sample(fraction=1.0, shuffle=True, seed=1)
 
 
-def same(one: Log, other: Log) -> None:
+def check_same(one: Log, other: Log) -> None:
     for field in ("key", "arm", "reward", "exposure", "propensity"):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
     np.testing.assert_array_equal(one.time, other.time)
@@ -56,7 +56,7 @@ FRAMES: dict[str, Callable[[pl.DataFrame], Any]] = {
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_frames_of_all_kinds_give_the_same_log(name: str) -> None:
-    same(read(FRAMES[name](FRAME)), read(FRAME))
+    check_same(read(FRAMES[name](FRAME)), read(FRAME))
 
 
 def write(frame: pl.DataFrame, path: Path) -> Path:
@@ -74,17 +74,17 @@ def write(frame: pl.DataFrame, path: Path) -> Path:
 )
 def test_files_of_all_kinds_give_the_same_log(tmp_path: Path, name: str) -> None:
     path = write(FRAME, tmp_path / name)
-    same(read(path), read(FRAME))
-    same(read(str(path)), read(FRAME))
+    check_same(read(path), read(FRAME))
+    check_same(read(str(path)), read(FRAME))
     assert read(path).source == str(path)
 
 
 def test_whole_numbers_are_the_same_keys_in_a_text(tmp_path: Path) -> None:
     frame = FRAME.with_columns(key=pl.col("key").str.slice(1).cast(pl.Int64) - 7)
     expected = read(frame)
-    same(read(write(frame, tmp_path / "a.csv")), expected)
-    same(read(pd.DataFrame({n: frame[n].to_numpy() for n in frame.columns})), expected)
-    same(read(frame.with_columns(pl.col("key").cast(pl.Float64))), expected)
+    check_same(read(write(frame, tmp_path / "a.csv")), expected)
+    check_same(read(pd.DataFrame({n: frame[n].to_numpy() for n in frame.columns})), expected)
+    check_same(read(frame.with_columns(pl.col("key").cast(pl.Float64))), expected)
 
 
 def test_keys_that_differ_in_zeros_stay_apart(tmp_path: Path) -> None:

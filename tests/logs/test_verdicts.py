@@ -155,7 +155,7 @@ def decided(log: Log, smallest: float = 0.1, **changed: Any) -> Diagnosis:
     return decide(log, stories, answers(stories, **changed), [], settings, sampled=False)
 
 
-def readable(found: Diagnosis) -> None:
+def check_readable(found: Diagnosis) -> None:
     sentences = [found.headline, *(part.verdict for part in found.parts.values()), str(found)]
     sentences += [part.method + part.assumption for part in found.parts.values()]
     for text in [*sentences, found.advice]:
@@ -193,7 +193,7 @@ def test_every_verdict_can_be_read_and_sent(
 ) -> None:
     found = decided(LOG, **{**changed, **leavers})
     assert found.overall == expected
-    readable(found)
+    check_readable(found)
     sendable(found)
     assert found["selection"].code == selection
     theta = changed.get("theta", 0.0)
@@ -214,7 +214,7 @@ def test_verdicts_without_times_or_keys(changed: dict[str, Any]) -> None:
     keyless = decided(read(rows, key=False), **changed)
     assert keyless["selection"].code == "no-keys"
     for found in (timeless, keyless):
-        readable(found)
+        check_readable(found)
         sendable(found)
 
 
@@ -222,7 +222,7 @@ def test_a_torn_verdict_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     scales = [Slope(0.6, 0.1, "showing"), Slope(-0.6, 0.1, "showing", "logarithms")]
     monkeypatch.setattr(verdicts, "_scales", lambda stories, answers: scales)
     found = decided(LOG, **{**FALLS, "apart_within": 0.04})
-    readable(found)
+    check_readable(found)
     assert found.overall == "cannot-tell"
     assert "+0.6" in found["calendar"].verdict
     assert "-0.6" in found["calendar"].verdict
@@ -258,7 +258,7 @@ def test_a_log_whose_first_showings_pay_nothing_can_be_read() -> None:
     rows = table(1, keys=60)
     log = read(rows)
     log.reward[log.exposure == 1] = 0.0
-    readable(decided(log, p_type=1e-4, p_paid=0.6))
+    check_readable(decided(log, p_type=1e-4, p_paid=0.6))
 
 
 def test_short_times_are_said_in_hours() -> None:

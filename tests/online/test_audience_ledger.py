@@ -160,7 +160,7 @@ class Episode:
                 assert all(np.array_equal(one[k], two[k], equal_nan=True) for k in one)
             assert first.audience == other.audience
 
-    def run(self, steps: int) -> None:
+    def check(self, steps: int) -> None:
         verbs = (
             *(self.select, self.select_many, self.update, self.update_many, self.drop),
             *(self.forget, self.expire, self.learn, self.arms, self.keep),
@@ -190,7 +190,7 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_books_are_right(name: str) -> None:
     policy, settings = SETTINGS[name]
-    Episode(policy, len(name), (False,), **settings).run(350)
+    Episode(policy, len(name), (False,), **settings).check(350)
 
 
 @pytest.mark.parametrize(
@@ -199,8 +199,8 @@ def test_the_books_are_right(name: str) -> None:
     ids=["late", "expiring"],
 )
 def test_compiled_players_do_the_same(policy: Any, seed: int, settings: Any) -> None:
-    Episode(policy, seed, (True, False), **settings).run(600)
+    Episode(policy, seed, (True, False), **settings).check(600)
 
 
 def test_compiled_players_do_the_same_where_keys_are_ignored() -> None:
-    Episode(policies.RoundRobin(), 3, (True, False), reward_window=40).run(400)
+    Episode(policies.RoundRobin(), 3, (True, False), reward_window=40).check(400)

@@ -22,7 +22,7 @@ def closable(policy: Policy) -> bool:
     return policy.verbs.set_open is not None
 
 
-def both_ways(policy: Policy, compiled: bool, **settings: Any) -> None:
+def check_both_ways(policy: Policy, compiled: bool, **settings: Any) -> None:
     """One player in batches, the other one by one; growth in between."""
     many, single = (player_of(policy, compiled, **settings) for _ in range(2))
     rng = python_random.Random(3)
@@ -52,13 +52,13 @@ def both_ways(policy: Policy, compiled: bool, **settings: Any) -> None:
 
 @pytest.mark.parametrize("policy", examples(), ids=name_of)
 def test_a_batch_is_so_many_decisions_in_a_row(policy: Policy) -> None:
-    both_ways(policy, compiled=False)
+    check_both_ways(policy, compiled=False)
 
 
 @pytest.mark.parametrize("policy", FEW, ids=name_of)
 def test_compiled_batches(policy: Policy) -> None:
-    both_ways(policy, compiled=True)
-    both_ways(policy, compiled=True, reward_window=25, default_reward=0.0, explore=0.3)
+    check_both_ways(policy, compiled=True)
+    check_both_ways(policy, compiled=True, reward_window=25, default_reward=0.0, explore=0.3)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_compiled_batches(policy: Policy) -> None:
 )
 def test_batches_with_windows_and_a_control_group(settings: dict[str, Any]) -> None:
     for policy in (policies.UCB1(), policies.RAWUCB(0.5)):
-        both_ways(policy, compiled=False, **settings)
+        check_both_ways(policy, compiled=False, **settings)
 
 
 def test_a_batch_is_iterated_sliced_and_named() -> None:

@@ -23,7 +23,7 @@ def test_compiled_and_plain_do_the_same_whatever_happens(policy: Policy, single:
     steps = -(-STEPS // (EPISODES * len(examples())))
     steps = steps // 5 if slow(policy) else steps
     for number in range(EPISODES):
-        lockstep.episode(policy, seed=0, number=number, steps=steps, single=single)
+        lockstep.check_episode(policy, seed=0, number=number, steps=steps, single=single)
 
 
 @pytest.mark.parametrize("episodes", [10, pytest.param(50, marks=pytest.mark.long)])
@@ -52,6 +52,6 @@ def test_a_difference_is_noticed_and_can_be_played_again(monkeypatch: pytest.Mon
         run.run(10)
     monkeypatch.setattr(lockstep.Lockstep, "compare", lambda self: 1 / 0)
     with pytest.raises(DivergedError, match="UCB1, seed 3, episode 2, at step 5 ") as told:
-        lockstep.episode(policies.UCB1(), seed=3, number=2, steps=5)
+        lockstep.check_episode(policies.UCB1(), seed=3, number=2, steps=5)
     place = examples().index(policies.UCB1())
     assert str(told.value).endswith(f"--policy {place} --seed 3 --episode 2 --steps 5")

@@ -13,9 +13,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from helpers.serve.random_walk import walk
+    from helpers.serve.random_walk import check_walk
 
-    walk(options.steps, options.seed, report=True)
+    check_walk(options.steps, options.seed, report=True)
     print(f"{options.steps:,} steps: the service and the model agree")
     return 0
 

@@ -97,7 +97,7 @@ def raw(client: TestClient, path: str, body: bytes, **headers: str) -> Any:
     return client.post(path, content=body, headers={"content-type": "application/json"} | headers)
 
 
-def is_error(answer: Any, status: int) -> str:
+def check_error(answer: Any, status: int) -> str:
     """An error has its shape, whatever it is; returns its message."""
     assert answer.status_code == status, (answer.status_code, answer.text[:300])
     assert answer.headers["content-type"] == "application/json"
@@ -118,7 +118,7 @@ def test_each_role_may_do_its_own(guarded: tuple[Inside, dict[str, str]], verb: 
             # whatever it answers, it is not that they may not
             assert answer.status_code in (200, 201, 400, 409), (role, answer.text)
         else:
-            assert "may not" in is_error(answer, 403)
+            assert "may not" in check_error(answer, 403)
 
 
 @pytest.mark.parametrize("verb", [v for v in VERBS if VERBS[v][1].startswith("/v1/experiments/e")])
@@ -129,7 +129,7 @@ def test_out_of_sight_is_as_if_not_there(guarded: tuple[Inside, dict[str, str]],
     one = inside.client.request(method, path, json=body, headers=headers)
     nowhere = path.replace("/experiments/e", "/experiments/nowhere")
     none = inside.client.request(method, nowhere, json=body, headers=headers)
-    is_error(one, 404)
+    check_error(one, 404)
     assert (one.content, one.headers) == (none.content, none.headers)
 
 
@@ -142,9 +142,9 @@ def test_a_key_for_some_sees_those(guarded: tuple[Inside, dict[str, str]]) -> No
     assert 'experiment="other"' in text
     assert 'experiment="e"' not in text
     assert inside.client.get("/v1/status", headers=headers).json()["experiments"] == 1
-    is_error(inside.client.get("/v1/audit", headers=headers), 403)
+    check_error(inside.client.get("/v1/audit", headers=headers), 403)
     made = inside.client.post("/v1/experiments", json={"name": "x", "arms": ["A"]}, headers=headers)
-    is_error(made, 403)
+    check_error(made, 403)
 
 
 def test_others_cannot_write_into_what_an_experiment_tells(
@@ -158,9 +158,9 @@ def test_others_cannot_write_into_what_an_experiment_tells(
     assert inside.get(name="other")["last_error"] is None
     only = make_key(inside.service.journal.path, "decide", only=("e",))
     inside.service.gate._read_at = -1e9
-    is_error(raw(inside.client, path, b"{}", authorization=f"Bearer {only}"), 400)
+    check_error(raw(inside.client, path, b"{}", authorization=f"Bearer {only}"), 400)
     assert inside.get(name="other")["last_error"] is None
-    is_error(raw(inside.client, path, b"{}", authorization=f"Bearer {keys['decide']}"), 400)
+    check_error(raw(inside.client, path, b"{}", authorization=f"Bearer {keys['decide']}"), 400)
     assert "missing" in inside.get(name="other")["last_error"]["message"]
 
 
@@ -172,7 +172,7 @@ def test_a_wrong_key_is_told_so(guarded: tuple[Inside, dict[str, str]], header: 
     inside, _ = guarded
     inside.service.refused = Rate(10.0)
     answer = inside.client.get("/v1/experiments", headers={"authorization": header})
-    is_error(answer, 401)
+    check_error(answer, 401)
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
@@ -181,7 +181,7 @@ def test_the_right_id_with_another_secret_is_wrong(guarded: tuple[Inside, dict[s
     inside.service.refused = Rate(10.0)
     for given in (keys["admin"][:-1], keys["admin"] + "x", keys["admin"][:15] + "_"):
         answer = inside.client.get("/v1/status", headers={"authorization": f"Bearer {given}"})
-        is_error(answer, 401)
+        check_error(answer, 401)
 
 
 def test_guessing_is_slowed_down(guarded: tuple[Inside, dict[str, str]]) -> None:
@@ -230,13 +230,13 @@ def test_revoking_the_last_key_opens_nothing(tmp_path: Path) -> None:
     with serving(path) as inside:
         headers = {"authorization": f"Bearer {made}"}
         assert inside.client.get("/v1/experiments", headers=headers).status_code == 200
-        is_error(inside.client.get("/v1/experiments"), 401)
+        check_error(inside.client.get("/v1/experiments"), 401)
         revoke_token(inside.book.store, made.split("_")[1])
         inside.service.gate._read_at = -1e9
-        is_error(inside.client.get("/v1/experiments", headers=headers), 401)
-        is_error(inside.client.get("/v1/experiments"), 401)
+        check_error(inside.client.get("/v1/experiments", headers=headers), 401)
+        check_error(inside.client.get("/v1/experiments"), 401)
     with serving(path) as inside:  # and after a restart
-        is_error(inside.client.get("/v1/experiments"), 401)
+        check_error(inside.client.get("/v1/experiments"), 401)
 
 
 def test_keys_for_nothing_are_refused(tmp_path: Path) -> None:
@@ -265,10 +265,10 @@ def test_pages_of_others_are_refused(free: Inside) -> None:
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
     ):
-        is_error(raw(client, path, body, **headers), 403)
-    is_error(client.get("/v1/experiments", headers={"host": "evil.example"}), 403)
+        check_error(raw(client, path, body, **headers), 403)
+    check_error(client.get("/v1/experiments", headers={"host": "evil.example"}), 403)
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
-        is_error(raw(client, path, body, **{"content-type": kind}), 415)
+        check_error(raw(client, path, body, **{"content-type": kind}), 415)
     for headers in (
         {"host": "127.0.0.1:8100", "origin": "http://127.0.0.1:8100"},
         {"host": "[::1]:8100"},
@@ -346,10 +346,10 @@ def test_texts_that_deceive_are_refused(free: Inside, text: bytes) -> None:
         (f"{key}/history", b'{"id": "h", "rows": [{"arm": "A", "reward": 1, "key": %s}]}'),
         (f"{key}/erase", b'{"key": %s}'),
     ):
-        is_error(raw(free.client, path, body % text), 400)
+        check_error(raw(free.client, path, body % text), 400)
     for verb in (b'{"decision": %s, "reward": 1}', b'{"decision": "x", "reward": 1, "id": %s}'):
         answer = raw(free.client, f"{one}/rewards", verb % text)
-        is_error(answer, 404 if answer.status_code == 404 else 400)
+        check_error(answer, 404 if answer.status_code == 404 else 400)
 
 
 def test_errors_say_little_of_what_was_sent(free: Inside) -> None:
@@ -380,7 +380,7 @@ def test_errors_say_little_of_what_was_sent(free: Inside) -> None:
         assert "q" * 101 not in answer.text, body
         assert len(answer.text) < 1000
     answer = free.client.get(f"{one}/export", params={"format": long})
-    is_error(answer, 400)
+    check_error(answer, 400)
     assert "q" * 101 not in answer.text
     free.post("rewards", {"decision": long, "reward": 1.0})
     conflict = free.client.post(f"{one}/rewards", json={"decision": long, "reward": 2.0})
@@ -391,7 +391,7 @@ def test_keys_are_in_no_error(free: Inside) -> None:
     """What is said of an error stays to be read, also after the key is erased."""
     bad = {"id": "z", "key": "Ann Person\n"}
     answer = free.client.post("/v1/experiments/k/decisions", json=bad)
-    assert "Ann" not in is_error(answer, 400)
+    assert "Ann" not in check_error(answer, 400)
     assert "Ann" not in free.client.get("/v1/experiments/k").text
 
 
@@ -415,7 +415,7 @@ def test_numbers_that_are_none_are_refused(free: Inside, number: bytes) -> None:
     ):
         if number == b"null" and b"default" in body:
             continue  # none is none
-        is_error(raw(free.client, path, body % number), 400)
+        check_error(raw(free.client, path, body % number), 400)
     assert free.get()["rewards"] <= 1
 
 
@@ -430,7 +430,7 @@ def test_numbers_that_are_none_are_refused(free: Inside, number: bytes) -> None:
     ],
 )
 def test_bodies_that_are_none_are_refused(free: Inside, body: bytes) -> None:
-    is_error(raw(free.client, "/v1/experiments/e/decisions", body), 400)
+    check_error(raw(free.client, "/v1/experiments/e/decisions", body), 400)
     if body.startswith(b"{") and body.endswith(b"}"):
         answer = raw(free.client, "/v1/experiments/e/decisions", b'[{"id": "fine"}, %s]' % body)
         fine, refused = answer.json()
@@ -444,15 +444,15 @@ def test_batches_and_bodies_have_limits(tmp_path: Path) -> None:
         path = "/v1/experiments/e/decisions"
         many = [{"id": str(n)} for n in range(1000)]
         assert len(inside.post("decisions", many)) == 1000
-        assert "1000" in is_error(inside.client.post(path, json=[*many, {"id": "x"}]), 413)
+        assert "1000" in check_error(inside.client.post(path, json=[*many, {"id": "x"}]), 413)
         assert inside.get()["decisions"] == 1000
         large = b'{"id": "%s"}' % (b"a" * 60_000)
-        is_error(raw(inside.client, path, large), 413)
+        check_error(raw(inside.client, path, large), 413)
         pieces = (b"a" * 1000 for _ in range(100))  # without a length
         answer = inside.client.post(
             path, content=pieces, headers={"content-type": "application/json"}
         )
-        is_error(answer, 413)
+        check_error(answer, 413)
         rows = [{"arm": "A", "reward": 0.0}] * 10_001
         assert inside.client.post("/v1/experiments/e/history", json={"id": "h", "rows": rows})
         assert inside.post("decisions", []) == []
@@ -475,7 +475,7 @@ def test_batches_and_bodies_have_limits(tmp_path: Path) -> None:
 )
 def test_odd_addresses_are_refused(free: Inside, query: str, field: str | None) -> None:
     answer = free.client.get(f"/v1/experiments/e/events?{query}")
-    is_error(answer, 400)
+    check_error(answer, 400)
     assert answer.json()["error"].get("field") == field
 
 
@@ -502,7 +502,7 @@ def test_addresses_and_methods(free: Inside, method: str, path: str, status: int
     assert answer.status_code == status
     if status == 405:
         assert method not in answer.headers["allow"]
-        is_error(answer, 405)
+        check_error(answer, 405)
 
 
 def test_rates_are_limited_by_key(tmp_path: Path) -> None:
@@ -512,7 +512,7 @@ def test_rates_are_limited_by_key(tmp_path: Path) -> None:
         headers = [{"authorization": f"Bearer {key}"} for key in keys]
         found = [inside.client.get("/v1/status", headers=headers[0]) for _ in range(15)]
         assert {answer.status_code for answer in found} == {200, 429}
-        is_error(found[-1], 429)
+        check_error(found[-1], 429)
         assert found[-1].headers["retry-after"] == "1"
         assert inside.client.get("/v1/status", headers=headers[1]).status_code == 200
 

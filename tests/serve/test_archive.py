@@ -10,7 +10,7 @@ import pytest
 from helpers.serve.in_process import (
     Time,
     archive_closed,
-    is_same,
+    check_same,
     play,
     serving,
     take_snapshot,
@@ -53,7 +53,7 @@ def test_archived_events_are_counted_and_read(tmp_path: Path) -> None:
         pulls = [arm["pulls"] for arm in inside.get()["arms"]]
         inside.post("policy", {"policy": {"policy": "ucb1", "c": 1.0}})
         assert [arm["pulls"] for arm in inside.get()["arms"]] == pulls
-        is_same(inside)
+        check_same(inside)
         state = content_of(inside.live())
     assert verify(path).problems == []
     with serving(path, time) as inside:

@@ -14,8 +14,8 @@ from helpers.serve.in_process import (
     WHO,
     Time,
     archive_closed,
+    check_same,
     files_with,
-    is_same,
     play,
     serving,
 )
@@ -127,7 +127,7 @@ def test_an_archive_that_went_on_is_put_back_too(tmp_path: Path) -> None:
     restore(copy, path, force=True)
     with serving(path, time) as inside:
         play(inside, 100, 140)
-        is_same(inside)
+        check_same(inside)
     assert verify(path).problems == []
 
 
@@ -162,7 +162,7 @@ def test_a_restore_beside_the_service_leaves_its_archive_alone(tmp_path: Path) -
         play(inside, 100, 140)
         time.now += 10.0
         assert archive_closed(inside, "restored-2026.db") > 0
-        is_same(inside)
+        check_same(inside)
     assert (tmp_path / "2026.db").read_bytes() == before
     again = restore(copy, tmp_path / "restored.db", force=True)
     assert again.archives == ["restored-2026-2.db"]

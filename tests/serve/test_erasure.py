@@ -10,8 +10,8 @@ import pytest
 from helpers.serve.in_process import (
     WHO,
     Time,
+    check_same,
     files_with,
-    is_same,
     play,
     serving,
     take_snapshot,
@@ -45,7 +45,7 @@ def test_whoever_is_erased_is_nowhere(tmp_path: Path) -> None:
         found = [event for event in inside.get("/events")["events"] if event["kind"] == "decided"]
         assert {event["key"] for event in found} == {1, 2}  # the surrogate stays
         inside.post("decisions", {"id": "d0", "key": WHO}, 409)
-        is_same(inside)
+        check_same(inside)
     assert files_with(tmp_path, WHO) == []
     assert verify(path).problems == []
     assert files_with(tmp_path / "safe", WHO) == ["copy.db"]
@@ -68,7 +68,7 @@ def test_the_same_key_comes_goes_and_comes_in_one_breath(tmp_path: Path) -> None
         for number in range(3):
             assert inside.post("decisions", {"id": f"d{number}", "key": WHO})["pull"] == 1
             assert [x["erased"] for x in inside.post("erase", [{"key": WHO}] * 2)] == [True, False]
-        is_same(inside)
+        check_same(inside)
     assert files_with(tmp_path, WHO) == []
     assert len(set(list_of(tmp_path / "s.db").read_text().split())) == 3
 
@@ -138,4 +138,4 @@ def test_names_that_are_remembered_have_an_end(
         for number in range(100):
             body = {"id": f"d{number}", "key": f"key {number}"}
             assert inside.post("decisions", body)["seq"]  # the same key, looked up
-        is_same(inside)
+        check_same(inside)

@@ -42,7 +42,7 @@ class Ledger:
             self.refused.append(id_)
         return status
 
-    def fails(self, tries: int = 5) -> None:
+    def check_fails(self, tries: int = 5) -> None:
         """None of these may be acknowledged."""
         assert [self.decide() for _ in range(tries)] == [503] * tries
         # A request may be refused some moments before /ready hears of it
@@ -52,15 +52,15 @@ class Ledger:
         assert isinstance(reason, str), reason
         assert reason
 
-    def recovers(self) -> None:
+    def check_recovers(self) -> None:
         """It is well again by itself, and what was refused can be asked for again."""
         assert eventually(lambda: self.decide() == 200), "still not well"
         assert eventually(lambda: self.client.get("/ready")[0] == 200), "well, but not ready"
         for id_ in dict.fromkeys(self.refused):
             assert self.decide(id_) == 200
-        self.compare()
+        self.check_kept()
 
-    def compare(self) -> None:
+    def check_kept(self) -> None:
         """What it has is what it acknowledged."""
         status, page = self.client.get("/v1/experiments/e")
         assert status == 200
@@ -101,11 +101,11 @@ def test_a_locked_database(ledger: Ledger) -> None:
     other = sqlite3.connect(ledger.server.data, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
-        ledger.fails(3)
+        ledger.check_fails(3)
     finally:
         other.execute("ROLLBACK")
         other.close()
-    ledger.recovers()
+    ledger.check_recovers()
 
 
 def test_a_full_disk(ledger: Ledger) -> None:
@@ -118,10 +118,10 @@ def test_a_full_disk(ledger: Ledger) -> None:
     try:
         # The log of SQLite may still have room from before
         assert eventually(lambda: ledger.decide() == 503), "it never noticed that the disk is full"
-        ledger.fails()
+        ledger.check_fails()
     finally:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
-    ledger.recovers()
+    ledger.check_recovers()
 
 
 def test_a_database_that_was_moved_away(ledger: Ledger) -> None:
@@ -132,12 +132,12 @@ def test_a_database_that_was_moved_away(ledger: Ledger) -> None:
     for file in files:
         file.rename(away / file.name)
     try:
-        ledger.fails()
+        ledger.check_fails()
     finally:
         for file in files:
             file.unlink(missing_ok=True)  # it must not have begun another one in its place
             (away / file.name).rename(file)
-    ledger.recovers()
+    ledger.check_recovers()
 
 
 def test_a_database_that_was_deleted(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_database_that_was_deleted(tmp_path: Path) -> None:
         for file in tmp_path.glob("rotting.db*"):
             if not file.name.endswith(".stderr"):
                 file.unlink()
-        ledger.fails()
+        ledger.check_fails()
         assert not (tmp_path / "rotting.db").exists(), "it began an empty one"
 
 
@@ -157,7 +157,7 @@ def test_a_database_that_may_not_be_written(ledger: Ledger) -> None:
     ledger.server.data.chmod(0o400)
     ledger.decide()  # an open file stays writable: either way, nothing may be lost
     ledger.server.data.chmod(0o600)
-    ledger.recovers()
+    ledger.check_recovers()
 
 
 def test_it_stops_when_told_with_requests_under_way(ledger: Ledger) -> None:
@@ -165,4 +165,4 @@ def test_it_stops_when_told_with_requests_under_way(ledger: Ledger) -> None:
     assert code in (0, 128 + 15, -15), ledger.server.said()
     ledger.server.start()
     ledger.client = ledger.server.client()
-    ledger.compare()
+    ledger.check_kept()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from helpers.serve.in_process import Inside, Time, is_same, serving, take_snapshot, wait
+from helpers.serve.in_process import Inside, Time, check_same, serving, take_snapshot, wait
 from rotting._serve import book, event_types, recovery, settings, verify
 from rotting._serve.event_types import Event, Kind
 from rotting._serve.mark import Mark, linked, set_mark
@@ -108,7 +108,7 @@ def test_live_snapshot_and_rebuild_are_the_same(tmp_path: Path, case: str) -> No
         inside.create(**chosen)
         traffic = Traffic(inside)
         traffic.go(25, among=True)
-        is_same(inside)
+        check_same(inside)
         take_snapshot(inside)
         traffic.go(15)
         if "reward_window" in chosen or "require_shown" in chosen:
@@ -136,11 +136,11 @@ def test_live_snapshot_and_rebuild_are_the_same(tmp_path: Path, case: str) -> No
             traffic.open = [id_ for id_ in traffic.open if id_ in inside.live().waiting]
             traffic.go(6)
         wait(inside, 0.0)
-        state = is_same(inside)
+        state = check_same(inside)
     with serving(tmp_path / "s.db", inside.time) as again:  # the snapshot of the end
         assert content_of(again.live()) == state
         again.post("decisions", {"id": "more", **({"key": "new"} if key else {})})
-        is_same(again)
+        check_same(again)
     found = verified(tmp_path / "s.db")
     assert found.problems == []
     assert list(found.digests) == ["e"]
@@ -168,7 +168,7 @@ def test_every_policy_that_plays_online(tmp_path: Path, name: str) -> None:
             traffic.go(8)
             take_snapshot(inside)
             traffic.go(8)
-            is_same(inside, asked["name"])
+            check_same(inside, asked["name"])
         assert inside.book.experiments or name == "oracle", refused
 
 
@@ -189,10 +189,10 @@ def test_another_policy_has_learnt_what_came_before(tmp_path: Path, audience: bo
             made = traffic.post("policy", {"policy": policy})
             assert made["policy"]["since"] == made["seq"]
             assert [arm["pulls"] for arm in inside.get()["arms"]] == pulls
-            is_same(inside)
+            check_same(inside)
         traffic.go(10)
         wait(inside, 100.0)
-        is_same(inside)
+        check_same(inside)
     assert verified(tmp_path / "s.db").problems == []
 
 
@@ -326,7 +326,7 @@ def test_a_batch_is_what_its_items_are_one_by_one(tmp_path: Path) -> None:
             else:
                 for item in items:
                     inside.post("decisions", item)
-            is_same(inside)
+            check_same(inside)
             states.append(content_of(inside.live()))
     assert states[0] == states[1]
 

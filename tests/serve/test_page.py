@@ -272,11 +272,11 @@ def test_hostile_labels_are_text(chrome: Browser, whole_zoo: FakeService, width:
         )
         assert page.evaluate("window.harmed") is None
         assert page.locator("main img, main script, main b").count() == 0
-        fits(page)
+        check_fits(page)
         assert seen.said == []
 
 
-def fits(page: Page) -> None:
+def check_fits(page: Page) -> None:
     """The page does not scroll sideways, and no text hangs out of its card."""
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     out = page.evaluate("""() => [...document.querySelectorAll('main *')].filter(node => {
@@ -288,7 +288,7 @@ def fits(page: Page) -> None:
 
 def test_a_phone_does_not_scroll_sideways(chrome: Browser, whole_zoo: FakeService) -> None:
     with opened(chrome, whole_zoo, width=360) as seen:
-        fits(seen.page)
+        check_fits(seen.page)
         for name in whole_zoo.experiments:
             seen.page.evaluate("name => { location.hash = '#/experiments/' + name; }", name)
             seen.page.wait_for_function(
@@ -296,7 +296,7 @@ def test_a_phone_does_not_scroll_sideways(chrome: Browser, whole_zoo: FakeServic
                 " && document.querySelector('.settings dd')",
                 arg=name,
             )
-            fits(seen.page)
+            check_fits(seen.page)
 
 
 CONTRAST = """() => {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from helpers.serve.in_process import Inside, Time, is_same, serving, wait
+from helpers.serve.in_process import Inside, Time, check_same, serving, wait
 from rotting._serve.archive import archive
 from rotting._serve.export import write
 from rotting._serve.verify import verify
@@ -46,7 +46,7 @@ def test_a_stored_decision_gets_the_arm_that_was_shown(path: Path, audience: boo
         again = inside.post("decisions", {"id": "d", **key})
         assert (again["arm"], again["pull"]) == (arm, 1)
         assert waiting(inside) == {"d": (arm, 1)}
-        is_same(inside)
+        check_same(inside)
         third = next(label for label in "ABC" if label not in (arm, decided["arm"]))
         assert "another arm" in refused(inside, {"decision": "d", "arm": third, **key}, 409)
         assert inside.post("rewards", {"decision": "d", "reward": 1.0})["applied"] is True
@@ -151,7 +151,7 @@ def test_other_policies_learn_what_was_shown_and_exports_say_it(tmp_path: Path) 
         inside.post("decisions", {"id": "after"})
         inside.post("rewards", {"decision": "own", "reward": 0.0})
         assert sum(row["pulls"] for row in inside.get()["arms"]) >= 10
-        is_same(inside)
+        check_same(inside)
     write(path, "e", tmp_path / "e.csv")
     rows = {row["id"]: row for row in csv.DictReader(io.StringIO((tmp_path / "e.csv").read_text()))}
     assert rows["own"]["policy"] == rows["d0"]["policy"] == "fallback"
@@ -175,4 +175,4 @@ def test_a_batch_of_them(path: Path) -> None:
         assert [each["pull"] for each in found[:6]] == [1, 1, 1, 2, 2, 2]
         assert found[30]["error"]["field"] == "arm"
         assert len(inside.live().waiting) == 30
-        is_same(inside)
+        check_same(inside)

@@ -1,18 +1,6 @@
 """The twin of C-CTO: theta in an interval."""
 
-from twins.common import (
-    TOLERANCE,
-    Counted,
-    History,
-    Model,
-    Opened,
-    choosable,
-    next_pull,
-    pull_counts,
-    pulls_of,
-    rewards_of,
-    unpulled,
-)
+from twins.common import Counted, History, Model, Opened, argmax, seen_arms, unpulled
 
 
 def interpolated(nodes: list[float], theta: float, values: list[float]) -> float:
@@ -39,10 +27,9 @@ def interval_cto(
     start = unpulled(history, arms, opened)
     if start:
         return start
-    values = {}
-    for arm in choosable(arms, opened):
-        rewards = rewards_of(history, arm)
-        pulls, total = pulls_of(history, arm, counted), sum(rewards)
+    values, counts = {}, {}
+    for arm, rewards, pulls, following in seen_arms(history, arms, opened, counted):
+        total = sum(rewards)
         sums = [sum(mu(j, theta) for j in pulls) for theta in thetas]
         theta = thetas[0]
         if total <= sums[-1] < sums[0]:
@@ -52,10 +39,9 @@ def interval_cto(
                 if b <= total <= a and a > b:
                     theta = left + (right - left) * (a - total) / (a - b)
                     break
-        following = next_pull(history, arm, counted)
         values[arm] = interpolated(thetas, theta, [mu(following, node) for node in thetas])
-    best = {arm for arm in values if values[arm] >= max(values.values()) - TOLERANCE}
-    counts = pull_counts(history, arms)
-    return {arm for arm in best if counts[arm] == min(counts[i] for i in best)} | (
-        best if any(values[i] != values[j] for i in best for j in best) else set()
-    )
+        counts[arm] = len(rewards)
+    best = argmax(values)
+    if any(values[i] != values[j] for i in best for j in best):
+        return best
+    return {arm for arm in best if counts[arm] == min(counts[i] for i in best)}

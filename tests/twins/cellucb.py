@@ -2,17 +2,7 @@
 
 import math
 
-from twins.common import (
-    Counted,
-    History,
-    Opened,
-    argmax,
-    choosable,
-    next_pull,
-    pulls_of,
-    rewards_of,
-    unpulled,
-)
+from twins.common import Counted, History, Opened, Seen, highest
 
 
 def cell_ucb(
@@ -30,24 +20,16 @@ def cell_ucb(
     n rewards plus sigma sqrt(2 ln(pi^2 cells n^2 / (3 delta)) / n). That of a pull is the least of
     its cell's and those of all cells before it that have rewards.
     """
-    start = unpulled(history, arms, opened)
-    if start:
-        return start
-    scores = {}
-    for arm in choosable(arms, opened):
-        last = min(next_pull(history, arm, counted), cells)
+
+    def upper(arm: Seen) -> float:
         bounds = []
-        for cell in range(1, last + 1):
-            seen = [
-                reward
-                for pull, reward in zip(
-                    pulls_of(history, arm, counted), rewards_of(history, arm), strict=True
-                )
-                if min(pull, cells) == cell
-            ]
+        for cell in range(1, min(arm.following, cells) + 1):
+            pairs = zip(arm.pulls, arm.rewards, strict=True)
+            seen = [reward for pull, reward in pairs if min(pull, cells) == cell]
             if seen:
                 n = len(seen)
                 log = math.log(math.pi**2 * cells * n**2 / (3 * delta))
                 bounds.append(sum(seen) / n + sigma * math.sqrt(2 * log / n))
-        scores[arm] = min(bounds)
-    return argmax(scores)
+        return min(bounds)
+
+    return highest(history, arms, upper, opened, counted)

@@ -1,7 +1,7 @@
-"""What the twins share: a history and what is read off it."""
+"""What the twins share: a history, what is read off it, ramp-up and ties."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 History = list[tuple[int, float]]
 Mean = Callable[[int], float]
@@ -26,6 +26,15 @@ class Counted(NamedTuple):
     upcoming: list[int]  # of each arm's next pull, for the key that decides
 
 
+class Seen(NamedTuple):
+    """An arm that may be chosen, as the history shows it."""
+
+    arm: int
+    rewards: list[float]  # oldest first
+    pulls: list[int]  # the numbers of their pulls
+    following: int  # the number of its next pull
+
+
 def choosable(arms: int, opened: Opened | None) -> list[int]:
     """Return the arms that may be chosen in this round, in order: all, unless some are closed."""
     return list(range(arms)) if opened is None else sorted(opened.among[-1])
@@ -48,6 +57,32 @@ def next_pull(history: History, arm: int, counted: Counted | None = None) -> int
     return len(rewards_of(history, arm)) + 1 if counted is None else counted.upcoming[arm]
 
 
+def seen_arms(
+    history: History, arms: int, opened: Opened | None = None, counted: Counted | None = None
+) -> list[Seen]:
+    """Return the arms that may be chosen in this round, in order."""
+    return [
+        Seen(
+            arm,
+            rewards_of(history, arm),
+            pulls_of(history, arm, counted),
+            next_pull(history, arm, counted),
+        )
+        for arm in choosable(arms, opened)
+    ]
+
+
+def discounted(history: History, arms: int, gamma: float) -> tuple[list[float], list[float]]:
+    """Return the weights and weighted rewards of every arm; round s weighs gamma^(t-1-s)."""
+    t = len(history) + 1
+    weight = [0.0] * arms
+    total = [0.0] * arms
+    for s, (arm, reward) in enumerate(history, start=1):
+        weight[arm] += gamma ** (t - 1 - s)
+        total[arm] += gamma ** (t - 1 - s) * reward
+    return weight, total
+
+
 def pull_counts(history: History, arms: int) -> list[int]:
     """Return N_i(t), the pulls of every arm before this round."""
     return [len(rewards_of(history, arm)) for arm in range(arms)]
@@ -68,6 +103,59 @@ def short_of(history: History, arms: int, pulls: int, opened: Opened | None = No
 def argmax(scores: dict[int, float]) -> set[int]:
     """Return the arms whose score is the best up to rounding."""
     return {arm for arm, score in scores.items() if score >= max(scores.values()) - TOLERANCE}
+
+
+def possibly_best(scores: dict[int, list[Any]], slack: float = TOLERANCE) -> set[int]:
+    """Return the arms that may be the best, where rounding leaves several scores possible.
+
+    The best possible score of such an arm reaches the worst possible score of every arm.
+    """
+    least = max(min(possible) for possible in scores.values())
+    return {
+        arm
+        for arm, possible in scores.items()
+        if max(possible) >= (least - slack if slack else least)
+    }
+
+
+def highest_possible(
+    history: History,
+    arms: int,
+    scores: Callable[[Seen], list[Any]],
+    opened: Opened | None = None,
+    counted: Counted | None = None,
+    pulls: int = 1,
+    slack: float = TOLERANCE,
+) -> set[int]:
+    """Each arm so many times, the least pulled first; then those whose score may be the best."""
+    short = short_of(history, arms, pulls, opened)
+    return short or possibly_best(
+        {seen.arm: scores(seen) for seen in seen_arms(history, arms, opened, counted)}, slack
+    )
+
+
+def highest(
+    history: History,
+    arms: int,
+    score: Callable[[Seen], float],
+    opened: Opened | None = None,
+    counted: Counted | None = None,
+    pulls: int = 1,
+) -> set[int]:
+    """Each arm so many times, the least pulled first; then those with the highest score."""
+    return highest_possible(history, arms, lambda seen: [score(seen)], opened, counted, pulls)
+
+
+def closest(distances: list[float], thetas: list[float], curves: list[list[float]]) -> list[float]:
+    """Every theta that rounding may make of the one at the least distance.
+
+    `curves` are the models' means at the pulls so far. The first of the closest models where they
+    coincide on all of these; otherwise a near tie leaves all of them possible.
+    """
+    near = [k for k, distance in enumerate(distances) if distance <= min(distances) + TOLERANCE]
+    if all(curves[k] == curves[near[0]] for k in near):
+        return [thetas[near[0]]]
+    return [thetas[k] for k in near]
 
 
 def drawn(weights: list[float], u: float) -> list[int]:

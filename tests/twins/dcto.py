@@ -1,19 +1,9 @@
 """The twin of D-CTO_SIM-UCB, and the two steps of Algorithm 3."""
 
 import math
+from collections.abc import Callable
 
-from twins.common import (
-    TOLERANCE,
-    Counted,
-    History,
-    Model,
-    Opened,
-    choosable,
-    next_pull,
-    pulls_of,
-    rewards_of,
-    short_of,
-)
+from twins.common import Counted, History, Model, Opened, Seen, highest_possible
 from twins.cto import closest_to_origin
 
 
@@ -23,39 +13,38 @@ def halves(values: list[float]) -> float:
     return sum(values[:middle]) - sum(values[middle:])
 
 
-def detect(rewards: list[float], thetas: list[float], mu: Model) -> list[float]:
+def detect_by_halves(rewards: list[float], thetas: list[float], mu: Model) -> list[float]:
     """Detect step of Algorithm 3: the possible theta-hat of an arm with these rewards, by Z."""
-    return closest_to_origin(rewards, thetas, mu, halves)
+    return closest_to_origin(rewards, list(range(1, len(rewards) + 1)), thetas, mu, halves)
 
 
 def constant_ucb(
     history: History,
-    possible: dict[int, list[float]],
+    arms: int,
+    detect: Callable[[Seen], list[float]],
     mu: Model,
     sigma: float,
     c: float,
+    start: int,
+    opened: Opened | None = None,
     counted: Counted | None = None,
 ) -> set[int]:
-    """UCB rule of D-CTO: argmax mu_c-hat + mu(N_i + 1; theta-hat_i) + sqrt(c ln t sigma^2 / N_i).
+    """Each arm `start` times, then the UCB rule of D-CTO, with every theta-hat that is possible:
 
-    Several possible models of an arm are treated as in cto.
+    argmax mu_c-hat + mu(N_i + 1; theta-hat_i) + sqrt(c ln t sigma^2 / N_i).
     """
     t = len(history) + 1
-    worst = []
-    best = {}
-    for arm, thetas in possible.items():
-        rewards = rewards_of(history, arm)
-        n = len(rewards)
-        following, pulls = next_pull(history, arm, counted), pulls_of(history, arm, counted)
-        scores = []
-        for theta in thetas:
-            residuals = [r - mu(j, theta) for j, r in zip(pulls, rewards, strict=True)]
-            constant = sum(residuals) / n
-            width = math.sqrt(c * math.log(t) * sigma**2 / n)
-            scores.append(constant + mu(following, theta) + width)
-        worst.append(min(scores))
-        best[arm] = max(scores)
-    return {arm for arm in best if best[arm] >= max(worst) - TOLERANCE}
+
+    def scores(arm: Seen) -> list[float]:
+        n = len(arm.rewards)
+        width = math.sqrt(c * math.log(t) * sigma**2 / n)
+        found = []
+        for theta in detect(arm):
+            residuals = [r - mu(j, theta) for j, r in zip(arm.pulls, arm.rewards, strict=True)]
+            found.append(sum(residuals) / n + mu(arm.following, theta) + width)
+        return found
+
+    return highest_possible(history, arms, scores, opened, counted, pulls=start)
 
 
 def dcto(
@@ -74,13 +63,10 @@ def dcto(
     With halves = "even" an arm is detected from its even number of pulls before an odd one,
     except at the start.
     """
-    short = short_of(history, arms, start, opened)
-    if short:
-        return short
-    detected = {}
-    for arm in choosable(arms, opened):
-        rewards = rewards_of(history, arm)
-        if halves == "even" and len(rewards) % 2 == 1 and len(rewards) > start:
-            rewards = rewards[:-1]
-        detected[arm] = detect(rewards, thetas, mu)
-    return constant_ucb(history, detected, mu, sigma, c)
+
+    def detect(arm: Seen) -> list[float]:
+        n = len(arm.rewards)
+        is_cut = halves == "even" and n % 2 == 1 and n > start
+        return detect_by_halves(arm.rewards[:-1] if is_cut else arm.rewards, thetas, mu)
+
+    return constant_ucb(history, arms, detect, mu, sigma, c, start, opened)

@@ -1,7 +1,7 @@
 """The twin of D-CTO_UCB (Algorithm 3)."""
 
-from twins.common import History, Model, Opened, choosable, rewards_of, short_of
-from twins.dcto import constant_ucb, detect
+from twins.common import History, Model, Opened, Seen
+from twins.dcto import constant_ucb, detect_by_halves
 
 
 def dcto_ucb(
@@ -17,11 +17,8 @@ def dcto_ucb(
 
     What is pulled beyond that (a decision may be restricted) has no part in the detection.
     """
-    short = short_of(history, arms, exploration, opened)
-    if short:
-        return short
-    models = {
-        arm: detect(rewards_of(history, arm)[:exploration], thetas, mu)
-        for arm in choosable(arms, opened)
-    }
-    return constant_ucb(history, models, mu, sigma, 8.0)
+
+    def detect(arm: Seen) -> list[float]:
+        return detect_by_halves(arm.rewards[:exploration], thetas, mu)
+
+    return constant_ucb(history, arms, detect, mu, sigma, 8.0, exploration, opened)

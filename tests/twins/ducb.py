@@ -2,7 +2,7 @@
 
 import math
 
-from twins.common import History, Opened, argmax, choosable, unpulled
+from twins.common import History, Opened, Seen, discounted, highest
 
 
 def ducb(
@@ -18,18 +18,11 @@ def ducb(
     Round s weighs gamma^(t-1-s): the most recent round has weight 1. n_gamma counts every round,
     also one of an arm that is closed now.
     """
-    start = unpulled(history, arms, opened)
-    if start:
-        return start
-    t = len(history) + 1
-    weight = [0.0] * arms
-    total = [0.0] * arms
-    for s, (arm, reward) in enumerate(history, start=1):
-        weight[arm] += gamma ** (t - 1 - s)
-        total[arm] += gamma ** (t - 1 - s) * reward
-    log_n = max(0.0, math.log(sum(weight)))
-    scores = {}
-    for arm in choosable(arms, opened):
-        n = weight[arm]
-        scores[arm] = total[arm] / n + 2 * B * math.sqrt(xi * log_n / n)
-    return argmax(scores)
+    weight, total = discounted(history, arms, gamma)
+
+    def index(arm: Seen) -> float:
+        n = weight[arm.arm]
+        log_n = max(0.0, math.log(sum(weight)))
+        return total[arm.arm] / n + 2 * B * math.sqrt(xi * log_n / n)
+
+    return highest(history, arms, index, opened)

@@ -2,7 +2,7 @@
 
 import math
 
-from twins.common import History, Opened, argmax, choosable, rewards_of, unpulled
+from twins.common import History, Opened, Seen, choosable, highest, rewards_of
 from twins.fewa import expanding_filter
 from twins.windows import Windows, confidence
 
@@ -43,15 +43,13 @@ def eff_raw_ucb(
     opened: Opened | None = None,
 ) -> set[int]:
     """EFF-RAW-UCB: each arm once, then argmax_i min_j current_j / w_j + c_t(w_j)."""
-    start = unpulled(history, arms, opened)
-    if start:
-        return start
     t = len(history) + 1
-    scores = {}
-    for arm in choosable(arms, opened):
-        windows = eff_windows(rewards_of(history, arm), growth)
-        scores[arm] = min(total / w + confidence(t, w, alpha, sigma) for w, total in windows)
-    return argmax(scores)
+
+    def index(arm: Seen) -> float:
+        windows = eff_windows(arm.rewards, growth)
+        return min(total / w + confidence(t, w, alpha, sigma) for w, total in windows)
+
+    return highest(history, arms, index, opened)
 
 
 def eff_fewa(

@@ -12,6 +12,7 @@ from twins.common import (
     Opened,
     choosable,
     next_pull,
+    possibly_best,
     unpulled,
 )
 from twins.sampling import Stream
@@ -384,7 +385,7 @@ def fatigue(
 
     The uniform one says whether the arm has fallen, the normal one makes a gamma (by its cube root)
     or a normal draw of the two moments. What data add to the prior's precision counts up to twice.
-    A uniform number at the boundary leaves both possible, treated as in cto.
+    A uniform number at the boundary leaves both possible.
     """
     if family == "gaussian" and unpulled(history, arms, opened):
         return unpulled(history, arms, opened)
@@ -398,7 +399,7 @@ def fatigue(
     else:  # new arms come last, and open
         counts = [1 + max(max(now) for now in opened.open[:t]) for t in range(1, len(history) + 2)]
     replay = replayed(told, counts, family, sigma)
-    worst, best = [], {}
+    scores = {}
     some = choosable(arms, opened)
     for arm in some:
         u, z = next(stream)[0], next(stream)[1]
@@ -408,10 +409,8 @@ def fatigue(
         sure = sureness(shown[arm], len(some), len(history))
         groups = [moments[0]] if u < chance + TOLERANCE else []
         groups += [moments[1]] if u >= chance - TOLERANCE and chance < 1 - TOLERANCE else []
-        values = [value_of(*group, z, sure, family, replay.spread) for group in groups]
-        worst.append(min(values))
-        best[arm] = max(values)
-    return {arm for arm in best if best[arm] >= max(worst) - TOLERANCE}
+        scores[arm] = [value_of(*group, z, sure, family, replay.spread) for group in groups]
+    return possibly_best(scores)
 
 
 def sureness(shown: int, arms: int, decisions: int) -> float:

@@ -3,17 +3,7 @@
 import math
 from functools import cache
 
-from twins.common import (
-    TOLERANCE,
-    Counted,
-    History,
-    Opened,
-    argmax,
-    choosable,
-    next_pull,
-    pulls_of,
-    rewards_of,
-)
+from twins.common import TOLERANCE, Counted, History, Opened, argmax, choosable, seen_arms
 from twins.sampling import Stream, gamma
 
 FIRST = [1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49]  # the first pull number of each cell
@@ -96,9 +86,8 @@ def mixture(
     allows every arm: what is drawn after it depends on the model.
     """
     scores = {}
-    for arm in choosable(arms, opened):
-        rewards = [min(1.0, max(0.0, reward)) for reward in rewards_of(history, arm)]
-        pulls = pulls_of(history, arm, counted)
+    for arm, found, pulls, following in seen_arms(history, arms, opened, counted):
+        rewards = [min(1.0, max(0.0, reward)) for reward in found]
         weighed = last_weighed(rewards)
         weights = weights_of(sums_of(rewards[:weighed], pulls[:weighed]))
         u = next(stream)[0]
@@ -107,7 +96,7 @@ def mixture(
             return set(choosable(arms, opened))
         model = sum(u >= bound for bound in bounds)
         sums = sums_of(rewards, pulls)
-        cell = cell_of(next_pull(history, arm, counted))
+        cell = cell_of(following)
         rates = []
         for segment in segments(model):
             if cell in segment or (model == FREE and segment[0] < cell):

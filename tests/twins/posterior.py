@@ -3,17 +3,16 @@
 import math
 
 from twins.common import (
-    TOLERANCE,
     Counted,
     History,
     Model,
     Opened,
-    choosable,
+    Seen,
     drawn,
-    next_pull,
-    pull_counts,
+    highest_possible,
     pulls_of,
     rewards_of,
+    seen_arms,
     short_of,
 )
 from twins.lcto import fit
@@ -70,17 +69,13 @@ def posterior(
 
     First the arms with fewer than 2 pulls with constants, 1 without. s2 = sigma^2 if known, else
     the pooled variance after the last reward of the arm. A uniform number at the boundary of two
-    models leaves both possible, treated as in cto.
+    models leaves both values possible.
     """
-    short = short_of(history, arms, 2 if constants else 1, opened)
-    if short:
-        return short
     draws = iter(numbers or [])
     prior = weights or [1.0] * len(thetas)
-    worst = []
-    best = {}
-    for arm in choosable(arms, opened):
-        rewards = rewards_of(history, arm)
+
+    def scores(seen: Seen) -> list[float]:
+        arm, rewards, pulls, following = seen
         n = len(rewards)
         if sigma is not None:
             s2 = sigma**2
@@ -88,7 +83,6 @@ def posterior(
             last = max(s for s, (pulled, _) in enumerate(history, start=1) if pulled == arm)
             known = None if counted is None else counted._replace(past=counted.past[:last])
             s2 = pooled_variance(history[:last], arms, thetas, mu, constants, known)
-        pulls, following = pulls_of(history, arm, counted), next_pull(history, arm, counted)
         fits = [fit(rewards, pulls, theta, mu, constants) for theta in thetas]
         least = min(square for square, _ in fits)
         chances = [
@@ -102,24 +96,21 @@ def posterior(
         ]
         mean = sum(w * value for w, value in zip(chances, values, strict=True))
         if rule == "mean":
-            scores = [mean]
-        elif rule == "upper":
+            return [mean]
+        if rule == "upper":
             variance = sum(
                 w * (value - mean) ** 2 for w, value in zip(chances, values, strict=True)
             )
             if constants:
                 variance += s2 / n
-            scores = [mean + z * math.sqrt(variance)]
-        elif rule == "thompson":
-            scores = [values[k] for k in drawn(chances, next(draws))]
-            if constants:
-                shift = math.sqrt(s2 / n) * next(draws)
-                scores = [score + shift for score in scores]
-        else:
-            raise ValueError(f"rule must be 'mean', 'upper' or 'thompson', not {rule!r}")
-        worst.append(min(scores))
-        best[arm] = max(scores)
-    return {arm for arm in best if best[arm] >= max(worst) - TOLERANCE}
+            return [mean + z * math.sqrt(variance)]
+        if rule == "thompson":
+            possible = [values[k] for k in drawn(chances, next(draws))]
+            shift = math.sqrt(s2 / n) * next(draws) if constants else 0.0
+            return [value + shift for value in possible]
+        raise ValueError(f"rule must be 'mean', 'upper' or 'thompson', not {rule!r}")
+
+    return highest_possible(history, arms, scores, opened, counted, pulls=2 if constants else 1)
 
 
 def interval_posterior(
@@ -139,14 +130,12 @@ def interval_posterior(
     All arms within the tolerance of the best are allowed: policies may integrate less finely.
     """
     need = 2 if constants else 1
-    counts = pull_counts(history, arms)
-    if min(counts) < need:
-        return {counts.index(min(counts))}
+    short = short_of(history, arms, need)
+    if short:
+        return short
     values = []
-    for arm in range(arms):
-        rewards = rewards_of(history, arm)
+    for _, rewards, pulls, following in seen_arms(history, arms, None, counted):
         n = len(rewards)
-        pulls, following = pulls_of(history, arm, counted), next_pull(history, arm, counted)
         fits, worths = [], []
         for k in range(points + 1):
             theta = low + (high - low) * k / points

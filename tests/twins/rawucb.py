@@ -2,7 +2,7 @@
 
 import math
 
-from twins.common import History, Opened, argmax, choosable, rewards_of, unpulled
+from twins.common import History, Opened, Seen, choosable, highest
 from twins.windows import confidence, every_window
 
 
@@ -10,15 +10,12 @@ def raw_ucb(
     history: History, arms: int, alpha: float, sigma: float, opened: Opened | None = None
 ) -> set[int]:
     """RAW-UCB: each arm once, then argmax_i min_{1<=h<=N_i} mean_i(h) + c_t(h)."""
-    start = unpulled(history, arms, opened)
-    if start:
-        return start
     t = len(history) + 1
-    scores = {}
-    for arm in choosable(arms, opened):
-        windows = every_window(rewards_of(history, arm))
-        scores[arm] = min(mean + confidence(t, h, alpha, sigma) for h, mean in windows)
-    return argmax(scores)
+
+    def index(arm: Seen) -> float:
+        return min(mean + confidence(t, h, alpha, sigma) for h, mean in every_window(arm.rewards))
+
+    return highest(history, arms, index, opened)
 
 
 def raw_ucb_pp(
@@ -33,16 +30,14 @@ def raw_ucb_pp(
 
     Here x = max(1, t / (h K)), K the arms that may be chosen.
     """
-    start = unpulled(history, arms, opened)
-    if start:
-        return start
-    t = len(history) + 1
-    scores = {}
-    for arm in choosable(arms, opened):
-        bounds = []
-        for h, mean in every_window(rewards_of(history, arm)):
-            x = max(1.0, t / (h * len(choosable(arms, opened))))
-            logarithm = math.log(x * math.pow(1 + math.log(x), beta / alpha))
-            bounds.append(mean + math.sqrt(2 * alpha * sigma**2 / h * logarithm))
-        scores[arm] = min(bounds)
-    return argmax(scores)
+    t, count = len(history) + 1, len(choosable(arms, opened))
+
+    def width(h: int) -> float:
+        x = max(1.0, t / (h * count))
+        logarithm = math.log(x * math.pow(1 + math.log(x), beta / alpha))
+        return math.sqrt(2 * alpha * sigma**2 / h * logarithm)
+
+    def index(arm: Seen) -> float:
+        return min(mean + width(h) for h, mean in every_window(arm.rewards))
+
+    return highest(history, arms, index, opened)

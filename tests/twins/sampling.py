@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from twins.common import History, Opened, argmax, choosable, rewards_of, unpulled
+from twins.common import History, Opened, Seen, highest
 
 Stream = Iterator[tuple[float, float]]  # the next random numbers: as a uniform, as a normal
 
@@ -33,16 +33,13 @@ def thompson(
     Without sigma a draw from Beta(1 + S, 1 + N - S), of rewards clipped to [0, 1]; with sigma, once
     each arm was pulled, one from Normal(mean, sigma^2 / N).
     """
-    if sigma is not None and unpulled(history, arms, opened):
-        return unpulled(history, arms, opened)
-    scores = {}
-    for arm in choosable(arms, opened):
-        rewards = rewards_of(history, arm)
-        n = len(rewards)
-        if sigma is None:
-            total = sum(min(1.0, max(0.0, reward)) for reward in rewards)
-            x, y = gamma(1 + total, stream), gamma(1 + n - total, stream)
-            scores[arm] = x / (x + y)
-        else:
-            scores[arm] = sum(rewards) / n + sigma / math.sqrt(n) * next(stream)[1]
-    return argmax(scores)
+
+    def draw(arm: Seen) -> float:
+        n = len(arm.rewards)
+        if sigma is not None:
+            return sum(arm.rewards) / n + sigma / math.sqrt(n) * next(stream)[1]
+        total = sum(min(1.0, max(0.0, reward)) for reward in arm.rewards)
+        x, y = gamma(1 + total, stream), gamma(1 + n - total, stream)
+        return x / (x + y)
+
+    return highest(history, arms, draw, opened, pulls=0 if sigma is None else 1)

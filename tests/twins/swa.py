@@ -2,7 +2,7 @@
 
 import math
 
-from twins.common import History, Opened, argmax, choosable, rewards_of, short_of
+from twins.common import History, Opened, Seen, highest
 
 
 def swa_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
@@ -19,10 +19,11 @@ def swa_window(alpha: float, sigma: float, arms: int, horizon: int) -> int:
 
 def balance(history: History, arms: int, window: int, opened: Opened | None) -> set[int]:
     """Each arm M times, the least pulled first; then argmax of the last M rewards' mean."""
-    means = {
-        arm: sum(rewards_of(history, arm)[-window:]) / window for arm in choosable(arms, opened)
-    }
-    return short_of(history, arms, window, opened) or argmax(means)
+
+    def mean(arm: Seen) -> float:
+        return sum(arm.rewards[-window:]) / window
+
+    return highest(history, arms, mean, opened, pulls=window)
 
 
 def swa(

@@ -2,7 +2,7 @@
 
 import math
 
-from twins.common import History, Opened, argmax, choosable, rewards_of
+from twins.common import History, Opened, Seen, highest
 
 
 def swucb(
@@ -19,13 +19,9 @@ def swucb(
     argmax mean_tau + B sqrt(xi ln min(t, tau) / N_tau).
     """
     t = len(history) + 1
-    window = history[-tau:]
-    absent = [arm for arm in choosable(arms, opened) if not rewards_of(window, arm)]
-    if absent:
-        return {absent[0]}
-    scores = {}
-    for arm in choosable(arms, opened):
-        rewards = rewards_of(window, arm)
-        n = len(rewards)
-        scores[arm] = sum(rewards) / n + B * math.sqrt(xi * math.log(min(t, tau)) / n)
-    return argmax(scores)
+
+    def index(arm: Seen) -> float:
+        n = len(arm.rewards)
+        return sum(arm.rewards) / n + B * math.sqrt(xi * math.log(min(t, tau)) / n)
+
+    return highest(history[-tau:], arms, index, opened)

@@ -2,7 +2,7 @@
 
 import math
 
-from twins.common import History, Opened, argmax, choosable, rewards_of, unpulled
+from twins.common import History, Opened, Seen, discounted, highest
 
 
 def sw_ts(
@@ -18,16 +18,13 @@ def sw_ts(
     On the last tau rounds only; an arm absent from them goes first (the lowest index). The arms
     that may be chosen take the normals in turn.
     """
-    window = history[-tau:]
-    start = unpulled(window, arms, opened)
-    if start:
-        return start
-    scores = {}
-    for place, arm in enumerate(choosable(arms, opened)):
-        rewards = rewards_of(window, arm)
-        n = len(rewards)
-        scores[arm] = sum(rewards) / n + sigma / math.sqrt(n) * normals[place]
-    return argmax(scores)
+    draws = iter(normals)
+
+    def draw(arm: Seen) -> float:
+        n = len(arm.rewards)
+        return sum(arm.rewards) / n + sigma / math.sqrt(n) * next(draws)
+
+    return highest(history[-tau:], arms, draw, opened)
 
 
 def d_ts(
@@ -42,16 +39,11 @@ def d_ts(
 
     Each arm once first; round s weighs gamma^(t-1-s).
     """
-    start = unpulled(history, arms, opened)
-    if start:
-        return start
-    t = len(history) + 1
-    weight = [0.0] * arms
-    total = [0.0] * arms
-    for s, (arm, reward) in enumerate(history, start=1):
-        weight[arm] += gamma ** (t - 1 - s)
-        total[arm] += gamma ** (t - 1 - s) * reward
-    scores = {}
-    for place, arm in enumerate(choosable(arms, opened)):
-        scores[arm] = total[arm] / weight[arm] + sigma / math.sqrt(weight[arm]) * normals[place]
-    return argmax(scores)
+    weight, total = discounted(history, arms, gamma)
+    draws = iter(normals)
+
+    def draw(arm: Seen) -> float:
+        n = weight[arm.arm]
+        return total[arm.arm] / n + sigma / math.sqrt(n) * next(draws)
+
+    return highest(history, arms, draw, opened)

@@ -101,7 +101,7 @@ def rebuilt(store: Store, number: int) -> Experiment:
     return made
 
 
-def is_same(inside: Inside, name: str = "e") -> bytes:
+def check_same(inside: Inside, name: str = "e") -> bytes:
     """Live, snapshot with its tail, and full rebuild: bit for bit the same."""
 
     async def compare() -> bytes:

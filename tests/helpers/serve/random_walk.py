@@ -195,7 +195,7 @@ class Walk:
         self.pair.compare_page(name)
 
 
-def walk(steps: int, seed: int, report: bool = False, standin: str | None = None) -> None:
+def check_walk(steps: int, seed: int, report: bool = False, standin: str | None = None) -> None:
     """So many steps on one service."""
     clock, begin = Clock(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
