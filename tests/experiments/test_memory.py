@@ -10,6 +10,7 @@ import pytest
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells it there")
+@pytest.mark.long
 def test_a_million_short_runs_fit_in_two_gibibytes() -> None:
     script = (
         "import dataclasses, pathlib, rotting\n"

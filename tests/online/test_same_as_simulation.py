@@ -32,7 +32,7 @@ def test_compiled_and_plain_agree_past_several_growths(policy: Policy) -> None:
         np.testing.assert_array_equal(a.value, b.value, err_msg=a.path)
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("known", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "policy", [p for p in examples() if not isinstance(p, Oracle)], ids=name_of
 )

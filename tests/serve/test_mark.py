@@ -40,6 +40,13 @@ def killed(path: Path, decisions: int = 40) -> int:
     return int(answer["seq"])
 
 
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """The folder that a killed service left, to be copied, and its last event."""
+    folder = tmp_path_factory.mktemp("killed")
+    return folder, killed(folder / "s.db")
+
+
 def one_byte(path: Path) -> None:
     data = bytearray(wal(path).read_bytes())
     data[len(data) // 3] ^= 1
@@ -65,9 +72,12 @@ def gone(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [one_byte, cut, missing, emptied, gone])
-def test_a_start_that_lacks_what_was_acknowledged_is_refused(tmp_path: Path, damage: Any) -> None:
+def test_a_start_that_lacks_what_was_acknowledged_is_refused(
+    tmp_path: Path, damage: Any, left: tuple[Path, int]
+) -> None:
+    folder, last = left
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     path = tmp_path / "s.db"
-    last = killed(path)
     damage(path)
     server = Server(path, environment=PLAIN)
     with pytest.raises(RuntimeError, match=r"ended with 2"):
