@@ -197,7 +197,7 @@ FEW = ("pass", "DEEP = 1", list(CELLS)[-1])  # and what is then chosen: each add
 @pytest.mark.parametrize(
     "cells",
     [
-        pytest.param(dict(zip(FEW, (1, 2, 9), strict=True), id="few")),
+        pytest.param(dict(zip(FEW, (1, 2, 9), strict=True)), id="few"),
         pytest.param(CELLS, id="all", marks=pytest.mark.long),
     ],
 )

@@ -24,7 +24,8 @@ import json
 from typing import NamedTuple
 
 from rotting import Arm, Comparison, NoNoise, Scenario, compare, models, policies
-from rotting.papers._paper import Paper, Shown, Table
+from rotting._table import Table
+from rotting.papers._paper import Paper, Shown
 
 
 class Found(NamedTuple):
@@ -56,7 +57,8 @@ def write(found, folder, command):
 def show(found):
     rows = [[name, f"{result.mean_regret[-1]:.1f}"]
             for name, result in found.comparison.results.items()]
-    return Shown([Table("a tiny table", ["policy", "regret"], rows)], ["a line about it"])
+    table = Table(["policy", "regret"], rows, title="a tiny table")
+    return Shown([table], ["a line about it"])
 
 
 PAPER = Paper("Tiny, 2030", {"two_constants": two_constants}, 3, lambda runs: 2 * runs,
