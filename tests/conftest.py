@@ -45,9 +45,9 @@ COLLECTED = (100_000, 50, 100)  # the compiler makes objects by the million; few
 
 @pytest.fixture(autouse=True)
 def compiled_within_calls(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """No processes beside the tests: a player of which nothing else is said is compiled when made.
+    """No background processes: players are compiled when they are made, unless told otherwise.
 
-    Those of `_online/test_background.py` are as users have them.
+    Tests in `online/test_background.py` keep the background process, as users have it.
     """
     if request.node.path.stem != "test_background":
         done = background.Job()

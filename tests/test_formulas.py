@@ -24,7 +24,7 @@ def formulas(text: str) -> tuple[list[str], str]:
 
 
 def left_over(latex: str) -> list[str]:
-    r"""Commands that the converter does not know: it shows them as they are written.
+    r"""Commands unknown to the converter: it shows them as they are written.
 
     >>> left_over(r"\arg\min_x f(x)")
     ['\\arg']

@@ -61,7 +61,7 @@ def refuse(data: bytes) -> None:
 
 
 @linux
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forking beside threads
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forking while threads run
 @pytest.mark.parametrize(
     ("load", "words"),
     [

@@ -54,5 +54,5 @@ def completed(line: str) -> list[str]:
 def test_words_are_offered(line: str, words: list[str]) -> None:
     found = completed(line)
     assert [word for word in found if word in words] == words
-    if not line.endswith(" "):  # tests may register policies of their own
+    if not line.endswith(" "):  # tests may register further policies
         assert found == words
