@@ -1,4 +1,4 @@
-"""How the tests are run: those of one policy by one worker, and with less garbage collection.
+"""How tests run: those of one policy on one worker, and with less garbage collection.
 
 Most of their time goes into compiling policies. What one worker compiles, the other finds on disk,
 but only once it is there: so all tests that are named after a policy run in one process, these

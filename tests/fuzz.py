@@ -1,4 +1,4 @@
-"""A fuzzer for everything that is loaded: saved players, saved results, experiment files.
+"""A fuzzer for all loaders: saved players, saved results, experiment files.
 
     python tests/fuzz.py --inputs 10000000 --seed 0 --what players results experiments
     python tests/fuzz.py --replay out/fuzz/players-0-4711

@@ -1,4 +1,4 @@
-"""The documents are true: their code runs, and they name every public thing."""
+"""The documents' code runs, and they name everything public."""
 
 from __future__ import annotations
 

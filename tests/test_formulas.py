@@ -1,4 +1,4 @@
-"""Formulas of the pages: every one becomes MathML, and nothing of the LaTeX is left over."""
+"""Formulas of the pages: every one becomes MathML, without LaTeX left over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small form of the fuzzer, and that it notices what it is for."""
+"""A short run of the fuzzer, and faults that it must notice."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_a_changed_decision_needs_another_number(
     monkeypatch.setattr(decisions, "file_of", lambda name: path)
     first = next(iter(known("decisions")["decisions"]))
     monkeypatch.setattr(decisions, "decisions", lambda: {first: "another"})
-    with pytest.raises(ValueError, match=r"PLAYS in rotting/provenance\.py must be more than"):
+    with pytest.raises(ValueError, match=r"PLAYS in _provenance\.py must be more than"):
         decisions.write()
     monkeypatch.setattr(decisions, "PLAYS", PLAYS + 1)
     decisions.write()

@@ -1,4 +1,4 @@
-"""What a release is made of agrees with itself, and the programs that check it notice faults."""
+"""The parts of a release agree, and the programs that check it notice faults."""
 
 from __future__ import annotations
 

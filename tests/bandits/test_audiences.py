@@ -1,4 +1,4 @@
-"""Audiences: who comes, how often, with which factors, and what is refused."""
+"""Audiences: which keys come, how often, with which factors, and refusals."""
 
 from __future__ import annotations
 

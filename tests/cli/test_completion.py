@@ -1,4 +1,4 @@
-"""A shell's completion: the right words, nothing else, and nothing heavy is imported for them."""
+"""A shell's completion: the right words, nothing else, and no heavy imports."""
 
 from __future__ import annotations
 

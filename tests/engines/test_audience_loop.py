@@ -1,4 +1,4 @@
-"""Simulated audiences: by a naive twin, by policies' twins, by the loop without keys, by chance."""
+"""Simulated audiences against naive twins, the loop without keys, and statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulating arms that come and go: what happens when, and what the regret is measured against."""
+"""Simulating arms that come and go: the order of events, and the regret's baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not fit into memory is refused before any work, with what it takes."""
+"""Work that does not fit into memory is refused before it starts, with the size it needs."""
 
 from __future__ import annotations
 

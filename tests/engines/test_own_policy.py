@@ -1,4 +1,4 @@
-"""A user's own policy: compiled, cached, and noticed when it is edited."""
+"""A user's own policy: compiled, cached, and compiled again after an edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where figures come from: one version, the libraries, the machine, GPU seconds."""
+"""Provenance of figures: one version, the libraries, the machine, GPU seconds."""
 
 from __future__ import annotations
 

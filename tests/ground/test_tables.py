@@ -1,4 +1,4 @@
-"""One table, shown in every form: the same cells, nothing lost, nothing that a text smuggles in."""
+"""One table in every form: the same cells, none lost, texts escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read: order, numbers, rewards and windows, and what is refused."""
+"""Reading logs: order, numbers, rewards and windows, and refusals."""
 
 from __future__ import annotations
 

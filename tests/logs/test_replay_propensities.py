@@ -1,4 +1,4 @@
-"""Replays by the log's own choices: propensities, and rows kept in the order of time."""
+"""Replays with propensities: the log's own choices, and rows kept in the order of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From answers to verdicts: every branch, in words that can be read and data that can be sent."""
+"""From answers to verdicts: every branch, as readable sentences and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Players of audiences: what a decision names, what is refused, and what one key comes to."""
+"""Players of audiences: their decisions, refusals, and the case of a single key."""
 
 from __future__ import annotations
 

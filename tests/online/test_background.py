@@ -1,4 +1,4 @@
-"""A player decides in plain Python at once, and in compiled code once another process has it.
+"""A player decides in plain Python at first, and in compiled code once a child process made it.
 
 Each script runs in a child process with an empty cache, as a user's first one does.
 """

@@ -1,4 +1,4 @@
-"""The control group: who is in it, with which probability, and that nothing else changes."""
+"""The control group: membership, its probability, and that nothing else changes."""
 
 from __future__ import annotations
 

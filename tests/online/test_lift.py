@@ -1,4 +1,4 @@
-"""The control group: the sums, the interval, and that it holds whenever one looks."""
+"""The lift over the control group: its sums, and an interval valid at any time."""
 
 from __future__ import annotations
 

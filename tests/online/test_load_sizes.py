@@ -1,4 +1,4 @@
-"""How large a saved player may be, and how sizes follow from its pulls."""
+"""Size limits of saved players, and sizes that follow from pulls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was shown before: learnt as if the player itself had made those pulls."""
+"""History: learnt as if the player itself had made those pulls."""
 
 from __future__ import annotations
 

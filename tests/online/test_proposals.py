@@ -1,4 +1,4 @@
-"""Deciding in two steps is deciding, and names give the same random numbers again."""
+"""Proposing and taking equals selecting, and names give the same random numbers again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every database promises (`rotting._serve.database`): one suite, which each of them passes.
+"""The contract of a database (`rotting._serve.database`): one suite that each of them passes.
 
 Another database joins by an entry in `DATABASES`: how it is opened, and how its lease is taken.
 """

@@ -1,4 +1,4 @@
-"""What objects show of themselves in a notebook: right, safe, well-formed, whatever they hold."""
+"""HTML of objects in a notebook: correct, escaped and well-formed for any content."""
 
 from __future__ import annotations
 

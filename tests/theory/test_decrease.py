@@ -1,4 +1,4 @@
-"""From where on separations are proved to decrease: the inequality of the proof, by itself."""
+"""The point from which separations provably decrease: the proof's inequality by itself."""
 
 from __future__ import annotations
 

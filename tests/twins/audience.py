@@ -1,4 +1,4 @@
-"""The twin of a simulated audience: every exposure is kept, and looked through each time."""
+"""The twin of a simulated audience: every exposure is kept and searched each time."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""What the twins share: a history, what is read off it, ramp-up and ties."""
+"""Shared by the twins: a history, quantities read off it, ramp-up and ties."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Milestones: where they lie, that their sums stay those of their pulls, and the window chosen."""
+"""Milestones: their positions, the sums before them, and the window chosen."""
 
 from __future__ import annotations
 
