@@ -1,4 +1,4 @@
-"""How the tests are run: those of one policy by one worker, and with less garbage collection.
+"""How tests run: those of one policy on one worker, and with less garbage collection.
 
 Most of their time goes into compiling policies. What one worker compiles, the other finds on disk,
 but only once it is there: so all tests that are named after a policy run in one process, these
@@ -45,9 +45,9 @@ COLLECTED = (100_000, 50, 100)  # the compiler makes objects by the million; few
 
 @pytest.fixture(autouse=True)
 def compiled_within_calls(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """No processes beside the tests: a player of which nothing else is said is compiled when made.
+    """No background processes: players are compiled when they are made, unless told otherwise.
 
-    Those of `_online/test_background.py` are as users have them.
+    Tests in `online/test_background.py` keep the background process, as users have it.
     """
     if request.node.path.stem != "test_background":
         done = background.Job()

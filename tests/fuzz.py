@@ -1,4 +1,4 @@
-"""A fuzzer for everything that is loaded: saved players, saved results, experiment files.
+"""A fuzzer for all loaders: saved players, saved results, experiment files.
 
     python tests/fuzz.py --inputs 10000000 --seed 0 --what players results experiments
     python tests/fuzz.py --replay out/fuzz/players-0-4711
@@ -41,7 +41,7 @@ PATIENCE = 20.0  # seconds for one input
 
 
 class Settings(NamedTuple):
-    """What is asked for."""
+    """Options of the command line."""
 
     kind: str
     seed: int
@@ -122,7 +122,7 @@ def attempt(kind: str, data: bytes) -> str | None:
 
 
 def keep(settings: Settings, number: int, words: str) -> None:
-    """Write down a failure: the input and, beside it, what happened."""
+    """Save a failure: the input, and what happened."""
     settings.out.mkdir(parents=True, exist_ok=True)
     path = settings.out / f"{settings.kind}-{settings.seed}-{number}"
     path.write_bytes(mutant(settings.kind, settings.seed, number, settings.compiled))
@@ -131,7 +131,7 @@ def keep(settings: Settings, number: int, words: str) -> None:
 
 
 def work(settings: Settings, first: int, last: int, counters: Counters) -> None:
-    """In a process of its own: load inputs one after the other."""
+    """In a child process: load inputs one after the other."""
     warnings.simplefilter("ignore")
     _, loaded, refused, failed = counters.read()
     for number in range(first, last):
@@ -182,7 +182,7 @@ def in_process(settings: Settings, first: int, last: int, counters: Counters) ->
 
 
 def fuzz(settings: Settings, inputs: int) -> tuple[int, int, int]:
-    """Try so many inputs of a kind: how many were loaded, refused and failed."""
+    """Try inputs of one kind; returns how many were loaded, refused and failed."""
     counters, begun, first = Counters(), time.monotonic(), 0
     while first < inputs:
         first = in_process(settings, first, min(inputs, first + BATCH), counters)

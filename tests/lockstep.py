@@ -8,7 +8,7 @@ something wrong (a duplicate reward, an unknown arm, a pull that was not made, a
 that is no number), or saving, loading, copying or pickling both players and going on with what came
 back. Both must decide the same and refuse the same in the same words, and now and then all that
 would be saved of them must be equal to the bit. The twin (tests/twins/ledger.py) says what is to be
-counted, waited for and refused.
+counted, awaited and refused.
 
 All is a function of (policy, seed, episode), so a failure is played again by the command it names.
 """
@@ -30,8 +30,8 @@ from rotting import Player
 from rotting.policies import Policy
 
 EPISODE = 2_000  # steps: late rewards and several growths, and then another beginning
-LONG = 7  # every so many episodes, one that is ten times as long
-COMPARED = 250  # the whole states, after so many steps
+LONG = 7  # one episode in this many is ten times as long
+COMPARED = 250  # whole states are compared every so often, in steps
 
 
 class Lockstep(Happenings):
@@ -46,7 +46,7 @@ class Lockstep(Happenings):
         super().__init__(policy, f"{policy.label} {seed} {episode}", temper)
 
     def run(self, steps: int) -> None:
-        """So many steps, and a comparison of everything at the end."""
+        """Play the steps, and compare everything at the end."""
         verbs = (
             *(self.select, self.reward, self.lose, self.drop, self.err, self.keep),
             *(self.batch, self.arms, self.history, self.expire),
@@ -81,7 +81,7 @@ class Lockstep(Happenings):
         )
 
     def lose(self) -> None:
-        """A reward that never comes; nobody is told."""
+        """A reward that never comes; no call is made."""
         pair = self.a_decision()
         if pair is not None:
             self.lost.add(pair)
@@ -180,7 +180,7 @@ def check_episode(policy: Policy, seed: int, number: int, steps: int, single: bo
 
 
 def drive(policies: list[Policy], steps: int, seed: int, report: Callable[[int], None]) -> None:
-    """So many steps in all, in episodes, every policy in turn."""
+    """Play this many steps in all, in episodes, every policy in turn."""
     done = 0
     for number in itertools.count():
         for policy in policies:

@@ -86,7 +86,7 @@ def judged(trying: list[Site], items: Sequence[Any], jobs: int, budget: float) -
 
 
 def say(words: str) -> None:
-    """To the terminal itself: pytest captures what is printed meanwhile."""
+    """Print to the terminal itself: pytest captures standard output."""
     with os.fdopen(os.dup(TERMINAL), "w") as out:
         print(words, file=out)
 

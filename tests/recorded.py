@@ -1,6 +1,6 @@
-"""Every policy's decisions on record, to show that a rewrite changes none of them.
+"""Every policy's decisions on record: a rewrite must change none of them.
 
-    python tests/recorded.py          writes tests/recorded.json anew
+    python tests/recorded.py          rewrites tests/recorded.json
 
 Simulated: pulls as a digest, regrets as numbers, on six scenarios. Played online: a digest of the
 arms chosen while rewards come up to forty decisions late, in any order, a fifth of them never. The

@@ -1,7 +1,7 @@
-"""What docs/guides/coming-from.md says of other libraries, seen where they are installed.
+"""The statements of docs/guides/coming-from.md about other libraries, where these are installed.
 
-Their code and then ours are run in one scope, as they stand on the page, and what it says is the
-same is compared. The rest of its sentences about them is asked of the libraries themselves.
+Their code and then ours run in one scope, as they stand on the page, and results that it calls
+equal are compared. Its other statements are checked on the libraries themselves.
 
 `make test-peers` makes environments with the versions that the page names. Elsewhere most of these
 tests skip; our own code on the page is run by test_docs.py in any case.
@@ -49,7 +49,7 @@ class Peer(NamedTuple):
 
 
 def module(name: str) -> Any:
-    """A module of theirs; the test skips where the library is not installed."""
+    """A module of another library; the test skips where that is not installed."""
     library = name.partition(".")[0]
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed; make test-peers installs it")
@@ -83,7 +83,7 @@ def both(title: str) -> Pair:
 
 
 def peer(title: str, scale: float = 1.0) -> Peer:
-    """A new UCB1 of theirs; a larger scale is more padding."""
+    """A new UCB1 of the other library; a larger scale is more padding."""
     if title == "SMPyBandits":
         ucb = module("SMPyBandits.Policies").UCB(3, amplitude=scale)
         ucb.startGame()

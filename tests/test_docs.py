@@ -1,4 +1,4 @@
-"""The documents are true: their code runs, and they name every public thing."""
+"""The documents' code runs, and they name everything public."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAME = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 class Reader:
-    """Somebody who does what a page says, in an empty folder."""
+    """A reader who follows a page in an empty folder."""
 
     def __init__(self, page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.page, self.folder, self.capsys = page, folder, capsys
@@ -137,7 +137,7 @@ def test_every_benchmark_has_its_row() -> None:
         assert (ROOT / data).exists(), f"docs/maintainers/benchmarks.md names {data}"
 
 
-# What a reader will be able to do or to know, in the first words of a page.
+# A page's first words: what a reader can do or knows after it.
 OPENING = re.compile(r"\b(?:(?:After|On) this page|Here|In \w+ minutes) you (?:can|know|will)\b")
 
 

@@ -1,6 +1,6 @@
 """Every piece of code in the documents is accounted for: run, read, or listed with a reason.
 
-`test_docs.py` runs the pages in order. Here are the rules that leave no hole beside it.
+`test_docs.py` runs the pages in order; these rules cover the rest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMMAND = re.compile(r"`((?:rotting|make|python|pip install) [^`]*)`")  # within
 
 
 def unknown_languages(page: Path, text: str) -> list[str]:
-    """Fences whose code nobody would look at."""
+    """Fences whose code no test covers."""
     own = SERVED if page in SERVING else ELSEWHERE.get(name_of(page), set())
     known = RUN | READ | SHOWN | own
     return [f"{name_of(page)}:{b.line}" for b in blocks(text) if b.language not in known]

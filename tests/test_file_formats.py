@@ -1,4 +1,4 @@
-"""The page of file formats says what the code does: numbers, arrays, columns, tables, keys."""
+"""The page of file formats agrees with the code: numbers, arrays, columns, tables, keys."""
 
 from __future__ import annotations
 

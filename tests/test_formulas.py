@@ -1,4 +1,4 @@
-"""Formulas of the pages: every one becomes MathML, and nothing of the LaTeX is left over."""
+"""Formulas of the pages: every one becomes MathML, without LaTeX left over."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def formulas(text: str) -> tuple[list[str], str]:
 
 
 def left_over(latex: str) -> list[str]:
-    r"""Commands that the converter does not know: it shows them as they are written.
+    r"""Commands unknown to the converter: it shows them as they are written.
 
     >>> left_over(r"\arg\min_x f(x)")
     ['\\arg']

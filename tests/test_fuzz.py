@@ -1,4 +1,4 @@
-"""The small form of the fuzzer, and that it notices what it is for."""
+"""A short run of the fuzzer, and faults that it must notice."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def refuse(data: bytes) -> None:
 
 
 @linux
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forking beside threads
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forking while threads run
 @pytest.mark.parametrize(
     ("load", "words"),
     [

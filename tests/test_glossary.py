@@ -1,4 +1,4 @@
-"""The glossary is true: what it says is in the code is there, and words are found where one looks.
+"""The glossary agrees with the code, and its words are in order.
 
 That its links lead somewhere is tested with those of all pages (`test_docs`).
 """

@@ -1,4 +1,4 @@
-"""What the package says about itself is true."""
+"""The package's metadata are correct."""
 
 from __future__ import annotations
 

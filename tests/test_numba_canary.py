@@ -66,7 +66,7 @@ overload(add, strict=False, jit_options=INLINED)(_add)
 
 
 def test_private_options_are_taken() -> None:
-    """An option that is no more would be refused, or worse, passed over."""
+    """A removed option would be refused or, worse, ignored."""
     for name, value in OPTIONS.items():
         try:
             numba.njit(**{name: value})(lambda x: x + 1)(1)
@@ -105,7 +105,7 @@ def test_no_write_to_a_nested_state_is_lost() -> None:
     [("forceinline", "alwaysinline", True), ("no_cfunc_wrapper", "@cfunc.", False)],
 )
 def test_options_change_the_code(option: str, trace: str, wanted: bool) -> None:
-    """LLVM is told to inline; a function that C never calls has no wrapper for C."""
+    """LLVM inlines; a function that C never calls has no C wrapper."""
     found = []
     for options in ({}, {option: True}):
         compiled = numba.njit(**options)(lambda x: x + 1)
@@ -133,7 +133,7 @@ overload(step, strict=False)(_step)
 
 
 def test_an_overload_can_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numba freezes constants in what it compiles, and keeps that until it is made to forget."""
+    """Numba freezes constants in compiled code, and keeps it until its cache is cleared."""
     from numba.core.registry import cpu_target
 
     def first() -> int:

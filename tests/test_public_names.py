@@ -1,4 +1,4 @@
-"""What is public: the page of names, `__all__`, docstrings, and what the documents import."""
+"""Public names: their page, `__all__`, docstrings, and imports in the documents."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_every_figure_names_a_command_that_is_there() -> None:
 
 
 def test_it_is_one_screen() -> None:
-    """Of an editor or a browser on a desk: the text, without its picture, in 80 lines."""
+    """One screen of a desktop: the text, without its picture, in 80 lines."""
     assert len(README.splitlines()) <= 80
     for way in ("## Decide online", "## Read a log", "## Reproduce the paper"):
         block = README[README.index(way) :].partition("```\n\n")[0]

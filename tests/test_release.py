@@ -1,4 +1,4 @@
-"""What a release is made of agrees with itself, and the programs that check it notice faults."""
+"""The parts of a release agree, and the programs that check it notice faults."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_completion_is_installed_and_completes_in_bash(
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_can_be_shown_for_a_shell(shell: str) -> None:
-    """The script that is installed, asked for without being in that shell."""
+    """The installed script, called outside that shell."""
     program = 'import sys; from rotting._cli import main; sys.argv = ["rotting"]; main()'
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -1,4 +1,4 @@
-"""The site can be built, from committed files alone, and what it is made of does what it says."""
+"""The site can be built from committed files alone, and its parts work."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def prepare(self: Any, arms: int, horizon: int | None, reach: int) -> Any:
 
 
 def made(changes: dict[str, Any]) -> Policy:
-    """The sound policy with some of its parts replaced, as a class of its own."""
+    """The sound policy with some of its parts replaced, as a new class."""
 
     class Params(NamedTuple):
         table: FloatArray
@@ -535,7 +535,7 @@ BREACHES = {
 
 
 def clear() -> None:
-    """Forget what broken policies keep outside their states."""
+    """Reset what broken policies keep outside their states."""
     MEMORY.clear()
     STARTS.clear()
 

@@ -1,4 +1,4 @@
-"""When arms may be pulled: how it is said, kept, shown and refused."""
+"""Opening times of arms: arguments, storage, display and refusals."""
 
 from __future__ import annotations
 

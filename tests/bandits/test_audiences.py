@@ -1,4 +1,4 @@
-"""Audiences: who comes, how often, with which factors, and what is refused."""
+"""Audiences: which keys come, how often, with which factors, and refusals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_keys_come_with_their_chances(arrivals: str, chances: FloatArray) -> Non
     assert p_value(audience.arrive(9, 0, 20_000), others) < 1e-12  # the test can fail
     pairs = audience.arrive(9, 0, 20_001)
     both = np.bincount(pairs[:-1] * 40 + pairs[1:], minlength=1600).reshape(40, 40)
-    assert stats.chi2_contingency(both + 1).pvalue > 1e-3  # whoever came before
+    assert stats.chi2_contingency(both + 1).pvalue > 1e-3  # whichever keys came before
 
 
 def test_arrivals_depend_on_seed_and_run_alone() -> None:

@@ -1,4 +1,4 @@
-"""Arms drawn anew for every run: by weights, amplitudes, continuous thetas, and any function."""
+"""Arms drawn for every run: by weights, amplitudes, continuous thetas, and any function."""
 
 from __future__ import annotations
 

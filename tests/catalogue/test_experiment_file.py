@@ -1,4 +1,4 @@
-"""Experiment files that are wrong say where."""
+"""Errors in experiment files name the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shell's completion: the right words, nothing else, and nothing heavy is imported for them."""
+"""A shell's completion: the right words, nothing else, and no heavy imports."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def completed(line: str) -> list[str]:
 def test_words_are_offered(line: str, words: list[str]) -> None:
     found = completed(line)
     assert [word for word in found if word in words] == words
-    if not line.endswith(" "):  # tests may register policies of their own
+    if not line.endswith(" "):  # tests may register further policies
         assert found == words

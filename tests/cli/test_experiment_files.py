@@ -1,4 +1,4 @@
-"""An experiment file beside the command line: simulate, compare and tune."""
+"""Experiment files on the command line: simulate, compare and tune."""
 
 from __future__ import annotations
 

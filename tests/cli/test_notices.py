@@ -1,4 +1,4 @@
-"""What the library notes, on the terminal and with --verbose."""
+"""Notes of the library, on the terminal and with --verbose."""
 
 from __future__ import annotations
 

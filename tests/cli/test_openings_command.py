@@ -1,4 +1,4 @@
-"""Arms that come and go, on the command line: what the regret is measured against is said."""
+"""Arms that come and go, on the command line; the output names the regret's baseline."""
 
 from __future__ import annotations
 

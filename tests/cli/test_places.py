@@ -1,4 +1,4 @@
-"""Places that cannot be written to, signals, left-overs, and names that are no plain text."""
+"""Unwritable places, signals, left-over files, and names with control characters."""
 
 from __future__ import annotations
 

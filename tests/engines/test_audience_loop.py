@@ -1,4 +1,4 @@
-"""Simulated audiences: by a naive twin, by policies' twins, by the loop without keys, by chance."""
+"""Simulated audiences against naive twins, the loop without keys, and statistics."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Seen(NamedTuple):
     run: int
     key: int
     arm: int
-    pull: int  # as the policy was told
+    pull: int  # as passed to the policy
     reward: float
     draw: Any  # the random numbers, before it was made
 
@@ -116,7 +116,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
 
 
 def open_arms(scenario: Scenario) -> list[set[int]]:
-    """Who is open in every round, by what the scenario was told."""
+    """The arms open in every round, from the scenario's arguments."""
     spans = dict.fromkeys(range(len(ARMS)), (1, scenario.horizon))
     for opening in scenario.openings or ():
         assert not isinstance(opening, int)
@@ -168,7 +168,7 @@ def test_regret_and_pulls_by_the_twin(policy: Policy, name: str, watch: Watch) -
     assert result.against == ("greedy" if only_greedy else "pi_max")
 
 
-BY_KEY = [  # those that hold another have tests of their own
+BY_KEY = [  # policies that hold another are tested elsewhere
     case
     for case in TWINS
     if type(case[0]).counts_by_key and not isinstance(case[0], (policies.Capped, policies.PerKey))
@@ -203,7 +203,7 @@ def check_decisions(
     rest: twin.Rest | None = None,
     spans: list[set[int]] | None = None,
 ) -> list[int]:
-    """Every decision must be one that the policy's twin allows; the pull numbers it was told.
+    """The policy's twin must allow every decision; returns the pull numbers that the policy got.
 
     With a rest the policy's counts fade, and are rounded to whole showings. Spans are the arms that
     are open in every round, if some close.
@@ -380,7 +380,7 @@ def rewards_seen(seen: list[Seen]) -> dict[tuple[int, int, int, int], float]:
 
 
 def test_a_reward_belongs_to_key_arm_and_showing(watch: Watch) -> None:
-    """Whatever the policy, and whoever else came before."""
+    """For every policy, whichever keys came before."""
     options: dict[str, Any] = {"runs": 2, "seed": 4, "engine": "reference", "noise": "common"}
     scenarios = [PLAIN, dataclasses.replace(PLAIN, audience=Audience(keys=6, arrivals="zipf:1"))]
     found = []
@@ -440,7 +440,7 @@ def test_who_cannot_play_an_audience_says_why(policy: Policy) -> None:
 
 
 class Rotation:
-    """A user's own player: shows each key the arms in turn, and is told who comes."""
+    """A user's own player: shows each key the arms in turn; it receives the keys."""
 
     def __init__(self) -> None:
         self.turns: Counter[int] = Counter()

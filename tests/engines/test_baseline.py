@@ -1,4 +1,4 @@
-"""What the regret is measured against is worked out once for all policies on the same runs."""
+"""The regret's baseline is computed once for all policies on the same runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stepper and the memory image: what they take, and that verbs write to the state."""
+"""Compiled calls and the state block: supported fields, and that verbs write to the state."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from rotting._engines.compiled.cache import MOST, SUFFIX, Files
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache folder of its own."""
+    """A fresh cache folder."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     cache._warn_once.cache_clear()
     yield tmp_path
@@ -186,7 +186,7 @@ print(rotting.__file__, player.outstanding)
 
 
 def test_a_read_only_installation_plays(tmp_path: Path) -> None:
-    """Neither beside the package nor at home can anything be written, not even by root."""
+    """Neither the package's folder nor the home folder is writable, not even for root."""
     copy = tmp_path / "rotting"
     package = Path(rotting.__file__).parent
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,4 +1,4 @@
-"""The CUDA engine: what can be said without a GPU, and the rest where there is one."""
+"""The CUDA engine: checks without a GPU, and the rest where there is one."""
 
 from __future__ import annotations
 

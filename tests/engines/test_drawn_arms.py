@@ -1,4 +1,4 @@
-"""Arms drawn anew for every run: the same bits everywhere, and regret against each run's best."""
+"""Arms drawn for every run: the same bits everywhere, and regret against each run's best."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAMILY = models.Plateau(length=10).over([0.1, 0.3, 0.45], weights=[1, 2, 3])
 
 
 def fading(draw: ArmDraw) -> Arm:
-    """The first arm never fades; the others do, each at a speed of its own."""
+    """The first arm never fades; the others fade, each at its own speed."""
     if draw.arm == 0:
         return Arm(models.Constant(draw.choice([0.25, 0.5])))
     return Arm(models.Exponential(draw.uniform(0.001, 0.05)), draw.normal(0.0, 0.1))

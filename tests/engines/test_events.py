@@ -1,4 +1,4 @@
-"""Simulating arms that come and go: what happens when, and what the regret is measured against."""
+"""Simulating arms that come and go: the order of events, and the regret's baseline."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _reopen(params: Params, state: State, flags: Any) -> None:
 
 @pytest.fixture(scope="module")
 def noting() -> Iterator[Policy]:
-    """A policy that plays the open arms in turn and notes what it is told."""
+    """A policy that plays the open arms in turn and records its calls."""
 
     @dataclass(frozen=True)
     class Noting(Policy):

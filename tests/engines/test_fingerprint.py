@@ -35,7 +35,7 @@ def digest_of(text: str, scope: dict[str, Any]) -> str | None:
 
 
 def test_fingerprint_follows_every_path() -> None:
-    """Submodules, functions wrapped by numba, closures of one factory, and what it cannot know."""
+    """Submodules, functions wrapped by numba, closures of one factory, and opaque values."""
     import numba
 
     outer, inner = types.ModuleType("outer"), types.ModuleType("outer.inner")

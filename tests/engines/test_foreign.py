@@ -1,4 +1,4 @@
-"""Players that are not ours are simulated as they are."""
+"""Players of other classes are simulated as they are."""
 
 from __future__ import annotations
 

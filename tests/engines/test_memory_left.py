@@ -1,4 +1,4 @@
-"""How much memory is left: the machine's, a container's, what `ulimit -v` allows."""
+"""Free memory: of the machine, of a container, within `ulimit -v`."""
 
 from __future__ import annotations
 

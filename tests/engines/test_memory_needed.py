@@ -1,4 +1,4 @@
-"""What does not fit into memory is refused before any work, with what it takes."""
+"""Work that does not fit into memory is refused before it starts, with the size it needs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def long(horizon: int, scenario: Scenario = PLAIN) -> Scenario:
 
 @pytest.fixture
 def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that has 8 GiB left, and on which nothing is ever prepared."""
+    """A machine with 8 GiB left, on which nothing is prepared."""
     monkeypatch.setattr(memory, "available", lambda: 8 * GIB)
 
 

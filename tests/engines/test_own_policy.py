@@ -1,4 +1,4 @@
-"""A user's own policy: compiled, cached, and noticed when it is edited."""
+"""A user's own policy: compiled, cached, and compiled again after an edit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ print(json.dumps({"reward": result.total_reward[0],
 
 
 def test_a_users_policy_is_cached_and_an_edit_is_noticed(tmp_path: Path) -> None:
-    """The policy, a helper of its own module, and a constant in a third: all enter the key."""
+    """The policy, a helper in its module, and a constant in a third module: all enter the key."""
     (tmp_path / "mine.py").write_text(MODULE)
     (tmp_path / "helper.py").write_text(HELPER)
     constants = tmp_path / "constants.py"
@@ -202,7 +202,7 @@ FEW = ("pass", "DEEP = 1", list(CELLS)[-1])  # and what is then chosen: each add
     ],
 )
 def test_what_changes_within_a_process_is_noticed(cells: dict[str, int]) -> None:
-    """Constants, also of helpers and in place, closures, defaults, functions defined anew."""
+    """Constants (of helpers, changed in place), closures, defaults, redefined functions."""
     scope = notebook()
     scenario = Scenario([Arm(models.Constant(float(i))) for i in range(10)], NoNoise(), 4)
     try:
@@ -222,7 +222,7 @@ def test_what_changes_within_a_process_is_noticed(cells: dict[str, int]) -> None
 
 
 def test_another_policy_does_not_meet_an_old_helper() -> None:
-    """The compiler remembers a helper by its types, whoever calls it."""
+    """The compiler caches a helper by its types, whichever policy calls it."""
     scope = notebook()
     second = NOTEBOOK[NOTEBOOK.index("class Params") : NOTEBOOK.index("@shared")]
     second += NOTEBOOK[NOTEBOOK.index("def choose") :].replace("Mine", "Other")

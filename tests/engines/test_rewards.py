@@ -1,4 +1,4 @@
-"""Which reward a pull gives, and what the best single arm would have collected."""
+"""The reward of a pull, and the total of the best single arm."""
 
 from __future__ import annotations
 

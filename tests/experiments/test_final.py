@@ -1,4 +1,4 @@
-"""The state at the end of a run, and the curves that a policy believes in."""
+"""The state at the end of a run, and a policy's estimated curves."""
 
 from __future__ import annotations
 

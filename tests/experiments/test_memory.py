@@ -1,4 +1,4 @@
-"""A million runs fit: memory is what is kept, not what is played."""
+"""A million runs fit: memory grows with what is kept, not with what is played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounding is not a win: regrets that differ by no more than it explains are ties."""
+"""Regrets that differ by no more than rounding explains are ties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that go: they warn, and they do go."""
+"""Deprecated names: they warn, and they are removed in time."""
 
 from __future__ import annotations
 

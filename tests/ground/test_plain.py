@@ -1,4 +1,4 @@
-"""Plain data: what is written is read back equal, and only what is registered."""
+"""Plain data: written values read back equal; only registered types are written."""
 
 from __future__ import annotations
 

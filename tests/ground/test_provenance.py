@@ -1,4 +1,4 @@
-"""Where figures come from: one version, the libraries, the machine, GPU seconds."""
+"""Provenance of figures: one version, the libraries, the machine, GPU seconds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_versions_and_machine() -> None:
 
 
 def test_gpu_seconds_are_provenance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an engine says that it spent in kernels is kept with the result; None is not."""
+    """The time an engine reports for kernels is kept with the result, unless it is None."""
     from rotting._engines import reference
 
     play = reference.simulate
@@ -65,7 +65,7 @@ def test_gpu_seconds_are_provenance(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_ground_is_light() -> None:
-    """Nothing heavy is imported to know the version or to report progress."""
+    """The version and progress reports need no heavy import."""
     code = (
         "import sys, rotting._progress, rotting._provenance\n"
         "print([m for m in ('numba', 'scipy', 'rich', 'typer', 'matplotlib') if m in sys.modules])"

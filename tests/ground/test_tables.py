@@ -1,4 +1,4 @@
-"""One table, shown in every form: the same cells, nothing lost, nothing that a text smuggles in."""
+"""One table in every form: the same cells, none lost, texts escaped."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_terminal_shows_every_cell_within_its_width(width: int) -> None:
 
 @pytest.mark.parametrize("width", [60, 80])
 def test_what_is_too_wide_stays_a_table(width: int) -> None:
-    """Further columns follow in a table below, beside the first column once more."""
+    """Further columns follow in a second table, after the first column again."""
     shown = whole().text(width)
     assert shown.count("b c") >= 2
     assert ": " not in shown

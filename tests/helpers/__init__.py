@@ -1,1 +1,1 @@
-"""What several tests share; nothing in here is collected as a test."""
+"""Helpers that several test modules share; none of them is a test."""

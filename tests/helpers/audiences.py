@@ -17,7 +17,7 @@ REACH = 2000
 
 
 class AudienceScratch:
-    """A policy's state, and what is counted beside it."""
+    """A policy's state, and the counts of pulls."""
 
     def __init__(self, policy: Policy, keys: int, arms: int = 3, closes: bool = False) -> None:
         self.params = policy.prepare(arms, None, REACH)
@@ -30,12 +30,12 @@ class AudienceScratch:
         self.time = 0
 
     def decide(self, key: int) -> int:
-        """The key's next arm; nothing is counted."""
+        """The key's next arm; the pull is not counted."""
         attending.set_key(self.params, self.state, key, self.time + 1)
         return int(choose(self.params, self.state, self.draw))
 
     def pull(self, arm: int) -> int:
-        """Count a pull of the key that is present; its number, as the policy is told it."""
+        """Count a pull of the present key; returns its number, as passed to the policy."""
         number = int(attending.pull_for_policy(self.state, self.pulls, arm))
         pulled(self.params, self.state, arm)
         self.pulls[arm] += 1

@@ -85,7 +85,7 @@ def slow(policy: Policy) -> bool:
 
 
 def shorter(policy: Policy, count: int, by: int = 4) -> int:
-    """So many rounds, or a part of them where plain Python is slow (`make lockstep` plays more)."""
+    """The number of rounds, reduced where plain Python is slow (`make lockstep` plays more)."""
     return count // by if slow(policy) else count
 
 
@@ -95,7 +95,7 @@ def name_of(policy: Policy) -> str:
 
 
 def playable(policy: Policy, scenario: Scenario) -> Policy:
-    """The policy as it is simulated: the oracle is told each scenario's own arms."""
+    """The policy as it is simulated: the oracle gets each scenario's arms."""
     return Oracle() if isinstance(policy, Oracle) else policy
 
 
@@ -108,14 +108,14 @@ def regret(
 
 
 def player_of(policy: Policy, compiled: bool = True, seed: int = 0, **settings: Any) -> Player:
-    """A player of three arms, told a horizon only if its policy needs one."""
+    """A player of three arms, with a horizon only if its policy needs one."""
     if policy.needs_horizon:
         settings = {"horizon": 3000, **settings}
     return policy.online(["a", "b", "c"], seed=seed, compiled=compiled, **settings)
 
 
 def run_script(folder: Path, script: str, cache: Path | None = None) -> dict[str, float]:
-    """Run a script in a process of its own, perhaps with a cache of its own."""
+    """Run a script in a child process, with its own cache if one is given."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     if cache is not None:
         environment["NUMBA_CACHE_DIR"] = str(cache)
@@ -133,7 +133,7 @@ def run_script(folder: Path, script: str, cache: Path | None = None) -> dict[str
 
 
 class Copycat:
-    """A user's own player: it plays round robin and checks what it is told."""
+    """A user's own player: it plays round robin and checks the rewards it gets."""
 
     def __init__(self, arms: int) -> None:
         self.turn = 0

@@ -1,4 +1,4 @@
-"""Documents that are nearly right: what the fuzzer (tests/fuzz.py) feeds to everything that loads.
+"""Documents that are nearly right: inputs of the fuzzer (tests/fuzz.py) for everything that loads.
 
 A mutant is a function of (seed, number) alone, so that a failure can be made again from its number.
 Most are changed in their structure and given a checksum that fits, or nothing behind the checksum
@@ -85,7 +85,7 @@ def audiences() -> list[dict[str, Any]]:
     ]
 
 
-# a player with all that can be asked for
+# a player with every option
 SETTINGS: dict[str, Any] = {"reward_window": 20, "default_reward": 0.0, "explore": 0.2}
 
 

@@ -1,4 +1,4 @@
-"""All that may happen to a player, done to a compiled and a plain one and to their naive twin.
+"""Events in a player's life, applied to a compiled and a plain player and to their naive twin.
 
 The two must return the same, or refuse in the same words; the twin (`twins.ledger`) must agree on
 what is refused, counted and waited for. `tests/lockstep.py` lets things happen at random.
@@ -62,7 +62,7 @@ WAYS: dict[str, Callable[[Player], Player]] = {
 
 
 def settings_of(rng: random.Random) -> dict[str, Any]:
-    """What a player may be asked for when it is made; often nothing."""
+    """Options of a player at construction; often none."""
     found: dict[str, Any] = {}
     kind = rng.random()
     if kind < 0.3:
@@ -86,7 +86,7 @@ class Happenings:
         window, lifetime = settings.get("reward_window"), settings.get("reward_time")
         self.twin = Ledger("abc", window, lifetime, settings.get("default_reward"))
         self.explore, self.timed = settings.get("explore", 0.0), lifetime is not None
-        self.may_add = not isinstance(policy, Oracle)  # which knows its arms, and no others
+        self.may_add = not isinstance(policy, Oracle)  # which has its arms, and no others
         self.closable = policy.verbs.set_open is not None
         self.lost: set[Any] = set()
         self.trend = self.rng.choice((0.0, 0.0, -0.01, 0.01))  # of rewards, by pull
@@ -121,7 +121,7 @@ class Happenings:
         self.decide(f"select({among}, {at})", 1, among, at)
 
     def decide(self, what: str, count: int, among: Any, at: Any) -> None:
-        """So many decisions, in a batch if more than one."""
+        """Decisions, in a batch if more than one."""
 
         def do(player: Player) -> list[Any]:
             if count == 1:
@@ -153,7 +153,7 @@ class Happenings:
         return self.rng.choices(self.twin.arms, k=self.rng.randint(1, 5))
 
     def a_time(self) -> float | None:
-        """The time now, if the player has to know; sometimes a wrong one."""
+        """The time now, if the player needs one; sometimes an invalid one."""
         if not self.timed or self.rng.random() < 0.01:
             return None
         now = self.twin.now or 0.0

@@ -1,8 +1,8 @@
-"""The floors of the package, and what is wrong with a tree of modules: every finding is a line.
+"""The floors of the package, and checks of its import graph: every finding is a line.
 
 The import graph is read from the sources. An import inside a function counts like any other; one
-under `if TYPE_CHECKING:` does not, for it is never executed. That Python runs a package's
-`__init__` before its modules is no import of theirs: what they name themselves is what counts.
+under `if TYPE_CHECKING:` does not, for it is never executed. Python runs a package's `__init__`
+before its modules; that does not count as an import of theirs.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def is_entrance(edge: Import, entrances: set[tuple[str, str, str]]) -> bool:
 
 
 def back_edges(root: Path, entrances: set[tuple[str, str, str]]) -> list[str]:
-    """Imports from a higher floor, and entrances that are not there any more."""
+    """Imports from a higher floor, and entrances that no longer exist."""
     edges = imports_of(root)
     found = []
     for edge in edges:

@@ -50,7 +50,7 @@ def log_of_curves(
     spread: float = 0.5,
     seed: int = 0,
 ) -> Log:
-    """A log in which each key sees one arm, as often as the others, and has a factor of its own."""
+    """A log in which each key sees one arm, as often as the others, and has its own factor."""
     generator = np.random.default_rng(seed)
     factors = generator.gamma(spread**-2, spread**2, keys) if spread else np.ones(keys)
     arms = np.arange(keys) % len(curves)

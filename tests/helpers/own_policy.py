@@ -1,4 +1,4 @@
-"""A user's own policy: a small module as text, and its class defined anew, as in a notebook."""
+"""A user's own policy: a small module as text, and its class defined again, as in a notebook."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Mine(Policy):
 
 
 def make_mine(favourite: int) -> Any:
-    """A policy class defined anew, as by running a notebook's cell again."""
+    """A new policy class, as from running a notebook's cell again."""
     module = types.ModuleType("a_notebook")
     sys.modules["a_notebook"] = module
     text = MODULE.replace("import helper", "").replace("from __future__ import annotations", "")

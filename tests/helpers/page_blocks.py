@@ -19,7 +19,7 @@ _INDENT = 4  # spaces that make code of a line without a fence
 
 
 class Block(NamedTuple):
-    """A piece of code in a page: its language, what is said before and after it, and its line."""
+    """A piece of code in a page: its language, the text before and after it, and its line."""
 
     language: str
     text: str

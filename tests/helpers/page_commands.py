@@ -1,4 +1,4 @@
-"""Commands as pages show them: what a line is, and what is done to see that it is true.
+"""Commands as pages show them: how a line is read, and how it is checked.
 
 Commands of ours are run, in a folder of the page's own, in this process: a start takes a second.
 Those that cannot be run here are listed with the reason, and at least their options exist.
@@ -114,7 +114,7 @@ def check(words: Words) -> None:
 
 
 def _check_options(words: Words) -> None:
-    """Help is asked for at the end: a command or an option that is not there is refused before."""
+    """`--help` comes last: an unknown command or option is refused before it."""
     endings = [["VALUE"], []] if words[-1].startswith("--") else [[]]  # what an option may want
     for ending in endings:
         done = CliRunner().invoke(app, [*words[1:], *ending, "--help"], env=_TERMINAL)

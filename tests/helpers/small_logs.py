@@ -19,7 +19,7 @@ def table(
     gaussian: bool = False,
     missing: float = 0.0,
 ) -> dict[str, list[Any]]:
-    """Keys that are shown one or two arms, one to `most` times, on days of their own."""
+    """Keys that are shown one or two arms, one to `most` times, each on its own days."""
     rng = np.random.default_rng(seed)
     rows = []
     for key in range(keys):

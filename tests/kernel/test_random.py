@@ -49,7 +49,7 @@ def test_normals_are_standard_normal() -> None:
 
 
 def test_the_tail_of_the_normal() -> None:
-    """Beyond where the ziggurat ends: one number in 4,000, too few for the test above to judge."""
+    """Beyond where the ziggurat ends: one number in 4,000, too few for the test above."""
     rng = np.random.default_rng(0)
     words = rng.integers(0, 2**64, size=12_000, dtype=np.uint64)
     edge, height = random.EDGE, random.HEIGHT

@@ -1,4 +1,4 @@
-"""The audience league: its scenarios, who plays, where ours is beaten, and what is written."""
+"""The audience league: its scenarios, contestants, lost scenarios, and output."""
 
 from __future__ import annotations
 

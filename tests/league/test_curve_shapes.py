@@ -1,4 +1,4 @@
-"""The curves that audiences are drawn from: their ranges, and that none ever rises."""
+"""The curves that audiences are drawn from: their ranges, and that none rises."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_one_that_can_play_nowhere() -> None:
 
 
 def test_who_plays_is_known_in_every_group() -> None:
-    """Also where each run draws its arms, so that there are no first rates to be told."""
+    """Also where each run draws its arms, so that no first rates exist."""
     from rotting.league._play import entries_of, matches
 
     for group in league.GROUPS:

@@ -1,4 +1,4 @@
-"""A decision and a reward of online play: when an arm is judged again, and what is counted."""
+"""Decisions and rewards of online play: when an arm's score is refreshed, and what is counted."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_an_arm_is_judged_again_only_if_its_reward_is_late() -> None:
     assert steps.decide(params, (), None, ledger) == (1, 1)
     assert calls == ["pulled 0", "update 0 1", "pulled 1"]
     assert steps.decide(params, (), None, ledger) == (1, 2)  # the reward of the pull before is late
-    assert steps.learn(params, (), ledger, 1, 1, 0.5)  # it has come: arm 1 was judged
+    assert steps.learn(params, (), ledger, 1, 1, 0.5)  # it has come: arm 1 has a score
     assert steps.decide(params, (), None, ledger) == (0, 2)
     assert calls[3:] == ["rejudge 1", "pulled 1", "update 1 1", "pulled 0"]
     assert steps.learn(params, (), ledger, 1, 2, 0.5)  # of another arm: arm 0 still waits
@@ -84,7 +84,7 @@ def test_an_arm_that_does_not_exist_is_not_counted(wrong: int) -> None:
 
 
 def test_a_closed_arm_is_not_counted() -> None:
-    """The policy was told, and chose it all the same."""
+    """The policy had the closed arm marked, and chose it all the same."""
     calls: list[str] = []
     ledger = a_desk(3)
     ledger.open[1], ledger.clock[at.OPEN] = 0, 2

@@ -1,4 +1,4 @@
-"""What wearing out costs: by hand, row by row."""
+"""The cost of wearing out, by hand, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnoses of logs whose truth is known, and what must not change them."""
+"""Diagnoses of logs with a known truth, and changes that must not affect them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fits of logs whose truth is known, and what is refused."""
+"""Fits of logs with a known truth, and refusals."""
 
 from __future__ import annotations
 

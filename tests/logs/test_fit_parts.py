@@ -1,4 +1,4 @@
-"""The parts of a fit against slow twins, and what they must do whatever the data."""
+"""The parts of a fit against slow twins, and properties that hold for any data."""
 
 from __future__ import annotations
 

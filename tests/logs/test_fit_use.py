@@ -1,4 +1,4 @@
-"""What comes out of a fit is what the rest of the library takes in."""
+"""Outputs of a fit are valid inputs of the rest of the library."""
 
 from __future__ import annotations
 

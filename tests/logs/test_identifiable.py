@@ -14,7 +14,7 @@ from rotting.logs._diagnosis.hopeless import ends_with_success, hopeless
 
 
 def keyed(rewards: list[Any], each: int = 3) -> dict[str, list[Any]]:
-    """Stories of so many rows, a day a row."""
+    """Sequences of a given length, one row a day."""
     count = len(rewards)
     return {
         "key": [f"u{row // each}" for row in range(count)],
@@ -68,7 +68,7 @@ def test_one_exposure_whose_reward_is_known() -> None:
 
 
 def first_successes(stories: int, length: int) -> list[int]:
-    """Stories of zeros; all but each fourth end with a one."""
+    """Sequences of zeros; all but each fourth end with a one."""
     rewards = []
     for number in range(stories):
         rewards += [0] * (length - 1) + [int(number % 4 != 0)]

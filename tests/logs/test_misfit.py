@@ -1,4 +1,4 @@
-"""Amounts that no model here describes: nothing is claimed of them."""
+"""Amounts that no model here describes: the diagnosis makes no claim."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_kurtosis_is_three_for_gaussian_numbers() -> None:
 
 
 def test_the_cost_is_at_most_what_first_showings_allow() -> None:
-    """By hand: two stories of one arm, 40 times; three standard errors are added."""
+    """By hand: two sequences of one arm, 40 times; three standard errors are added."""
     table: dict[str, list[Any]] = {"user": [], "ad": [], "time": [], "reward": []}
     for k in range(80):
         for n, paid in enumerate([4.0, 1.0, 1.0] if k % 2 else [2.0, 1.0]):

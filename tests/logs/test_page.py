@@ -1,4 +1,4 @@
-"""The pages of logs: every verdict and picture, nobody's HTML, and advice that runs."""
+"""The pages of logs: every verdict and picture, escaped HTML, and advice that runs."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_the_folder_has_the_figures_too(rotten: Diagnosis, tmp_path: Path) -> No
 
 
 def run(lines: list[str]) -> dict[str, Any]:
-    """What the lines of a page make; nothing is compiled, which would take long."""
+    """The variables that the lines of a page define; nothing is compiled, which would take long."""
     text = "\n".join(lines).replace("(arms)", "(arms, compiled=False)")
     names: dict[str, Any] = {}
     exec(text, names)

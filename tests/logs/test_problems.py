@@ -1,4 +1,4 @@
-"""What is odd about a log is counted, with examples, and nothing is mended."""
+"""Problems of a log are counted, with examples, and not corrected."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_young_rewards_are_told_from_missing_ones() -> None:
     assert problems["missing-rewards"].count == 1
     young = problems["young-rewards"]
     assert young.count == 3
-    assert "settled" not in young.sentence  # who reads it may know no Python
+    assert "settled" not in young.sentence  # for readers without Python
     log = read(table, window="4")  # without a unit: days
     assert log.notes[-1].startswith("window: 4 days; 4 rows are younger, and left out")
     assert part(log).evidence["known_rewards"] == int(np.sum(~np.isnan(log.reward[log.settled])))

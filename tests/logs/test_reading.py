@@ -1,4 +1,4 @@
-"""What is read: order, numbers, rewards and windows, and what is refused."""
+"""Reading logs: order, numbers, rewards and windows, and refusals."""
 
 from __future__ import annotations
 
@@ -354,7 +354,7 @@ def test_a_large_reward_among_large_ones_is_read() -> None:
 
 
 def test_every_field_of_a_log_is_filled() -> None:
-    """A field added to Log is one that reading should know of."""
+    """A field added to Log must be filled by the reader."""
     assert {field.name for field in dataclasses.fields(Log)} == {
         *("key", "arm", "time", "reward", "exposure", "arms", "propensity", "columns", "source"),
         *("rows", "history_complete", "window", "problems", "notes", "key_names"),

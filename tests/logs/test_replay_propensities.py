@@ -1,4 +1,4 @@
-"""Replays by the log's own choices: propensities, and rows kept in the order of time."""
+"""Replays with propensities: the log's own choices, and rows kept in the order of time."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_by_time_keeps_the_rows_that_a_policy_agrees_with() -> None:
 
 
 def test_by_time_sees_through_a_calendar_and_weighs_by_propensities() -> None:
-    """Rewards halve with time, whatever is shown: any arm earns the mean of its own days."""
+    """Rewards halve with time, whatever is shown: an arm earns the mean over its days."""
     generator = np.random.default_rng(4)
     rows = 4000
     log = random_log([[0.5], [0.5]], rows, 1, [0.8, 0.2])

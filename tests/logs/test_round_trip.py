@@ -1,4 +1,4 @@
-"""A fit simulates "my log": diagnosed and fitted again, it gives the truth back."""
+"""A log simulated from a fit, diagnosed and fitted again, gives the truth back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories: gaps, ends, patience, units and what is remembered, against counting by hand."""
+"""Exposure sequences: gaps, ends, censoring, units and decaying exposure, counted by hand."""
 
 from __future__ import annotations
 

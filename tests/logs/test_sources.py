@@ -1,4 +1,4 @@
-"""The same table gives the same log from wherever it comes; what is no table is refused."""
+"""The same table gives the same log from any source; anything else is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made-up logs are what their description says."""
+"""Synthetic logs match their description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From answers to verdicts: every branch, in words that can be read and data that can be sent."""
+"""From answers to verdicts: every branch, as readable sentences and as JSON."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_falls_and_their_limits() -> None:
 def test_how_many_more_keys() -> None:
     found = findings(**UNSURE)
     times = found.more_rows()
-    error = 0.3 / math.sqrt(times)  # with so many times as many keys, and no fall
+    error = 0.3 / math.sqrt(times)  # with many times as many keys, and no fall
     assert fall(STORIES.log_exposure, 1.645 * error) == pytest.approx(0.1, rel=1e-6)
 
 

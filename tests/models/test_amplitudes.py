@@ -81,7 +81,7 @@ def test_a_function_of_n_and_theta() -> None:
 
 
 def test_a_function_of_n_alone_is_as_it_was() -> None:
-    def plain_function(n: Any, theta: float = 0.5) -> Any:  # what has a default is not asked for
+    def plain_function(n: Any, theta: float = 0.5) -> Any:  # defaults may be left out
         return slow(n, theta)
 
     model = Function(plain_function)

@@ -1,4 +1,4 @@
-"""Families of any models, with weights: what is new in them, and what must stay as it was."""
+"""Families of any models, with weights, and unchanged results for those without."""
 
 from __future__ import annotations
 

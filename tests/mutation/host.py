@@ -34,7 +34,7 @@ TESTS = (
     "src/rotting/policies",
     "src/rotting/stats.py",
 )
-# Minutes in plain Python, or the same as another test where nothing is compiled.
+# Minutes in plain Python, or a duplicate of another test without the compiler.
 TOO_SLOW = (
     "test_same_decisions_as_a_scan",
     "test_skipped_chunks_hide_nothing",
@@ -68,7 +68,7 @@ def with_tests(work: Callable[[Sequence[Any]], None], tests: Sequence[str] = TES
     import scipy.stats  # noqa: F401  # takes longer to import than most tests take to play
     from hypothesis import Phase, settings
 
-    settings.register_profile(  # nobody wants the smallest example that kills a mutant
+    settings.register_profile(  # no shrinking: any example that kills a mutant will do
         "mutation",
         derandomize=True,
         database=None,
@@ -87,7 +87,7 @@ def with_tests(work: Callable[[Sequence[Any]], None], tests: Sequence[str] = TES
 
 
 def passes(item: Any) -> bool:
-    """Whether a test passes, played in this process, and says nothing meanwhile."""
+    """Whether a test passes, run in this process without output."""
     outcome: list[bool] = []
 
     class Watch:

@@ -66,9 +66,9 @@ Fault = Callable[[Any], ast.AST]
 
 
 def faults(node: ast.AST, names_set_once: set[str]) -> Iterator[tuple[str, Fault]]:
-    """What can go wrong in a node itself: a name for it, and a function from the node to another.
+    """The possible faults of a node: a name, and a function from the node to its replacement.
 
-    The function gets a copy of its own and may change it.
+    The function gets a copy and may change it.
     """
     if isinstance(node, ast.Compare):
         for place, op in enumerate(node.ops):

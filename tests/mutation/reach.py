@@ -80,7 +80,7 @@ def measure(
 def _watch_all(
     tests: Sequence[Any], play: Callable[[Any], bool], modules: Sequence[str], kept: Path
 ) -> None:
-    """Play each test in a fork of its own, and write down what they reach."""
+    """Play each test in a separate fork, and record the lines it reaches."""
     found: dict[str, Any] = {"lines": {}, "seconds": {}}
     partial = kept.with_suffix(f".{os.getpid()}")
     for item in tests:
@@ -89,7 +89,7 @@ def _watch_all(
         if child == 0:
             _watch(item, play, [str(file_of(name)) for name in modules], partial)
         os.waitpid(child, 0)
-        if not partial.exists():  # it failed, or took too long: such a test notices nothing
+        if not partial.exists():  # it failed or took too long: it cannot kill a mutant
             continue
         one = json.loads(partial.read_text())
         found["seconds"][item.nodeid] = one["seconds"]

@@ -14,7 +14,7 @@ from rotting import Decision, Player, policies
 from rotting.policies import Oracle, Policy
 
 CLOSING = [policy for policy in examples() if policy.verbs.set_open is not None]
-ADDING = [policy for policy in CLOSING if not isinstance(policy, Oracle)]  # it knows its arms
+ADDING = [policy for policy in CLOSING if not isinstance(policy, Oracle)]  # it has its arms
 
 
 def play(player: Player, decisions: int, among: Any = None) -> list[Decision]:
@@ -189,7 +189,7 @@ def test_where_all_arms_are_retired_nothing_is_decided(policy: Policy) -> None:
 
 
 def test_a_policy_that_chooses_a_closed_arm_is_told() -> None:
-    """Somebody's own, whose `choose` does not look at who is open."""
+    """A user's policy whose `choose` ignores which arms are open."""
     mine = make_mine(favourite=1)
     try:
         player = mine().online(["a", "b", "c"], compiled=False)

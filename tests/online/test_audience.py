@@ -1,4 +1,4 @@
-"""Players of audiences: what a decision names, what is refused, and what one key comes to."""
+"""Players of audiences: their decisions, refusals, and the case of a single key."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_one_key_is_the_plain_player(policy: Policy) -> None:
 def test_the_arm_is_the_best_for_the_key_whoever_was_rewarded_last(
     policy: Policy, settings: Any
 ) -> None:
-    """Rewards of other keys come in between, late; what is kept of each arm is judged anew."""
+    """Late rewards of other keys come in between; each arm's score is refreshed."""
     player = audience(policy, **settings)
     rng, waiting, compared = random.Random(5), [], 0
     for _ in range(400):
@@ -188,7 +188,7 @@ def test_a_decision_names_key_arm_and_the_keys_own_pull() -> None:
 
 @pytest.mark.parametrize("rest", [HalfLife(0.5), Window(1)], ids=repr)
 def test_pulls_are_of_all_time_though_counts_fade(rest: Any) -> None:
-    """The policy is told of the first few pulls only, again and again."""
+    """The policy gets the first few pull numbers only, again and again."""
     player = audience(rest=rest)
     for _ in range(30):
         decision = player.select("ann")
@@ -501,7 +501,7 @@ def test_an_interrupt_never_gives_two_keys_one_place(call: tuple[Any, ...]) -> N
 
 @pytest.mark.parametrize("rest", [Window(3), HalfLife(2)])
 def test_policies_of_single_keys_do_not_rest(rest: Any) -> None:
-    """They count their own pulls: a number that fades is none of theirs."""
+    """They count their own pulls: faded counts do not apply to them."""
     words = r"rest must be None for PerKey, of which each key's policy .*, got (Window|HalfLife)"
     with pytest.raises(ValueError, match=words):
         PerKey(SteadyUCB(None)).audience(["a", "b"], rest=rest, compiled=False)
@@ -535,7 +535,7 @@ def test_shown_takes_arms_and_counts_at_one_moment(
 
 
 def test_a_late_reward_of_a_forgotten_key() -> None:
-    """It is refused, but for the one case that `forget` warns of."""
+    """It is refused, except in the one case that `forget` warns about."""
     player = UCB1().audience(["a", "b"], compiled=False)
     old = player.select("u")
     player.forget("u")
@@ -592,7 +592,7 @@ def test_an_arm_of_which_nothing_is_known_has_no_cap_and_no_place_in_a_plan() ->
 def test_nothing_is_believed_of_an_arm_without_rewards(policy: Policy) -> None:
     """Fatigue and Mixture gave the prior's mean, 0.5 for clicks, with caps and a plan from it."""
     player = policy.audience(["a", "b"], compiled=False)
-    for _ in range(5):  # whoever ramps up has then seen both
+    for _ in range(5):  # any ramp-up has then pulled both
         player.update(player.select("u", among=["a"]), 0.4)
         player.update(player.select("u", among=["b"]), 0.2)
     player.add("new")

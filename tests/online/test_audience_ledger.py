@@ -1,4 +1,4 @@
-"""A player of an audience against a naive model of its books, through whatever may happen."""
+"""A player of an audience against a naive model of its ledger, through random events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from rotting import AudiencePlayer, HalfLife, Window, models, policies
 from rotting._online import save as saving
-from twins.audience_ledger import Books
+from twins.audience_ledger import AudienceLedger
 from twins.ledger import RefusedError
 
 FAMILY = models.Plateau(length=2).over([0.1, 0.3, 0.45])
@@ -28,14 +28,16 @@ MANY = 45  # keys, for which space is made twice
 
 
 class Episode:
-    """Players that must do the same, and the books that they must agree with."""
+    """Players that must do the same, and the ledger that they must agree with."""
 
     def __init__(self, policy: Any, seed: int, ways: tuple[bool, ...], **settings: Any) -> None:
         self.rng = random.Random(seed)
         self.players = [
             policy.audience(list("abc"), seed=seed, compiled=how, **settings) for how in ways
         ]
-        self.books = Books("abc", settings.get("reward_window"), settings.get("default_reward"))
+        self.ledger = AudienceLedger(
+            "abc", settings.get("reward_window"), settings.get("default_reward")
+        )
         self.assigned = "explore" in settings
 
     def all(self, do: Callable[[Any], Any], book: Callable[[], Any]) -> Any:
@@ -61,13 +63,13 @@ class Episode:
         return number if number % 3 else ("user", number)
 
     def select(self) -> None:
-        key, books = self.a_key(), self.books
+        key, books = self.a_key(), self.ledger
         among = self.rng.sample(books.arms, 2) if self.rng.random() < 0.3 else None
         made = self.all(lambda p: p.select(key, among), lambda: books.open(among) and None)
         self.decided([made] if made else [], among)
 
     def select_many(self) -> None:
-        keys, books = [self.a_key() for _ in range(self.rng.randint(0, 12))], self.books
+        keys, books = [self.a_key() for _ in range(self.rng.randint(0, 12))], self.ledger
         if not books.arms or set(books.arms) == books.retired:
             return
         made = self.all(lambda p: list(p.select_many(keys)), lambda: None)
@@ -76,69 +78,69 @@ class Episode:
 
     def decided(self, made: list[Any], among: Any) -> None:
         for one in made:
-            assert one.arm in self.books.open(among)
-            self.books.expire()
-            assert tuple(one[:3]) == self.books.selected(one.key, one.arm)
+            assert one.arm in self.ledger.open(among)
+            self.ledger.expire()
+            assert tuple(one[:3]) == self.ledger.selected(one.key, one.arm)
             assert len(one) == (5 if self.assigned else 3)
 
     def a_name(self) -> Any:
-        waiting = list(self.books.waiting)
+        waiting = list(self.ledger.waiting)
         if not waiting or self.rng.random() < 0.15:
             return self.a_key(), self.rng.choice("abcx"), self.rng.choice((0, 1, 2, 5, 2**60))
         return self.rng.choice(waiting[-30:])
 
     def update(self) -> None:
         name, reward = self.a_name(), self.rng.gauss(0.5, 0.3)
-        self.all(lambda p: p.update(name, reward), lambda: self.books.update(name, reward))
+        self.all(lambda p: p.update(name, reward), lambda: self.ledger.update(name, reward))
 
     def update_many(self) -> None:
         names = [self.a_name() for _ in range(self.rng.randint(0, 4))]
         rewards = [self.rng.gauss(0.5, 0.3) for _ in names]
         self.all(
-            lambda p: p.update_many(names, rewards), lambda: self.books.update_many(names, rewards)
+            lambda p: p.update_many(names, rewards), lambda: self.ledger.update_many(names, rewards)
         )
 
     def drop(self) -> None:
         name = self.a_name()
-        self.all(lambda p: p.drop(name), lambda: self.books.drop(name))
+        self.all(lambda p: p.drop(name), lambda: self.ledger.drop(name))
 
     def forget(self) -> None:
         key = self.a_key()
-        self.all(lambda p: p.forget(key), lambda: self.books.forget(key))
+        self.all(lambda p: p.forget(key), lambda: self.ledger.forget(key))
 
     def expire(self) -> None:
-        self.all(lambda p: p.expire(), self.books.expire)
+        self.all(lambda p: p.expire(), self.ledger.expire)
 
     def learn(self) -> None:
         count = self.rng.randint(0, 6)
         keys = [self.a_key() for _ in range(count)]
-        arms = [self.rng.choice(self.books.arms) for _ in range(count)]
+        arms = [self.rng.choice(self.ledger.arms) for _ in range(count)]
         rewards = [self.rng.random() for _ in range(count)]
         pulls = None
         if self.rng.random() < 0.5:
             pulls = [
-                int(self.books.shown.get(key, {}).get(arm, 0)) + self.rng.choice((0, 1, 1, 2, 4))
+                int(self.ledger.shown.get(key, {}).get(arm, 0)) + self.rng.choice((0, 1, 1, 2, 4))
                 for key, arm in zip(keys, arms, strict=True)
             ]
         chances = [0.5] * count  # which some policies need
         self.all(
             lambda p: p.learn(arms, rewards, keys=keys, pulls=pulls, propensities=chances),
-            lambda: self.books.learn(keys, arms, rewards, pulls),
+            lambda: self.ledger.learn(keys, arms, rewards, pulls),
         )
 
     def arms(self) -> None:
         verb = self.rng.choice(("add", "retire", "restore", "restore"))
-        arm = self.rng.choice([*self.books.arms, f"arm {len(self.books.arms)}"])
-        if verb == "add" and len(self.books.arms) >= 6:
+        arm = self.rng.choice([*self.ledger.arms, f"arm {len(self.ledger.arms)}"])
+        if verb == "add" and len(self.ledger.arms) >= 6:
             verb = "retire"
-        self.all(lambda p: getattr(p, verb)(arm), lambda: getattr(self.books, verb)(arm))
+        self.all(lambda p: getattr(p, verb)(arm), lambda: getattr(self.ledger, verb)(arm))
 
     def keep(self) -> None:
         self.players = [self.rng.choice(WAYS)(player) for player in self.players]
 
     def compare(self) -> None:
         for player in self.players:
-            books = self.books
+            books = self.ledger
             assert sorted(map(repr, player.keys)) == sorted(map(repr, books.shown))
             assert player.pulls == {arm: books.pulls[arm] for arm in books.arms}
             assert set(player.retired) == books.retired

@@ -1,6 +1,6 @@
-"""A player decides in plain Python at once, and in compiled code once another process has it.
+"""A player decides in plain Python at first, and in compiled code once a child process made it.
 
-Each script runs in a process of its own with an empty cache, as a user's first one does.
+Each script runs in a child process with an empty cache, as a user's first one does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from helpers.cases import run_script
 from rotting import policies
 from rotting._online import background
 
-# plays until the player is compiled, and some rounds more; `same` is a plain player beside it
+# plays until the player is compiled, and some rounds more; `same` is a plain player in parallel
 PLAY = """
 import json, logging, os, sys, time
 from rotting import Player, policies

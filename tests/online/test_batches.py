@@ -1,4 +1,4 @@
-"""Many decisions, or rewards, at once: as one after the other would be."""
+"""Batches of decisions or rewards give the results of single calls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_both_ways(policy: Policy, compiled: bool, **settings: Any) -> None:
         at += rng.random()
         asked: dict[str, Any] = {"at": at} if "reward_time" in settings else {}
         if not size and "reward_time" in settings:
-            continue  # the time would be told, though nothing is decided
+            continue  # the time would be recorded, though nothing is decided
         if size < 100 and closable(policy) and rng.random() < 0.5:
             asked["among"] = ["c", "a"]
         batch = many.select_many(size, **asked)

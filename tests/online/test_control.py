@@ -1,4 +1,4 @@
-"""The control group: who is in it, with which probability, and that nothing else changes."""
+"""The control group: membership, its probability, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_among_is_whom_the_control_group_is_drawn_from() -> None:
 
 
 def test_the_policy_is_asked_all_the_same_and_learns_what_was_done() -> None:
-    """Its own random numbers are spent once a decision, whoever is taken."""
+    """Its random numbers are spent once a decision, whichever group is drawn."""
     for policy in (policies.Uniform(), policies.DTS(gamma=0.95, sigma=0.4)):
         plain = player_of(policy, compiled=False)
         mixed = player_of(policy, compiled=False, explore=0.99)

@@ -80,7 +80,7 @@ def test_one_arm_or_some_allowed() -> None:
     player.retire("b")
     player.select()
     assert " of 2 arms" in player.explain()
-    player.restore("b")  # who could be chosen then is not known any more
+    player.restore("b")  # the arms allowed then are no longer stored
     assert "arms; by the present figures it has index " in player.explain()
 
 

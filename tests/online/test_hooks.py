@@ -1,4 +1,4 @@
-"""Hooks: told of every call, of no cost to those that are not watched, and never in the way."""
+"""Hooks: called after every call, without cost to unwatched players, and never in the way."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_a_subclass_can_be_watched() -> None:
 
 
 def test_threads() -> None:
-    """Hooks are put on and taken off while others play: no call is lost, and none told twice."""
+    """Hooks are added and removed while other threads play: no call is lost or reported twice."""
     player = policies.UCB1().online(["a", "b"], compiled=False)
     told: list[Event] = []
     done = threading.Event()

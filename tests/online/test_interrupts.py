@@ -1,7 +1,7 @@
 """Ctrl-C at any moment leaves a player whole: a call was made, or it was not.
 
-What could end the interpreter runs in a process of its own, so that a crash is a failure. So is
-waiting for ever: faulthandler says where, and ends it.
+What could end the interpreter runs in a child process, so that a crash is a failure. So is a
+deadlock: faulthandler prints where, and ends it.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def test_an_interrupt_leaves_a_player_whole_whatever_it_does(tmp_path: Path, how
 def test_an_interrupt_while_space_is_made_leaves_decisions_to_be_found(
     full: bool, before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The table of those that wait is made anew by whoever needs it first."""
+    """The table of waiting decisions is rebuilt by the first call that needs it."""
     player = player_of(policies.UCB1(), compiled=False, reward_window=4000)
     made = player.select_many(8 if full else 112)
     player.update_many(made[5:], [0.5] * len(made[5:]))

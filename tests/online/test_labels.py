@@ -1,4 +1,4 @@
-"""Labels and rewards as people have them."""
+"""Labels and rewards of users' own types."""
 
 from __future__ import annotations
 

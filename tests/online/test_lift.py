@@ -1,4 +1,4 @@
-"""The control group: the sums, the interval, and that it holds whenever one looks."""
+"""The lift over the control group: its sums, and an interval valid at any time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def played(
     reward: Callable[[Any, Any], float] = lambda decision, rng: float(rng.random() < 0.3),
     **more: Any,
 ) -> tuple[Player, list[Any], list[float]]:
-    """A player after so many decisions with prompt rewards, and both of them."""
+    """A player after some decisions with prompt rewards, and these two lists."""
     rng = np.random.default_rng(3)
     chosen = policies.UCB1() if policy is None else policy
     player = chosen.online(ARMS, compiled=False, explore=explore, **more)

@@ -1,8 +1,8 @@
 """Forged players: all numbers of a state, a ledger and a document, set to forbidden values.
 
 A forgery is refused, or it plays: as plain Python, which notices an index out of bounds, and as
-compiled code, which does not, and would take the process down. So the forgeries are tried in a
-process of their own; it is this module, run as a script.
+compiled code, which does not, and would crash the process. So the forgeries are tried in a child
+process; it is this module, run as a script.
 """
 
 from __future__ import annotations

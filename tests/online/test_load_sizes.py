@@ -1,4 +1,4 @@
-"""How large a saved player may be, and how sizes follow from its pulls."""
+"""Size limits of saved players, and sizes that follow from pulls."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_many_arms_are_looked_at_before_their_state_is_made(
 
 
 def test_capacity_and_reach_follow_from_the_pulls() -> None:
-    """The rule by which a file is judged is the one by which players grow, wherever one is."""
+    """A file's sizes are checked by the rule by which players grow."""
     for arms in (1, 3, 70):
         player = policies.RAWUCB(0.5).online(range(arms), compiled=False)
         for decided in range(1100):

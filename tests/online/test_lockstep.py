@@ -1,4 +1,4 @@
-"""Every policy through all that may happen to a player: compiled, plain and a naive twin."""
+"""Every policy through random events: a compiled and a plain player and a naive twin agree."""
 
 from __future__ import annotations
 

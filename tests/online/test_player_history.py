@@ -1,4 +1,4 @@
-"""What was shown before: learnt as if the player itself had made those pulls."""
+"""History: learnt as if the player itself had made those pulls."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ def test_pulls_may_have_gaps_and_come_in_any_order() -> None:
     assert player.pulls == {"a": 2, "b": 6, "c": 0}
     assert player.outstanding == []
     with pytest.raises(ValueError, match="pull 2 of arm 'b' was rewarded or dropped before"):
-        player.update(("b", 2), 0.5)  # left out: nobody waits for it
+        player.update(("b", 2), 0.5)  # left out: no reward is awaited
     params, state = twin.core.params, twin.core.state
     for event in ("b", "b", "b", ("b", 3, 0.1), "a", "a", ("a", 2, 0.2), ("b", 1, 0.3)):
         apply(params, state, event)
     for event in ("b", "b", "b", ("b", 6, 0.4)):
         apply(params, state, event)
     for one, other in zip(leaves(player.core.state), leaves(state), strict=True):
-        if not one.path.startswith("ranking"):  # judged again where a reward was late
+        if not one.path.startswith("ranking"):  # scores are refreshed where a reward was late
             np.testing.assert_array_equal(one.value, other.value, err_msg=one.path)
     assert player.select() == Decision("c", 1)
 
@@ -242,7 +242,7 @@ def test_the_column_of_the_arms_is_the_only_other_one_or_called_arm() -> None:
 
 
 class _Log:
-    """As far as a player knows logs: a method that says who was shown what."""
+    """The part of a log that a player needs: a method that returns keys, arms and rewards."""
 
     def __init__(self, keys: bool, pulls: list[int] | None = None) -> None:
         self.columns = {"arm": "ad"}  # it is no frame

@@ -1,4 +1,4 @@
-"""Deciding in two steps is deciding, and names give the same random numbers again."""
+"""Proposing and taking equals selecting, and names give the same random numbers again."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_to_propose_and_take_is_to_select(name: str, audience: bool, explore: fl
         if step % 3:
             for player, made in ((one, selected), (two, taken)):
                 player.update((*whose, made.arm, made.pull), reward_of(step))
-        if name == "cto":  # notes which arms to rank anew at another moment: no decision differs
+        if name == "cto":  # marks arms to rank again at another moment: no decision differs
             assert str(one.table()) == str(two.table())
         else:
             assert one.to_bytes() == two.to_bytes()

@@ -1,4 +1,4 @@
-"""Decisions that nobody answers: windows, times, defaults, and the warning for clicks only."""
+"""Decisions without a reward: windows, times, defaults, and the warning for clicks only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ucb(**settings: Any) -> Player:
 
 
 def test_a_window_of_decisions() -> None:
-    """A reward may come until so many more decisions were made, and before the one after."""
+    """A reward may come until the window's number of further decisions is reached."""
     player = ucb(reward_window=3)
     first = player.select()
     for _ in range(3):
@@ -90,7 +90,7 @@ def test_expire_gives_up_what_is_over() -> None:
     assert len(player.outstanding) == 5
     assert player.expire() == 0
     assert player.core.ledger.rewarded.sum() == 3
-    assert ucb().expire() == 0  # nothing is ever over
+    assert ucb().expire() == 0  # no window ever ends
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_times_that_cannot_be_are_refused_and_change_nothing() -> None:
     player, dated, untimed = ucb(reward_time=10), ucb(reward_time=DAY), ucb()
     player.select(at=5.0)
     dated.select(at=NOON)
-    untimed.select(at=7)  # it may be told, though nothing follows from it
+    untimed.select(at=7)  # it may be given, though it has no effect
     wrong: list[tuple[Player, Callable[[Player], Any], str]] = [
         (player, lambda p: p.select(), "at must be given, as this player has a reward_time"),
         (player, lambda p: p.select_many(2), "at must be given, as this player has a reward_time"),

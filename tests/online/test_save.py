@@ -83,7 +83,7 @@ def test_a_saved_player_names_its_format_and_the_library() -> None:
 
 @dataclass(frozen=True)
 class Silent(Policy):
-    """A policy of somebody's own whose state does not say what it may hold."""
+    """A user's policy whose state does not declare its bounds."""
 
     verbs: ClassVar[policies.Verbs]
 
@@ -148,7 +148,7 @@ def test_every_state_of_this_library_speaks() -> None:
 
 @pytest.mark.parametrize("form", ["json", "bytes", "pickle"])
 def test_a_pull_that_waits_for_its_reward_is_judged_again_after_loading(form: str) -> None:
-    """Saved between a decision and its reward, CTO must still know that the arm has worn."""
+    """Saved between a decision and its reward, CTO must keep the pull in its counts."""
     family = models.Exponential().over([0.5, 0.01])
     for seed in range(5):
         player = policies.CTO(family).online(range(2), seed=seed, compiled=False)
@@ -171,7 +171,7 @@ def test_a_pull_that_waits_for_its_reward_is_judged_again_after_loading(form: st
 def test_what_a_saved_player_holds_is_tied_to_its_format() -> None:
     """Another field or type in any policy's state needs another format, and a reader for this one.
 
-    Run this module to write the file anew, together with a raised `FORMAT`.
+    Run this module to rewrite the file, together with a raised `FORMAT`.
     """
     assert json.loads(LAYOUT.read_text()) == layouts()
 

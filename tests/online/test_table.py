@@ -1,4 +1,4 @@
-"""What a player thinks of its arms, as data and to be looked at."""
+"""A player's table of arms: as data, in a terminal and in a notebook."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Players that threads share, and that a fork takes along.
 
-What could end the interpreter runs in a process of its own, so that a crash is a failure. So is
-waiting for ever: faulthandler says where, and ends it.
+What could end the interpreter runs in a child process, so that a crash is a failure. So is a
+deadlock: faulthandler prints where, and ends it.
 """
 
 from __future__ import annotations

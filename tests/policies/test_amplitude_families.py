@@ -1,4 +1,4 @@
-"""Families over amplitudes: every parametric policy plays them, and theory answers for them."""
+"""Families over amplitudes, in every parametric policy and in the theory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CellUCB: cells, what earlier ones say of later ones, and what it believes."""
+"""CellUCB: cells, bounds that earlier cells give for later ones, and its curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every policy promises: `rotting.testing.check_policy`, and more about states and scores."""
+"""The contract of every policy: `rotting.testing.check_policy`, and more on states and scores."""
 
 from __future__ import annotations
 

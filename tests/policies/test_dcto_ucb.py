@@ -79,7 +79,7 @@ def test_rewards_of_the_exploration_detect_and_all_of_them_estimate_the_constant
             off = signs @ np.array([seen[arm][n] for n in early]) - means[:, places] @ signs
             detected = int(np.argmin(np.abs(off)))
         assert state.halves.closest[arm] == detected
-        if place == 0:  # the first decision after the exploration judges the arms
+        if place == 0:  # the first decision after the exploration scores the arms
             policy.verbs.choose(params, state, None)
             assert state.exploring[0] == 0
         known = np.array(list(seen[arm]))

@@ -1,4 +1,4 @@
-"""DUCB: what happens when its weights fade to nothing."""
+"""DUCB with weights that fade to zero."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exp3.S: its weights when rewards are late, and what it remembers of its probabilities."""
+"""Exp3.S: its weights when rewards are late, and its stored probabilities."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ REWARDS: dict[str, list[float]] = {
 
 
 def with_sigma(policy: Policy, sigma: float) -> Policy:
-    """The policy with another sigma, where it knows one."""
+    """The policy with another sigma, where it has one."""
     told: Any = policy
     return dataclasses.replace(told, sigma=sigma) if getattr(policy, "sigma", None) else policy
 

@@ -43,7 +43,7 @@ def test_the_upper_bound_has_the_divergence_of_its_level(mean: float) -> None:
 def test_a_change_is_seen_when_the_ratio_of_some_split_says_so(
     sigma: float | None, at: int
 ) -> None:
-    """All splits by hand, over chunks of 64; the arm begins anew at the first ratio too large."""
+    """All splits by hand, over chunks of 64; the arm restarts at the first ratio too large."""
     policy = policies.GLRUCB(sigma=sigma, delta=0.05, every=1)
     rng = np.random.default_rng(at)
     params = policy.prepare(2, None, 300)
@@ -79,7 +79,7 @@ def test_a_change_is_seen_when_the_ratio_of_some_split_says_so(
 
 
 def test_arms_without_rewards_are_asked_in_turn() -> None:
-    """The one asked least, the first of them, but no more often than the least pulled arm."""
+    """The first of the arms scored least often, but never more often than the least pulled arm."""
     policy = policies.GLRUCB(sigma=0.5, delta=0.05, every=1)
     params = policy.prepare(4, None, 300)
     state = policy.verbs.init(params, 4, 300)
@@ -108,7 +108,7 @@ def test_the_highest_upper_bound_is_chosen(sigma: float | None) -> None:
     state.history.total[:] = [4.5, 1.6, 0.0]
     state.restart[:] = [0, 20, 0]
     for other in (0, 12):
-        state.asked[2] = 9 + other  # not to be asked before the others
+        state.asked[2] = 9 + other  # not to be scored before the others
         arm = policy.verbs.choose(params, state, None)
     upper = [
         _glr_ucb._upper(params.sigma, 0.5, math.log(31) / 9),

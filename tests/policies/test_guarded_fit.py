@@ -1,4 +1,4 @@
-"""Whether a family fits: both looks at residuals against their definitions."""
+"""Whether a family fits: both tests of residuals against their definitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rotting.policies.parts.milestones import (
 
 
 def remember(kept: Milestones, arm: int, before: int, pull: int, reward: float) -> None:
-    """One more reward of an arm that has had so many; milestones are set by a mean of zero."""
+    """One more reward of an arm; milestones are set by a mean of zero."""
     add_reward(kept, arm, before + 1, pull, reward, 0.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""What policies say of their arms is what they decide by."""
+"""Scores from inspect are the scores that decide."""
 
 from __future__ import annotations
 

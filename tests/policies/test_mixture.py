@@ -1,4 +1,4 @@
-"""Mixture: which model it finds, odd rewards, and what it believes."""
+"""Mixture: which model it finds, odd rewards, and its curve."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def judge_update(
 
 @dataclass(frozen=True)
 class Asking(Policy):
-    """It asks CTO what every arm's next pull is worth, keeps nothing, and takes the first best."""
+    """It takes CTO's score of every arm's next pull, keeps no state, and plays the first best."""
 
     verbs: ClassVar[Verbs] = Verbs(
         JudgeParams, JudgeState, judge_init, judge_choose, judge_update, judge_pulled

@@ -30,7 +30,7 @@ from rotting.theory import averaging_window
 from twins import common, dcto_ucb, oracle, swa, wswa
 
 ROUNDS = 110
-CAPACITY = 64 * ROUNDS  # rings for whatever window few open arms ask for
+CAPACITY = 64 * ROUNDS  # rings for any window that few open arms need
 WITHOUT_RAMP_UP = (policies.Uniform, policies.RoundRobin, policies.EXP3S, policies.Oracle)
 MORE: list[Twin] = [  # with little to ramp up, and with much
     (
@@ -145,7 +145,7 @@ def comings_and_goings(
 
 
 def numbers(rule: Callable[..., Any], game: Game, count: int) -> dict[str, Any]:
-    """The random numbers that the next decision among so many arms will draw."""
+    """The random numbers that the next decision among this many arms will draw."""
     wanted, draw = inspect.signature(rule).parameters, game.draw.copy()
     if "stream" in wanted:
         return {"stream": stream_of(draw)}
@@ -188,7 +188,7 @@ def test_open_arms_by_the_twins_rule(case: Twin) -> None:
 
 
 def test_the_oracle_is_greedy_among_the_open_arms() -> None:
-    """Ties at random, and told of no arm beyond its own."""
+    """Ties at random; it never gets an arm beyond its own."""
     step = models.Step(at=9, before=1.0, after=0.2)
     arms = [Arm(models.Constant(0.5)), Arm(step), Arm(step), Arm(models.Polynomial(0.3))]
     game = Game(policies.Oracle(arms), 4)
@@ -219,8 +219,8 @@ def late_rewards(
 def together(policy: Policy, games: list[Game], closing: bool = True) -> Iterator[int]:
     """Play the first game, with late rewards, and perhaps with arms that close and open.
 
-    Some pulls are then of any arm, closed ones too: nobody chose them. Yields after each of its
-    decisions; the others are told everything but decide for themselves.
+    Some pulls are then of any arm, closed ones too, without a decision. Yields after each decision;
+    the other games get all pulls and rewards but decide for themselves.
     """
     rng, first = python_random.Random(7), games[0]
     waiting: list[tuple[int, int]] = []
@@ -355,7 +355,7 @@ def test_windows_are_no_longer_than_the_rings() -> None:
 
 
 def test_chances_of_pulls_that_nobody_chose() -> None:
-    """From the weights when the pull is counted, unless somebody says what they were."""
+    """From the weights when the pull is counted, unless propensities are given."""
     game = Game(policies.EXP3S(gamma=0.2))
     weights = game.state.weight
     weights[:] = [1.0, 2.0, 5.0]

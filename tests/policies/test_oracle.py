@@ -20,7 +20,7 @@ def tables(arms: int, seed: int) -> list[list[float]]:
 
 @pytest.mark.parametrize("arms", [1, 2, 3, 4, 5, 8, 13])
 def test_the_highest_next_mean_and_the_first_in_the_draw_of_ties(arms: int) -> None:
-    """Pulls that nobody chose come in between: the heap is then put right."""
+    """Pulls without a decision come in between: the heap is then repaired."""
     means = tables(arms, seed=arms)
     policy = policies.Oracle([Arm(models.Table(row)) for row in means])
     params = policy.prepare(arms, None, 200)

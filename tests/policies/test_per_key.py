@@ -1,4 +1,4 @@
-"""A bandit for each key: nothing that one is told changes what another decides."""
+"""A bandit for each key: no event of one key changes another key's decisions."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_late_rewards_find_their_key() -> None:
 
 
 def test_compiled_it_is_the_same() -> None:
-    """Rows are written and read, and keys are told late what has opened and closed."""
+    """Rows are written and read, and keys learn late which arms opened and closed."""
     crowd = Audience(keys=7, arrivals="zipf:1.1")
     scenario = Scenario(ARMS, Bernoulli(), 500, audience=crowd, openings=OPENINGS)
     plain_one, compiled = (
@@ -147,7 +147,7 @@ def test_compiled_rows_are_the_plain_ones() -> None:
 
 
 def test_more_arms_and_more_keys() -> None:
-    """What each key knows moves along, and new ones know nothing."""
+    """Each key's state moves along, and new keys start empty."""
     crowd = AudienceScratch(PerKey(UCB1()), keys=3, closes=True)
     for t in range(30):
         crowd.play(t % 2, lambda arm: 0.1 * arm)
@@ -235,7 +235,7 @@ def test_words_of_64_bits_are_refused() -> None:
 def test_who_comes_after_a_forgotten_key_knows_which_arms_are_retired(
     closed: str, inner: Policy
 ) -> None:
-    """The state worked on is that of the key forgotten: it starts anew, and is told."""
+    """The loaded state is that of the erased key: it restarts and gets the open arms."""
     player = PerKey(inner).audience(["a", "b", "c"], compiled=False)
     player.select("t")
     for _ in range(4):

@@ -30,7 +30,7 @@ def test_the_posterior_on_an_interval_does_not_lose_between_nodes() -> None:
 
 @pytest.mark.parametrize(("sigma", "reward"), [(1e-9, 2.0), (0.5, 1e10), (0.5, 5e99)])
 def test_rewards_far_from_every_model_are_borne(sigma: float, reward: float) -> None:
-    """However bad all models fit, the best of them has weight."""
+    """The best model has weight, however badly all fit."""
     family = models.Polynomial().over([0.1, 0.25, 0.4])
     for policy in (
         policies.Posterior(family, sigma),
@@ -56,7 +56,7 @@ def by_hand(
     constants: bool,
     z: float,
 ) -> float:
-    """Mean plus z deviations of what a pull is worth; means[theta, n - 1], rewards by pull."""
+    """Mean plus z deviations of a pull's value; means[theta, n - 1], rewards by pull."""
     pulls = np.array(sorted(seen))
     off = np.array([seen[n] for n in pulls]) - means[:, pulls - 1]
     constant = off.mean(axis=1) if constants else np.zeros(len(means))

@@ -1,4 +1,4 @@
-"""The policy that is recommended for what is known."""
+"""The policy recommended for given knowledge."""
 
 from __future__ import annotations
 

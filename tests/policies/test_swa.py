@@ -60,8 +60,8 @@ def test_wswa_that_forgets_ignores_rewards_of_earlier_epochs() -> None:
 def test_what_wswa_remembers(alpha: float) -> None:
     """The longest window that can be asked for, in a ring of at most twice the length.
 
-    That of the horizon, if known; that of a horizon 64 times as long as what has been decided, if
-    the history is kept and nobody knows how long it will be; never more than what was decided.
+    For the horizon, if known. With a kept history and no horizon, for one 64 times as long as the
+    decisions so far. Never more than the decisions so far.
     """
     for capacity in (256, 1 << 14):
         for restart, horizon, needed in (
@@ -127,7 +127,7 @@ def test_the_epochs_of_wswa(restart: str) -> None:
             assert state.ranking.value.tolist() == pytest.approx(means, abs=1e-9)
             assert means[arm] == max(means)
         if rng.random() < 0.3:
-            arm = rng.choice([0, 0, 1, 2])  # a pull that nobody chose
+            arm = rng.choice([0, 0, 1, 2])  # a pull without a decision
         policy.verbs.pulled(params, state, arm)  # type: ignore[misc]
         rewards[arm].append(None)
         waiting.append((arm, len(rewards[arm])))

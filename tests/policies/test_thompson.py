@@ -1,4 +1,4 @@
-"""Thompson sampling on all rewards: its draws have the posteriors' moments, and what it says."""
+"""Thompson sampling on all rewards: its draws have the posteriors' moments; inspect."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ TWINS: list[Twin] = [
 
 
 def rewards(scenario: Scenario, seed: int) -> Callable[[int, int], float]:
-    """A reward for (arm, pull), with noise of its own."""
+    """A reward for (arm, pull), with its own noise."""
     bandits = scenario.bandits(seed, 0, 1)
     world = scenario.world()
     draw = new_draw(seed)

@@ -1,6 +1,6 @@
-"""What the library does, on record: a change of structure must leave every record as it is.
+"""Recorded behaviour of the library: a change of structure must leave every record as it is.
 
-    python -m records [logs players service names ...]      from tests/, writes them anew
+    python -m records [logs players service names ...]      from tests/, rewrites them
 
 Each module here has `plays()`: what is played, by name; its results lie beside it as JSON. A record
 changes only in a commit that says what changed, and why. `recorded.py` beside this folder is the

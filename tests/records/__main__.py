@@ -1,4 +1,4 @@
-"""Write records anew."""
+"""Rewrite records."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Which decisions belong to which version of the code that plays (`rotting._provenance.PLAYS`).
 
 `decisions.json` has that number and a digest of every decision on record. Where one changes the
-number must be raised: a service takes events of other versions as they are written, and decides
-again those of its own. Records that come anew are added, and need no other number.
+number must be raised: a service accepts the decisions in events of other versions, and decides
+again those of its own version. New records are added, and need no higher number.
 """
 
 from __future__ import annotations

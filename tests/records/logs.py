@@ -69,7 +69,7 @@ def without_keys(random: Random) -> Iterator[Row]:
 
 
 def with_propensities(random: Random) -> Iterator[Row]:
-    """Half of the arms drawn anew at every row; a tenth of the rewards is not known."""
+    """Half of the arms drawn again at every row; a tenth of the rewards is unknown."""
     for row in stories(random, 400, 6, falling):
         known = random.random() < 0.9
         yield {**row, "propensity": 1 / 3, "reward": row["reward"] if known else None}

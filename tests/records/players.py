@@ -1,4 +1,4 @@
-"""Players in all that may happen to them, with keys and without: a digest of what they answer.
+"""Players through random events, with keys and without: a digest of their answers.
 
 Decisions one at a time and in batches, among some arms, with a control group and rest; rewards
 late, missing and of the wrong decision; arms that come and go; keys that are forgotten; history.

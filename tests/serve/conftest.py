@@ -1,4 +1,4 @@
-"""What tests of the client share."""
+"""Fixtures for tests of the client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from helpers.serve.fake_transport import Fake
 
 @pytest.fixture
 def fake() -> Fake:
-    """A service that has one experiment, banner, and has not been asked for anything."""
+    """A service that has one experiment, banner, and has had no request yet."""
     made = Fake()
     made.client().create("banner", ["A", "B", "C"], fallback="B")
     made.requests.clear()

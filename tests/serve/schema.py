@@ -43,7 +43,7 @@ def is_right(title: str, answer: Any) -> bool:
 
 
 def tried(base: str, operation: Any, examples: int, found: Counter[str]) -> int:
-    """So many requests of an operation that fit the description, and as many that do not."""
+    """Requests of an operation that fit the description, and as many that do not."""
     count = 0
     for mode in schemathesis.GenerationMode:
 

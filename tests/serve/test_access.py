@@ -1,4 +1,4 @@
-"""Who may do what, and what becomes of those who send what they should not."""
+"""Access: roles, keys, hosts and rates, and refusals of malformed input."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_key_for_some_sees_those(guarded: tuple[Inside, dict[str, str]]) -> No
 def test_others_cannot_write_into_what_an_experiment_tells(
     guarded: tuple[Inside, dict[str, str]],
 ) -> None:
-    """Neither whoever has no key nor whoever must not see it sets its last error."""
+    """A client without a key, or without access to an experiment, does not set its last error."""
     inside, keys = guarded
     path = "/v1/experiments/other/decisions"
     for header in ["Bearer wrong"] * 30:
@@ -221,7 +221,7 @@ def test_keys_are_stored_hashed_and_compared_in_constant_time(
     for given in (made + "x", "rot_unknown_x"):
         with pytest.raises(Refusal, match="valid API key"):
             gate.who(f"Bearer {given}")
-    assert len(seen) == 3  # also for an id that nobody has
+    assert len(seen) == 3  # also for an id that does not exist
 
 
 def test_revoking_the_last_key_opens_nothing(tmp_path: Path) -> None:
@@ -414,7 +414,7 @@ def test_numbers_that_are_none_are_refused(free: Inside, number: bytes) -> None:
         ("/v1/experiments", b'{"name": "n", "arms": ["A"], "reward_window": %s, "control": 2}'),
     ):
         if number == b"null" and b"default" in body:
-            continue  # none is none
+            continue  # an empty value is no key
         check_error(raw(free.client, path, body % number), 400)
     assert free.get()["rewards"] <= 1
 

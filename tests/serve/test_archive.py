@@ -33,7 +33,7 @@ def test_archived_events_are_counted_and_read(tmp_path: Path) -> None:
         play(inside, 20, 25, closed=False)
         time.now += 100.0
         play(inside, 25, 30)
-        assert archive_closed(inside) == 50  # also the latest: nothing is older than now
+        assert archive_closed(inside) == 50  # also the latest: no event is later than now
         state = content_of(inside.live())
         numbers = [event.seq for event in all_events(inside.book.store)]
         assert numbers == list(range(1, inside.book.seq + 1))

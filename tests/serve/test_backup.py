@@ -83,7 +83,7 @@ def test_restoring_under_a_running_server_is_refused(tmp_path: Path) -> None:
 def test_archiving_while_a_backup_is_made_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Events go from one file to the other: whoever copies first the one they go to has neither."""
+    """Events move from one file to the other: copying the target first would miss them."""
     path = tmp_path / "s.db"
     (tmp_path / "copies").mkdir()
     with serving(path) as inside:
@@ -158,7 +158,7 @@ def test_a_restore_beside_the_service_leaves_its_archive_alone(tmp_path: Path) -
         assert verify(one).problems == []
     assert write(path, "e", tmp_path / "all.csv") == 40
     assert write(tmp_path / "restored.db", "e", tmp_path / "some.csv") == 20
-    with serving(tmp_path / "restored.db", time) as inside:  # each goes on in a file of its own
+    with serving(tmp_path / "restored.db", time) as inside:  # each continues in its own file
         play(inside, 100, 140)
         time.now += 10.0
         assert archive_closed(inside, "restored-2026.db") > 0
@@ -231,7 +231,7 @@ def erased_after_the_backup(folder: Path) -> tuple[Path, Path]:
 
 
 def test_who_was_erased_stays_erased_under_another_name(tmp_path: Path) -> None:
-    """The list is that of the service, and beside it."""
+    """The list belongs to the service and lies beside it."""
     _, copy = erased_after_the_backup(tmp_path)
     assert restore(copy, tmp_path / "restored.db").again == 1
     assert files_with(tmp_path, WHO) == ["monday.db"]
@@ -259,7 +259,7 @@ def test_who_was_erased_stays_erased_elsewhere(tmp_path: Path) -> None:
 
 def test_a_restore_without_any_list_says_so(tmp_path: Path) -> None:
     path, copy = erased_after_the_backup(tmp_path)
-    assert restore(copy, path, force=True).lists  # the database itself knows
+    assert restore(copy, path, force=True).lists  # recorded in the database itself
     list_of(path).unlink()
     path.unlink()
     done = restore(copy, path)

@@ -1,4 +1,4 @@
-"""The client of the service: what it does when replies are lost, late, refused, or do not come."""
+"""The client of the service when replies are lost, late, refused, or never come."""
 
 from __future__ import annotations
 

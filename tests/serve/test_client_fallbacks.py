@@ -1,4 +1,4 @@
-"""What an attack on the client found: who is believed, how long a call takes, what is reported."""
+"""The client's fallbacks and their reports, hostile answers, and deadlines."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from helpers.serve.fake_transport import Fake
 from rotting._serve.client import Away, Choice, Client, Refused, fallbacks
 from serve_process import Server
 
-# ------------------------------------------------------------------------- what is shown meanwhile
+# ------------------------------------------------------------------------- fallbacks
 
 
 def test_a_fallback_is_reported_with_its_reward(fake: Fake) -> None:
     client = fake.client(fallback="C")
-    fake.lose = 99  # the service stores a decision, and the client never hears of it
+    fake.lose = 99  # the service stores a decision, and its answer is lost
     choice = client.decide("banner", "ann")
     assert choice == Choice(choice.id, "C", None, "ann", None, True)
     assert fake.decisions[choice.id][1]["arm"] != "C"
@@ -194,7 +194,7 @@ Answer = Callable[[socket.socket], None]
 
 @pytest.fixture
 def answering() -> Iterator[Callable[[Answer], str]]:
-    """Servers that answer every connection in a way of their own."""
+    """Servers that answer every connection in a given way."""
     open_ones: list[socket.socket] = []
 
     def start(answer: Answer) -> str:

@@ -1,4 +1,4 @@
-"""The client of the service: what it does not send, its secret, and threads."""
+"""The client of the service: requests it refuses to send, its secret, and threads."""
 
 from __future__ import annotations
 

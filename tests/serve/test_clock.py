@@ -29,7 +29,7 @@ def test_service_time_goes_on_evenly(caplog: pytest.LogCaptureFixture) -> None:
     clock.begin(0.0)
     assert clock.now() == 1_000_000.0
     with caplog.at_level(logging.INFO, "rotting.serve"):
-        machine.wall += 3600.0  # somebody sets it, and sets it back
+        machine.wall += 3600.0  # an administrator sets it, and sets it back
         machine.passes(10.0)
         clock.watch()
         assert clock.now() == 1_000_010.0

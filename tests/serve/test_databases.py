@@ -1,4 +1,4 @@
-"""What every database promises (`rotting._serve.database`): one suite, which each of them passes.
+"""The contract of a database (`rotting._serve.database`): one suite that each of them passes.
 
 Another database joins by an entry in `DATABASES`: how it is opened, and how its lease is taken.
 """
@@ -170,7 +170,7 @@ def test_whose_key_it_is_until_it_is_erased(store: Store) -> None:
     assert store.surrogates(1, ["ann", "bob", "eve"]) == {"ann": 1, "bob": 2}
     assert store.persons(1) == {1: "ann", 2: "bob"}
     assert (store.mark(1, 2), store.mark(1, 9)) == (71, None)
-    # the name comes back at once, as somebody new
+    # the name comes back at once, as a new key
     again = group(event(2, "b"), erased=[(1, 2)], marks=[(71,)], persons=[(1, "bob", 3, 72)])
     store.append(again)
     assert store.persons(1) == {1: "ann", 3: "bob"}

@@ -51,13 +51,13 @@ def test_whoever_is_erased_is_nowhere(tmp_path: Path) -> None:
     assert files_with(tmp_path / "safe", WHO) == ["copy.db"]
     for lost in (False, True):
         if lost:
-            path.unlink()  # then the list beside it says who they were
+            path.unlink()  # then the list beside it has their names
         assert restore(copy, path, force=True).again == 1
         assert files_with(tmp_path, WHO) == []
         assert verify(path).problems == []
     with serving(path, time) as inside:
         assert inside.get()["keys"] == 1
-        made = inside.post("decisions", {"id": "again", "key": WHO})  # somebody new
+        made = inside.post("decisions", {"id": "again", "key": WHO})  # a new key
         assert made["pull"] == 1
         assert inside.live().counts.keys == 3
 
@@ -74,7 +74,7 @@ def test_the_same_key_comes_goes_and_comes_in_one_breath(tmp_path: Path) -> None
 
 
 def test_a_reader_does_not_keep_the_erased(tmp_path: Path) -> None:
-    """Somebody who reads keeps the write-ahead log from being emptied: it is tried again."""
+    """A reader keeps the write-ahead log from being emptied: it is tried again."""
     path = tmp_path / "s.db"
     with serving(path) as inside:
         inside.create(audience=True)

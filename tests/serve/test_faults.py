@@ -43,9 +43,9 @@ class Ledger:
         return status
 
     def check_fails(self, tries: int = 5) -> None:
-        """None of these may be acknowledged."""
+        """No decision may be acknowledged."""
         assert [self.decide() for _ in range(tries)] == [503] * tries
-        # A request may be refused some moments before /ready hears of it
+        # A request may be refused some moments before /ready changes
         assert eventually(lambda: self.client.get("/ready")[0] == 503), "ready, but refusing"
         assert self.client.get("/health")[0] == 200
         reason = self.client.get("/v1/status")[1]["reason"]
@@ -53,7 +53,7 @@ class Ledger:
         assert reason
 
     def check_recovers(self) -> None:
-        """It is well again by itself, and what was refused can be asked for again."""
+        """The service recovers by itself, and refused requests succeed when repeated."""
         assert eventually(lambda: self.decide() == 200), "still not well"
         assert eventually(lambda: self.client.get("/ready")[0] == 200), "well, but not ready"
         for id_ in dict.fromkeys(self.refused):
@@ -61,7 +61,7 @@ class Ledger:
         self.check_kept()
 
     def check_kept(self) -> None:
-        """What it has is what it acknowledged."""
+        """Stored decisions are the acknowledged ones."""
         status, page = self.client.get("/v1/experiments/e")
         assert status == 200
         assert page["decisions"] == len(self.decided)

@@ -1,4 +1,4 @@
-"""What an experiment knows is a fold over its events: live, from a snapshot, from the start."""
+"""An experiment's state is a fold over its events: live, from a snapshot, from the start."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NEEDED: dict[str, dict[str, Any]] = {
 
 
 class Traffic:
-    """Somebody who uses an experiment, by a seed."""
+    """A seeded user of an experiment."""
 
     def __init__(self, inside: Inside, seed: int = 0, name: str = "e") -> None:
         self.inside, self.name = inside, name
@@ -292,7 +292,7 @@ def test_a_decision_that_comes_out_otherwise_is_noticed(
         assert made["arm"] in "ABC"
         kinds = [event["kind"] for event in inside.get("/events")["events"]]
         assert kinds.count("upgraded") == 1
-    with serving(path) as inside:  # from its snapshot: nothing is otherwise any more
+    with serving(path) as inside:  # from its snapshot: the same state
         kinds = [event["kind"] for event in inside.get("/events")["events"]]
         assert kinds.count("upgraded") == 1
     assert len(verified(path).problems) == 1  # but the log still says what was done to it

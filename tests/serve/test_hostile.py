@@ -1,4 +1,4 @@
-"""Bodies and connections meant to hurt: refused or timed out, while others are served."""
+"""Hostile bodies and connections: refused or timed out, while others are served."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from serve_process import Client, Server
 PATH = "/v1/experiments/e/decisions"
 GROWTH = 96 << 20  # bytes by which the service may grow
 HUGE = 100_000_000
-LET_GO = 20.0  # seconds after which a client that does nothing is not there any more
+LET_GO = 20.0  # seconds after which an idle client is disconnected
 
 
 class Service:
@@ -47,7 +47,7 @@ class Service:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    # compiled code takes memory of its own, which is not what is counted here
+    # compiled code takes memory, which is not counted here
     plain = {"ROTTING_SERVE_COMPILED": "false"}
     path = tmp_path_factory.mktemp("hostile") / "rotting.db"
     with Server(path, environment=plain) as server:
@@ -334,7 +334,7 @@ def test_requests_that_are_no_http(service: Service) -> None:
 
 
 def test_many_idle_connections(service: Service) -> None:
-    """Two thousand that say nothing, or half a request: proper requests are answered meanwhile."""
+    """Two thousand idle or half-sent requests: proper requests are still answered."""
     with contextlib.ExitStack() as stack:
         for number in range(2000):
             try:
@@ -351,7 +351,7 @@ def test_many_idle_connections(service: Service) -> None:
 
 
 def newcomer(port: int) -> bool:
-    """Whether somebody new is answered, soon if not at once."""
+    """Whether a new client is answered, soon if not at once."""
     end = time.monotonic() + LET_GO
     while time.monotonic() < end:
         with (
@@ -365,7 +365,7 @@ def newcomer(port: int) -> bool:
 
 
 def test_heads_and_trailers_have_a_bound(service: Service) -> None:
-    """However much is sent before a request begins or after it ends, it is not kept."""
+    """Bytes before a request begins or after it ends are not kept, however many."""
     lines = b"".join(b"X%d: y\r\n" % number for number in range(50_000))
     begin = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     for what, first, piece in (
@@ -385,7 +385,7 @@ def test_heads_and_trailers_have_a_bound(service: Service) -> None:
 
 
 def test_slow_clients_are_let_go(service: Service) -> None:
-    """Nobody holds a connection by a byte now and then, nor by not reading the answer."""
+    """A byte now and then, or an unread answer, does not hold a connection."""
     openapi = b"GET /v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     begun = {
         "silent": b"",
@@ -437,7 +437,7 @@ def test_slow_clients_do_not_hold_up_others(service: Service) -> None:
 
 
 def test_clients_that_leave_before_their_answer(service: Service) -> None:
-    """Whatever they asked for is stored once, or not at all."""
+    """Their requests are stored once or not at all."""
     bodies = [b'{"id": "left %d"}' % number for number in range(200)]
     for body in bodies:
         with Raw(service.port) as raw:

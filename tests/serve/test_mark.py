@@ -1,4 +1,4 @@
-"""What was acknowledged is noted outside the database, and a start without it is refused."""
+"""The mark of acknowledged events outside the database; a start that lacks them is refused."""
 
 from __future__ import annotations
 

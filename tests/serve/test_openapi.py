@@ -1,4 +1,4 @@
-"""The OpenAPI document: it loads, leads nowhere wrong, and refuses what the service refuses."""
+"""The OpenAPI document: it loads, references resolve, and it refuses what the service refuses."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def later(page: Page, seconds: float = 2) -> None:
 
 
 def asks(page: Page, service: FakeService, number: int) -> None:
-    """Waits until the service has been asked so often, since it began."""
+    """Wait until the service has had this many requests since it began."""
     limit = time.monotonic() + 5
     while len(service.asked) < number and time.monotonic() < limit:
         page.wait_for_timeout(10)
@@ -155,7 +155,7 @@ def test_it_goes_on_without_reloading(chrome: Browser, service: FakeService) -> 
         says(page, ".tiles", f"{more['decisions']:,}")
         assert page.inner_text("section:has(#reward) figcaption") != caption
         assert page.locator(".panel").count() == 4
-        # Drawn anew on the same canvas; focus and the opened table are as they were.
+        # Redrawn on the same canvas; focus and the opened table are as they were.
         page.wait_for_function(
             "() => document.querySelector('.plot.wide canvas') === window.same"
             " && window.same.toDataURL() !== window.before"

@@ -1,4 +1,4 @@
-"""What was acknowledged outlives a loss of power, and the test of that can fail."""
+"""Acknowledged events survive a loss of power, and the test of that can fail."""
 
 from __future__ import annotations
 

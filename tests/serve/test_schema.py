@@ -1,4 +1,4 @@
-"""The service against its description, in short; `schema.py` at length."""
+"""The service against its OpenAPI description, in short; `schema.py` at length."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_without_keys_it_listens_here_only(tmp_path: Path) -> None:
 
 
 def test_the_demo_leaves_others_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """An experiment of the demo's name that somebody made gets no simulated visitors."""
+    """A user's experiment of the demo's name gets no simulated visitors."""
     from starlette.testclient import TestClient
 
     from rotting._serve.app import make_app

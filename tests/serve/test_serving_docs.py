@@ -1,4 +1,4 @@
-"""The pages about the service are true: their commands run against a real server, in order.
+"""The commands on the pages about the service run against a real server, in order.
 
 A ```bash block that starts `rotting serve` (re)starts the server; any other runs as it is, with the
 port replaced. A ```json block after it has the shape of what came out. A line that ends with

@@ -1,4 +1,4 @@
-"""What a client showed of its own choice, because it had no answer in time, is put right."""
+"""Arms that a client showed by its own choice, without an answer in time, are recorded."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_events_of_a_rare_experiment_are_found_by_an_index(tmp_path: Path) -> No
 
 
 def test_the_write_ahead_log_is_begun_anew(tmp_path: Path) -> None:
-    """It grew to 206 MB beside a database of 10 MB."""
+    """It grew to 206 MB, with a database of 10 MB."""
     database = SqliteDatabase(tmp_path / "s.db")
     with database.transaction() as write:
         write.execute("CREATE TABLE filler (x BLOB)")

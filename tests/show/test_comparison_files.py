@@ -1,4 +1,4 @@
-"""The tables that a comparison leaves: the same figures as CSV and as LaTeX."""
+"""The tables of a comparison: the same figures as CSV and as LaTeX."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_a_run_that_is_killed_leaves_no_files_of_a_result(tmp_path: Path, there:
         killed.wait()
     assert target.exists() == there
     (left,) = (target if there else tmp_path).glob(".partial-*")
-    write(target, "x", force=False)  # what is left is in nobody's way
+    write(target, "x", force=False)  # what is left does not matter
     assert [name for name in names(target) if name != left.name] == ["x"]
 
 

@@ -1,4 +1,4 @@
-"""Inks: one for each policy, told apart by the colour-blind, in print, and within a figure."""
+"""Inks: one for each policy, distinct for the colour-blind, in print, and within a figure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def contrast(colour: str) -> float:
 
 
 def test_every_registered_policy_has_an_ink_of_its_own() -> None:
-    # other tests register policies of their own
+    # other tests register further policies
     ours = {key: kind for key, kind in POLICIES.items() if kind.__module__.startswith("rotting.")}
     names = list(ours)
     classes = [made.__name__ for made in ours.values()]
@@ -66,7 +66,7 @@ def test_every_registered_policy_has_an_ink_of_its_own() -> None:
     alone = [ink.ink(name) for name in names]
     assert len(set(alone)) == len(alone)
     lines = [each.line for each in ink.inks(names).values()]
-    assert lines == [each.line for each in alone]  # nobody gives way, even if all are drawn
+    assert lines == [each.line for each in alone]  # no ink changes, even if all are drawn
     assert not set(ink._ALIASES) & set(ink._TABLE)
     assert set(ink._ALIASES.values()) <= set(ink._TABLE)
 

@@ -1,4 +1,4 @@
-"""Names at the ends of lines: none over another, each beside its end, whatever changes later."""
+"""Names at the ends of lines: no overlaps, each at its end, whatever is drawn later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What objects show of themselves in a notebook: right, safe, well-formed, whatever they hold."""
+"""HTML of objects in a notebook: correct, escaped and well-formed for any content."""
 
 from __future__ import annotations
 
@@ -392,7 +392,7 @@ def test_a_player_that_believes_in_curves_shows_them() -> None:
 def test_every_player_is_shown(policy: policies.Policy) -> None:
     horizon = {"horizon": 3000} if policy.needs_horizon else {}
     made = policy.online(["a", "b", "c"], compiled=False, **horizon)
-    assert read(made).pictures == 0  # nothing is known
+    assert read(made).pictures == 0  # no estimate yet
     for _ in range(12):
         made.update(made.select(), 0.5)
     believes = bool(policy.verbs.score or policy.verbs.curve)

@@ -1,4 +1,4 @@
-"""Web pages: whatever a text holds, it stays text."""
+"""Web pages escape every text."""
 
 from __future__ import annotations
 

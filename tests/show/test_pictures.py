@@ -1,4 +1,4 @@
-"""Pictures are drawn into axes; one rule says where they may be saved."""
+"""Pictures are drawn into axes; one rule for where they may be saved."""
 
 from __future__ import annotations
 

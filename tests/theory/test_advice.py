@@ -84,7 +84,7 @@ def test_theory_and_recommended_say_the_same(family: models.Family | None, const
 
 
 def test_no_guarantee_where_an_assumption_fails() -> None:
-    """0.6 and 0.7 are never told apart for good, however little noise there is."""
+    """0.6 and 0.7 are never distinguished for good, however small the noise."""
     steep = models.Polynomial().over([0.6, 0.7])
     assert np.all(np.isinf(theory.m_star(steep, 0.01, 1e-6)))
     for constants in (False, True):
@@ -179,7 +179,7 @@ def test_from_where_on_a_guarantee_means_something() -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Guarantees that say what they were asked for."""
+    """Guarantees that return their arguments."""
     asked: dict[str, Any] = {}
 
     def guarantee(name: str, bound: float) -> Any:
@@ -270,7 +270,7 @@ def test_whose_guarantee_is_asked_for(quick: dict[str, Any]) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_the_lowest_constant_decides_whether_arms_stay_positive() -> None:
-    """It is told in place of the family's own verdict on rotting; the others stay."""
+    """It replaces the family's own verdict on rotting; the others stay."""
     for constants, holds in (([0.5, 0.25], True), ([0.5, -2.0], False), ([-2.0, 0.5], False)):
         found = asking(constants=constants).assumptions
         assert [v.assumption for v in found] == ["2.1", "4.1", "4.2", "4.3"]

@@ -104,7 +104,7 @@ def test_positive_in_the_end() -> None:
 
 
 def test_an_early_end_of_the_search() -> None:
-    """Only so many pulls are looked at; the last of them counts."""
+    """Pulls are checked up to the limit, the last one included."""
     rising = models.Function(lambda n: np.where(n < 9000, 0.5, 1.0))
     assert theory.check_rotting(rising, limit=8999).examined == 8999
     assert theory.check_rotting(rising, limit=9000).witness[1] == 9000

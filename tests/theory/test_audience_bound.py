@@ -49,7 +49,7 @@ def test_the_highest_next_mean_of_each_key_is_optimal() -> None:
 
 @pytest.mark.parametrize("unit", ["decisions", "rounds"])
 def test_with_windows_it_is_optimal_too(unit: str) -> None:
-    """To each key every window is a bandit of its own."""
+    """For each key every window is a separate bandit."""
     rest = twin.Rest("window", 2, unit)
     forgot = 0
     for arrivals, curves in instances(25, seed=2):

@@ -1,4 +1,4 @@
-"""Bisection for the first n at which something holds."""
+"""Bisection for the first n at which a condition holds."""
 
 from __future__ import annotations
 

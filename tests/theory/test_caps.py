@@ -1,4 +1,4 @@
-"""Caps that follow from curves, beside play by the curves, decision by decision."""
+"""Caps that follow from curves, compared with play by the curves."""
 
 from __future__ import annotations
 

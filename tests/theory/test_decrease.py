@@ -1,4 +1,4 @@
-"""From where on separations are proved to decrease: the inequality of the proof, by itself."""
+"""The point from which separations provably decrease: the proof's inequality by itself."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def holds(z: float, a: float, b: float | None, L: int, constant: float) -> bool:
 def test_the_proofs_inequality_holds_from_there_on(
     a: float, b: float | None, L: int, constant: float
 ) -> None:
-    """And not much earlier: a proof that asked for far more would still be a proof."""
+    """And not much earlier: the proof needs no far larger start."""
     start = _halves_from(a, b, L, constant)
     assert isinstance(start, int)
     assert start >= 2 * L + 3

@@ -110,7 +110,7 @@ def test_m_star_against_its_twin() -> None:
 
 
 def test_m_star_looks_at_everything_before_its_proof_begins() -> None:
-    """Plateaus of a million: proved from 9 million on, but told apart soon after the first."""
+    """Plateaus of a million: proved from 9 million on, but distinguished soon after the first."""
     long = models.Plateau(length=10**6).over([0.1, 0.4])
     assert theory.m_star(long, 0.01, 0.01).max() == 1_000_265
 
@@ -146,7 +146,7 @@ def test_arguments_of_detection() -> None:
 
 
 def test_a_constant_matters_at_odd_numbers_of_the_difference_only() -> None:
-    """It shifts the statistic by minus itself; without one nothing is shifted."""
+    """The constant shifts the statistic by minus itself; a constant of zero shifts nothing."""
     n = np.array([150, 151])
     plain = theory.misdetection(PAIR, n, 0.5, "difference")
     np.testing.assert_array_equal(

@@ -58,7 +58,7 @@ def test_which_models_are_known() -> None:
     assert not _far.known(models.Exponential(0.3))
 
 
-# Each with thetas of its own: results are cached, and a cached one would hide the context.
+# Different thetas each: results are cached, and a cached one would hide the context.
 CONTEXTS = [(6, 0.01, 0.02), (28, 0.013, 0.02), (100, 0.015, 0.03)]
 
 

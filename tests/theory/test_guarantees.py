@@ -1,4 +1,4 @@
-"""Guarantees at the horizons where they change, and what their notes say."""
+"""Guarantees at the horizons where they change, and their notes."""
 
 from __future__ import annotations
 

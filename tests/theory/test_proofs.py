@@ -1,4 +1,4 @@
-"""Steps of the paper's proofs that have no function of their own, checked in numbers.
+"""Steps of the paper's proofs without a function in the library, checked in numbers.
 
 The equations are named as in docs/paper/by-name.md.
 """
@@ -135,7 +135,7 @@ def test_equation_24_the_best_later_rewards_are_least_after_the_best_play() -> N
 
 
 def test_equation_25_an_epoch_of_wswa_is_a_swa_on_arms_that_were_pulled_before() -> None:
-    """Its regret, beside pi_max in the same rounds, is at most that of SWA on what is left."""
+    """Its regret against pi_max in the same rounds is at most that of SWA on what is left."""
     generator = np.random.default_rng(6)
     before, window, length = 12, 3, 60
     for _ in range(20):

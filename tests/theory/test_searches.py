@@ -270,7 +270,7 @@ def test_families_of_which_nothing_is_proved(even: bool, limit: int) -> None:
 
 
 def test_models_that_are_never_told_apart() -> None:
-    """0.6 and 0.7 come to a halt; 0.1 is told from both. With p of a half nothing is proved."""
+    """0.6 and 0.7 come to a halt; 0.1 differs from both. With p of a half nothing is proved."""
     family = models.Polynomial().over([0.6, 0.1, 0.7])
     found = theory.m_star(family, 0.01, 0.1, limit=2000)
     assert math.isinf(found[0])
@@ -301,7 +301,7 @@ def test_what_is_settled() -> None:
 def test_a_start_that_was_not_searched_up_to_is_an_upper_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Before the proved start only so many n are searched: the start itself is then given."""
+    """Before the proved start few n are searched; then the start itself is returned."""
     family = models.Plateau(length=100).over([0.1, 0.4])
     start = _samples.settled_from(family, "sum")
     assert start == 900

@@ -1,4 +1,4 @@
-"""The star-down operator and what is proved of det and Ddet."""
+"""The star-down operator, and proved properties of det and Ddet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twin of a simulated audience: every exposure is kept, and looked through each time."""
+"""The twin of a simulated audience: every exposure is kept and searched each time."""
 
 import itertools
 import math
@@ -66,7 +66,7 @@ def play(
     rest: Rest | None = None,
     opened: list[set[int]] | None = None,
 ) -> Played:
-    """Play a run: `choose` is told the round, the open arms, and each arm's next mean for the key.
+    """Play a run: `choose` gets the round, the open arms, and each arm's next mean for the key.
 
     `opened` has the arms that are open, round by round.
     """

@@ -1,6 +1,6 @@
-"""What a player of an audience keeps count of, in dicts, from the words of its documentation.
+"""The counts of a player of an audience, in dicts, written from its documentation.
 
-It does not decide: it is told which arm was chosen, and says which could have been. Whatever a
+It does not decide: it gets the chosen arm, and returns those that were allowed. Whatever a
 player must refuse raises `RefusedError`, before anything has changed.
 """
 
@@ -15,8 +15,8 @@ from twins.ledger import RefusedError
 Name = tuple[Any, Any, int]  # key, arm, pull
 
 
-class Books:
-    """The books of one player."""
+class AudienceLedger:
+    """The ledger of one player of an audience."""
 
     def __init__(
         self, arms: Iterable[Any], window: int | None = None, default: float | None = None

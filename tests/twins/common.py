@@ -1,4 +1,4 @@
-"""What the twins share: a history, what is read off it, ramp-up and ties."""
+"""Shared by the twins: a history, quantities read off it, ramp-up and ties."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -127,7 +127,7 @@ def highest_possible(
     pulls: int = 1,
     slack: float = TOLERANCE,
 ) -> set[int]:
-    """Each arm so many times, the least pulled first; then those whose score may be the best."""
+    """Ramp up to `pulls` pulls of each arm, the least pulled first; then possibly_best."""
     short = short_of(history, arms, pulls, opened)
     return short or possibly_best(
         {seen.arm: scores(seen) for seen in seen_arms(history, arms, opened, counted)}, slack
@@ -142,7 +142,7 @@ def highest(
     counted: Counted | None = None,
     pulls: int = 1,
 ) -> set[int]:
-    """Each arm so many times, the least pulled first; then those with the highest score."""
+    """Ramp up to `pulls` pulls of each arm, the least pulled first; then the highest scores."""
     return highest_possible(history, arms, lambda seen: [score(seen)], opened, counted, pulls)
 
 

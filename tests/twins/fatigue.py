@@ -26,7 +26,7 @@ CUT = 0.3  # chance that the free kind has another level from a cell on
 LEVEL = 3  # shape of the Gamma prior of levels
 FRESH = 0.9  # a shape above this has not fallen
 LEAST_WEIGHT = 1e-6  # shapes that weigh less are left out of the moments
-STALE = 1 / 8  # how much an arm's data may grow before it is weighed anew
+STALE = 1 / 8  # how much an arm's data may grow before its weights are recomputed
 
 Sums = dict[int, tuple[int, float]]  # of the cells that have rewards: how many, and their sum
 Moments = tuple[float, float]  # mean and variance
@@ -128,7 +128,7 @@ def log_sum(logs: list[float]) -> float:
 
 
 class Free:
-    """All partitions of the cells into segments, each with a level of its own."""
+    """All partitions of the cells into segments, each with its own level."""
 
     def __init__(self, sums: Sums, first: Prior, later: Prior) -> None:
         flat = [1.0] * CELLS
@@ -153,7 +153,7 @@ class Free:
 
 
 class Posterior:
-    """What is thought of an arm since it was weighed last."""
+    """The posterior of an arm since its weights were last recomputed."""
 
     def __init__(self, sums: Sums, prior: list[float], first: Prior, later: Prior) -> None:
         found = [first.level(sums, shape) for shape in SHAPES]
@@ -221,7 +221,7 @@ class Replay:
         self.seen: list[Moments | None] = []  # mean and variance of its level, once weighed
 
     def grow(self, arms: int) -> None:
-        """So many arms from now on; new ones are thought of as all were at the start."""
+        """Set the number of arms; new ones start from the prior."""
         while len(self.arms) < arms:
             clicks = self.family == "bernoulli"
             new = Posterior({}, START, Clicks(LEVEL, 2 * LEVEL), Clicks(1, 4)) if clicks else None
@@ -243,7 +243,7 @@ class Replay:
         return found
 
     def tell(self, arms: int, arm: int, pull: int, reward: float) -> None:
-        """A reward, with which an arm's data may have grown enough to weigh two arms anew."""
+        """Learn a reward; data may then have grown enough to recompute two arms' weights."""
         self.grow(arms)
         self.past.append((arm, pull, reward))
         self.grown.append(arms)
@@ -288,7 +288,7 @@ class Replay:
         self.arms[arm] = posterior
 
     def heard(self, arm: int) -> list[float]:
-        """The prior of every model, by what is thought of the other arms."""
+        """The prior of every model, from the other arms' posteriors."""
         others = [
             START if other is None else other.weights
             for place, other in enumerate(self.arms)
@@ -314,7 +314,7 @@ class Replay:
         self.m = clicks / showings
 
     def noise(self) -> float:
-        """The variance of rewards: told, or within the cells of arms, with the whole besides."""
+        """The variance of rewards: given, or within cells, with that of all rewards added."""
         whole = [reward for *_, reward in self.told]
         least = 1e-12 * sum(reward**2 for reward in whole) / len(whole)
         if self.sigma is not None:
@@ -360,7 +360,7 @@ REPLAYS: dict[tuple[str, float | None], Replay] = {}
 def replayed(
     told: list[tuple[int, int, float]], arms: list[int], family: str, sigma: float | None
 ) -> Replay:
-    """Play the history again, with so many arms at each of its rewards."""
+    """Replay the history, with the number of arms at each of its rewards."""
     replay = REPLAYS.get((family, sigma))
     length = 0 if replay is None else len(replay.told)
     if replay is None or replay.past != told[:length] or replay.grown != arms[:length]:

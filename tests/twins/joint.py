@@ -20,7 +20,7 @@ class Case(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A showing: what moves its mean, what it paid, and whether the story ended after it."""
+    """A showing: its regressors, its reward, and whether the sequence ended after it."""
 
     x: list[float]
     reward: float

@@ -1,6 +1,6 @@
-"""What a player keeps count of, in plain lists and dicts, from the words of its documentation.
+"""The counts of a player, in plain lists and dicts, written from its documentation.
 
-It does not decide: it is told which arm was chosen, and says which could have been. Whatever a
+It does not decide: it gets the chosen arm, and returns those that were allowed. Whatever a
 player must refuse raises `RefusedError`, before anything has changed.
 """
 
@@ -17,7 +17,7 @@ class RefusedError(Exception):
 
 
 class Ledger:
-    """The books of one player."""
+    """The ledger of one player."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from twins.sampling import Stream, gamma
 
 FIRST = [1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49]  # the first pull number of each cell
 CELLS = len(FIRST)
-MISSES = 16  # of an arm, after which its weights are made anew
+MISSES = 16  # of an arm, after which its weights are recomputed
 FLAT, FREE = 0, CELLS  # models; those between fall once, before the cell of that number
 PRIOR = [1 / 2] + [1 / 4 / (CELLS - 1)] * (CELLS - 1) + [1 / 4]
 
@@ -59,9 +59,9 @@ def weights_of(sums: Sums) -> list[float]:
 
 
 def last_weighed(rewards: list[float]) -> int:
-    """Return how many rewards of an arm its weights are made of.
+    """Return the number of rewards that an arm's weights come from.
 
-    They are made anew at a reward above zero, or after 16 others.
+    They are recomputed at a reward above zero, or after 16 others.
     """
     weighed = misses = 0
     for number, reward in enumerate(rewards, start=1):

@@ -1,4 +1,4 @@
-"""Twin of a bandit for each key: what the others did does not matter."""
+"""Twin of a bandit for each key: other keys' events do not matter."""
 
 from twins.common import History
 

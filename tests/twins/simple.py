@@ -1,4 +1,4 @@
-"""Twins of the policies that learn nothing."""
+"""Twins of the policies that do not learn."""
 
 from twins.common import History, Opened, choosable
 

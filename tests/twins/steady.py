@@ -7,7 +7,7 @@ from twins.common import History, Opened, argmax, choosable, unpulled
 
 
 class Noise:
-    """What is known of sigma: squared differences, each with the epoch that it fell into."""
+    """The estimate of sigma: squared differences, each with its epoch."""
 
     def __init__(self) -> None:
         self.firsts: list[float] = []
@@ -115,7 +115,7 @@ class Play:
         return math.log(t / self.sizes[t - 1] + 10)
 
     def learn(self, number: int, reward: float, size: int) -> None:
-        """The reward of an arm, in a round with so many open arms, K."""
+        """Learn the reward of an arm, in a round with K open arms."""
         self.t += 1
         self.sizes.append(size)
         arm = self.arms[number]
@@ -160,7 +160,7 @@ def play(
     alpha: float = 3.5,
     opened: Opened | None = None,
 ) -> Play:
-    """The play with that history; it goes on from the last one asked for, if that led here."""
+    """The play with that history; it continues the last one, if that is a beginning of it."""
     key = (arms, sigma, alpha)
     sizes = [arms if opened is None else len(opened.open[t]) for t in range(len(history))]
     seen, found = _PLAYS.get(key, ([], Play(arms, sigma, alpha)))

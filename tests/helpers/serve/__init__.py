@@ -1,1 +1,1 @@
-"""What tests of the service and its client share."""
+"""Helpers for tests of the service and its client."""

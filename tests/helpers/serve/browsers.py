@@ -1,4 +1,4 @@
-"""Finding and starting the browser the page's tests use; they are skipped where there is none."""
+"""The browser for tests of pages; they are skipped where there is none."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Watched:
-    """A page with all it said on its console, and all it asked for."""
+    """A page with its console messages and its requests."""
 
     def __init__(self, page: Page) -> None:
         self.page = page

@@ -13,7 +13,7 @@ PATIENCE = 60.0
 
 
 class Caller(Protocol):
-    """What the tests ask of a service, wherever it runs."""
+    """The interface of a service for tests, wherever it runs."""
 
     def post(self, path: str, body: Any) -> tuple[int, Any]: ...
 
@@ -23,7 +23,7 @@ class Caller(Protocol):
 
 
 class Called:
-    """An ASGI application on a loop of its own, from startup to shutdown."""
+    """An ASGI application on its own event loop, from startup to shutdown."""
 
     def __init__(self, app: Any, tick: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self.app, self._tick = app, tick

@@ -34,7 +34,7 @@ class FakeService:
 
     def __init__(self, experiments: dict[str, Answer] | None = None) -> None:
         self.experiments = {} if experiments is None else experiments
-        self.keys: dict[str, set[str]] = {}  # roles by key; none asked for while empty
+        self.keys: dict[str, set[str]] = {}  # roles by key; no key is needed while empty
         self.trouble: tuple[int, str, str] | None = None  # what every request of the API gets
         self.asked: list[str] = []
         self._server: ThreadingHTTPServer | None = None
@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Quiet: tests ask `asked`."""
+        """No log on stderr: requests are kept in `asked`."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""A small fake of `rotting serve` behind an httpx transport, with its own time, and its moods."""
+"""A small fake of `rotting serve` behind an httpx transport, with its own clock and faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATUSES = {"bad_request": 400, "not_found": 404, "conflict": 409, "forbidden": 
 
 
 class Time:
-    """A clock that moves only when somebody sleeps, or the service is slow."""
+    """A clock that moves only when the client sleeps or the service is slow."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -50,7 +50,7 @@ class Fake:
         self.decisions: dict[str, tuple[Any, dict[str, Any]]] = {}
         self.rewards: dict[str, float] = {}
         self.history: dict[str, list[Any]] = {}
-        self.reported: list[dict[str, Any]] = []  # what clients showed of their own choice
+        self.reported: list[dict[str, Any]] = []  # arms that clients showed by their own choice
         self.seq = 0
         self.before: Callable[[str], None] = lambda path: None
 

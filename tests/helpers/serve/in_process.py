@@ -26,7 +26,7 @@ WHO = "Ann Person <ann@example.org>"
 
 
 class Time:
-    """A clock that stands still until it is told to go on."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self, now: float = START) -> None:
         self.now = now
@@ -44,7 +44,7 @@ class Inside:
 
     @property
     def book(self) -> Book:
-        """What the service knows."""
+        """The service's answer about an experiment."""
         assert self.service.journal.book is not None
         return self.service.journal.book
 
@@ -106,7 +106,7 @@ def check_same(inside: Inside, name: str = "e") -> bytes:
 
     async def compare() -> bytes:
         await inside.service.journal.settle()
-        return _same(inside.live(name), inside.service.journal.path)  # nothing happens meanwhile
+        return _same(inside.live(name), inside.service.journal.path)  # no request comes in between
 
     assert inside.client.portal is not None
     return inside.client.portal.call(compare)

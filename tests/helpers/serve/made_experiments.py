@@ -36,7 +36,7 @@ def experiment(
     error: str | None = None,
     seed: int = 7,
 ) -> Answer:
-    """An experiment of so many minutes, `each` decisions a minute; more minutes only add to it."""
+    """An experiment of some minutes, `each` decisions a minute; more minutes only add to it."""
     draw = random.Random(f"{name} {seed}")
     worth = [0.14 * math.exp(-place / 1.5) + 0.03 for place in range(len(arms))]
     shares: dict[str, list[int]] = {arm: [] for arm in arms}

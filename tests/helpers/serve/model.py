@@ -1,8 +1,8 @@
-"""A naive model of what `rotting serve` promises: dictionaries and loops, nothing of `rotting`.
+"""A naive model of `rotting serve`: dictionaries and loops, nothing imported from `rotting`.
 
-It answers every request as the service must, in one thread and in memory. Which arm is chosen it
-does not know: whoever asks says how to choose among the arms that are allowed (in tests, by looking
-up what the service chose). Times are given. Every stored thing is an event with the next number.
+It answers every request as the service must, in one thread and in memory. The caller passes a
+function that chooses among the allowed arms (in tests, it looks up the service's choice), and the
+times. Everything stored is an event with the next number.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class Decision:
     reward_id: str | None = None
     reward_seq: int | None = None
     late: dict[str, Any] | None = None
-    gone: bool = False  # its key was erased: nobody can ask for it again
+    gone: bool = False  # its key was erased: it cannot be requested again
     own: bool = False  # the client chose the arm, while it had no answer
     elsewhere: bool = False  # and the request for it had never arrived
 
 
 @dataclass
 class Experiment:
-    """One experiment: what was asked for, and all that happened since."""
+    """One experiment: its settings and its events."""
 
     body: Body
     created: float
@@ -276,7 +276,7 @@ class Model:
         return {"decision": body["decision"], "pull": found.pull, "seq": seq}
 
     def _show_other(self, experiment: Experiment, body: Body, now: float) -> Any:
-        """What the client showed of its own choice, which counts from now on."""
+        """The arm that the client showed by its own choice; it counts from now on."""
         id_, arm, key = body.get("decision"), body["arm"], body.get("key")
         demand(text(id_, 200), isinstance(arm, str) and arm in experiment.arms)
         demand(text(key, 500) if experiment.audience else key is None)

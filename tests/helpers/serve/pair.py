@@ -1,4 +1,4 @@
-"""The service and the model side by side: every answer compared, and the pages after it."""
+"""The service and the model side by side: every answer is compared, and the pages after it."""
 
 from __future__ import annotations
 

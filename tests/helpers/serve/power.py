@@ -1,4 +1,4 @@
-"""Power that fails: SQLite on a file system that forgets what was not synced.
+"""Power failures: SQLite on a file system that loses unsynced writes.
 
 `Outage` is a VFS of SQLite. Everything written goes to real files, as the operating system shows
 them to programs; beside them it keeps what would be on the disk: what was synced, and in order the
@@ -30,8 +30,8 @@ class Disk:
     def __init__(self, content: bytes = b"", listed: bool = False) -> None:
         self.safe = bytearray(content)
         self.waiting: list[Change] = []
-        self.listed = listed  # its folder knows it, safely
-        self.deleted = False  # but its folder may not know that yet
+        self.listed = listed  # its folder entry is synced
+        self.deleted = False  # but its folder entry may not be synced
 
     def sync(self) -> None:
         for change in self.waiting:
@@ -144,14 +144,14 @@ class Outage(apsw.VFS):  # type: ignore[misc,unused-ignore]
 
 
 class File(apsw.VFSFile):  # type: ignore[misc,unused-ignore]
-    """An open file; those of no name (temporary ones) nobody looks for after a loss."""
+    """An open file; temporary ones, without a name, are not looked up after a loss."""
 
     def __init__(self, vfs: Outage, name: Any, flags: list[int]) -> None:
         self.vfs = vfs
         filename = name.filename() if isinstance(name, apsw.URIFilename) else name
         kept = filename is not None and not flags[0] & apsw.SQLITE_OPEN_DELETEONCLOSE
         self.disk = vfs.disk(filename) if kept else Disk()
-        if self.disk.deleted:  # made anew over one whose deletion was not safe
+        if self.disk.deleted:  # created over one whose deletion was not synced
             self.disk.deleted = False
             self.disk.waiting.append((0, None))
         # As SQLite does on Unix: the first sync of a log or journal syncs the folder as well.
@@ -183,7 +183,7 @@ class File(apsw.VFSFile):  # type: ignore[misc,unused-ignore]
 
 
 class Connection:
-    """What the store asks of a connection, by apsw."""
+    """The connection that the store needs, by apsw."""
 
     def __init__(self, base: apsw.Connection) -> None:
         self.base = base

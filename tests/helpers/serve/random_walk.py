@@ -1,4 +1,4 @@
-"""A seeded random walk over the whole interface, the service beside the model."""
+"""A seeded random walk over the whole interface, comparing the service with the model."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ SPECIFICATIONS: dict[str, dict[str, Any]] = {
 
 
 def opener(data: Path, clock: Clock, standin: str | None = None) -> Open:
-    """How a service is made and opened: the one place that knows.
+    """A function that makes and opens a service.
 
-    `standin` names the stand-in instead, "" a right one.
+    `standin` names a broken stand-in to open instead, "" a correct one.
     """
 
     def opening() -> tuple[Caller, Any]:
@@ -95,7 +95,7 @@ class Walk:
         return f"d{self.number}"
 
     def decision(self, name: str) -> dict[str, Any]:
-        """A decision to ask for: mostly a new one, or an old one again, or an old id anew."""
+        """A decision to request: mostly a new one, else a repeated one, or an old id changed."""
         chance = self.random.random()
         if self.ids[name] and chance < 0.15:
             return self.random.choice(self.ids[name])
@@ -138,7 +138,7 @@ class Walk:
             return {"decision": self.random.choice(["never", None, 5, ""])}
         found = self.random.choice(self.ids[name][-30:])
         body: dict[str, Any] = {"decision": found["id"]}
-        if self.random.random() < 0.3:  # the client showed something of its own choice
+        if self.random.random() < 0.3:  # the client showed an arm by its own choice
             body["arm"] = self.random.choice([*self.pair.model.experiments[name].arms, "nobody"])
             body["key"] = found.get("key")
             if self.random.random() < 0.1:
@@ -196,7 +196,7 @@ class Walk:
 
 
 def check_walk(steps: int, seed: int, report: bool = False, standin: str | None = None) -> None:
-    """So many steps on one service."""
+    """Random steps on one service, compared with the model."""
     clock, begin = Clock(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         pair = Pair(opener(Path(folder) / "rotting.db", clock, standin), clock)

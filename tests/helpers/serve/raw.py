@@ -1,4 +1,4 @@
-"""Connections by hand, for what no proper client would send."""
+"""Connections by hand, for requests that no proper client sends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Raw:
         return got
 
     def hung_up(self, patience: float) -> bool:
-        """Whether the other side ends the connection within so many seconds."""
+        """Whether the other side ends the connection within the given seconds."""
         self.socket.settimeout(patience)
         try:
             while self.socket.recv(65536):

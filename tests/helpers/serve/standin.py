@@ -3,7 +3,7 @@
     python -m helpers.serve.standin --data FILE --port N [--broken lazy | twice]
 
 The harnesses are tried against it, and against its broken forms, which they must notice: `lazy`
-answers before it commits, `twice` does not know a repeated reward.
+answers before it commits, `twice` counts a repeated reward again.
 """
 
 from __future__ import annotations

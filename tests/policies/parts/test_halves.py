@@ -145,8 +145,8 @@ def needed(n: int) -> int:
 
 @pytest.mark.parametrize("arms", [1, 2, 3, 9])
 def test_an_arena_has_room_for_every_prompt_play(arms: int) -> None:
-    """However the decisions are shared out among the arms."""
-    most = [0] * 61  # chunks that so many decisions of the arms so far may need
+    """For any split of the decisions among the arms."""
+    most = [0] * 61  # chunks that this many decisions may need
     for _ in range(arms):
         most = [max(most[t - n] + needed(n) for n in range(t + 1)) for t in range(61)]
     for capacity in range(61):

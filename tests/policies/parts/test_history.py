@@ -1,4 +1,4 @@
-"""Histories of rewards: all windows are looked at, and late rewards find their place."""
+"""Histories of rewards: every window counts, and late rewards find their place."""
 
 from __future__ import annotations
 

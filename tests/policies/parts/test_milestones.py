@@ -1,4 +1,4 @@
-"""Milestones: where they lie, that their sums stay those of their pulls, and the window chosen."""
+"""Milestones: their positions, the sums before them, and the window chosen."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_while_rewards_rise_milestones_are_the_latest_multiples(n: int) -> None:
 
 @pytest.mark.parametrize("fall", [37, 64, 100, 511, 700])
 def test_a_fall_keeps_its_place(fall: int) -> None:
-    """From 1 to -1: the level whose places it lies among has it, however long ago it was."""
+    """From 1 to -1: it belongs to the level of its position, however old it is."""
     for n in range(fall + 1, 1024):
         kept = placed([1.0] * fall + [-1.0] * (n - fall)) if n % 97 == 0 else None
         if kept is not None:

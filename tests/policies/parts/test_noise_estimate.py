@@ -1,4 +1,4 @@
-"""Sigma from differences: what it is for rewards of every kind, and which differences count."""
+"""Sigma from differences: its value for rewards of every kind, and which differences count."""
 
 from __future__ import annotations
 

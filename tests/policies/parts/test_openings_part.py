@@ -1,4 +1,4 @@
-"""Which arms are open: the part, and what is asked of it."""
+"""The part that keeps which arms are open."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def test_the_first_of_the_highest(index: list[float]) -> None:
 @settings(deadline=None)
 @given(FEW, FEW, st.integers(1, 3))
 def test_who_is_tried_next(pulls: list[int], seen: list[int], need: int) -> None:
-    """The first of the least pulled arms that have shown too little; nobody if none of them has."""
+    """The first of the least pulled arms with too few rewards; none if all have enough."""
     observed = [min(a, b) for a, b in zip(pulls, [*seen, *[0] * len(pulls)], strict=False)]
     arms = counting.no_pulls(len(pulls))
     arms.pulls[:] = pulls

@@ -1,4 +1,4 @@
-"""What is wrong with a loaded state: what a play leads to is accepted, its neighbours are not."""
+"""Checks of loaded states: reachable states are accepted, their neighbours refused."""
 
 from __future__ import annotations
 

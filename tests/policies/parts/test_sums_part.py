@@ -15,7 +15,7 @@ from rotting.policies.parts.sums import detect, in_order, no_sums
 @pytest.mark.parametrize("kind", ["prompt", "late", "lost", "first lost", "late at last"])
 @pytest.mark.parametrize("ordered", [0, 61])
 def test_the_closest_of_all_expected_sums(kind: str, ordered: int) -> None:
-    """Of the pulls that were observed, in any order; the arm beside it has its own."""
+    """Sums over the observed pulls, in any order, each arm apart."""
     rng = np.random.default_rng(len(kind))
     mu = np.vstack([np.zeros(4), np.sort(rng.random((60, 4)) + 0.1, axis=1)])
     params = SimpleNamespace(mu=mu, sums=np.cumsum(mu, axis=0), ordered=ordered)
@@ -59,7 +59,7 @@ def test_once_out_of_order_an_arm_keeps_its_own_sums() -> None:
 
 
 def zero_after(pulls: int) -> models.Family:
-    """Positive for so many pulls."""
+    """Positive for the first pulls only."""
     return models.Family.of([models.Step(pulls, 1.0, 0.0), models.Constant(0.5)])
 
 
@@ -74,7 +74,7 @@ def test_a_family_is_one_of_positive_models() -> None:
 
 
 def test_a_table_has_one_pull_more_than_it_must_reach() -> None:
-    """The next pull is judged before it is made; all of it must be positive."""
+    """The next pull is scored before it is made, so its mean must be positive, too."""
     family = models.Polynomial().over([0.1, 0.4])
     table = table_of("CTO", family, 5)
     assert table.shape == (7, 2)

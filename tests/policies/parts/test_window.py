@@ -51,7 +51,7 @@ def test_windows_of_late_rewards_are_the_last_observed_in_pull_order() -> None:
 def test_sums_are_made_afresh_now_and_then() -> None:
     """Without, the rewards that came after 1e17 would be lost in the sum for ever."""
     arms, window = no_pulls(1), empty_window(1, longest=4)
-    renewed = 256 * 4  # as the module says: so many turns of the ring
+    renewed = 256 * 4  # the module's number of turns of the ring
     for pull in range(1, renewed + 10):
         mean = observe(window, arms, 0, pull, 1e17 if pull == 3 else 0.25, length=4)
         if 10 < pull <= renewed:
