@@ -242,47 +242,6 @@ def together(policy: Policy, games: list[Game], closing: bool = True) -> Iterato
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_restricted_to_all_open_arms_is_not_restricted(policy: Policy) -> None:
-    """Nor does a decision make a difference that was restricted and not followed by its pull."""
-    free, restricted = Game(policy), Game(policy)
-    for t, arm in enumerate(together(policy, [free, restricted])):
-        unused = restricted.draw.copy()
-        alone = sorted(restricted.open)[t % len(restricted.open)]
-        assert restricted.decide(among={alone}) == alone
-        restricted.draw[:] = unused
-        assert restricted.decide(among=restricted.open) == arm
-        np.testing.assert_array_equal(free.draw, restricted.draw)
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_arms_that_can_close_but_do_not_change_nothing(policy: Policy) -> None:
-    """The same decisions as in a simulation in which none ever closes."""
-    closing, never = Game(policy), Game(policy)
-    never.state = policy.verbs.init(never.params, 3, CAPACITY)
-    for arm in together(policy, [closing, never], closing=False):
-        assert never.decide() == arm
-        np.testing.assert_array_equal(closing.draw, never.draw)
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_an_arm_added_and_closed_at_once_changes_nothing(policy: Policy) -> None:
-    """All that is known of the others moves with them when the state grows."""
-    if isinstance(policy, policies.Oracle):
-        pytest.skip("it is told all arms beforehand")
-    if isinstance(policy, policies.Fatigue):
-        pytest.skip("what arms have in common is learnt from all, also from one without rewards")
-    before, after = Game(policy), Game(policy)
-    for t, arm in enumerate(together(policy, [before, after])):
-        if t % 9 == 2:
-            now = after.open
-            after.add()
-            after.set_open(now)
-            after.check()
-        assert after.decide() == arm
-        np.testing.assert_array_equal(before.draw, after.draw)
-
-
-@pytest.mark.parametrize("policy", POLICIES)
 def test_the_open_arms_that_ramp_up_are_counted(policy: Policy) -> None:
     """Late rewards of closed arms, epochs, restarts and rounds that leave a window included."""
     game = Game(policy)
@@ -299,23 +258,6 @@ def test_the_open_arms_that_ramp_up_are_counted(policy: Policy) -> None:
             length = state.length[0] if hasattr(state, "length") else game.params.window
             pulls = arms.pulls - state.window.base
             assert state.short[0] == sum(pulls[arm] < length for arm in game.open)
-        game.check()
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_pulls_and_rewards_may_be_told_while_all_arms_are_closed(policy: Policy) -> None:
-    """Epochs begin, windows move on; then arms open again and are chosen."""
-    game = Game(policy)
-    rng = python_random.Random(1)
-    for t in range(60):
-        if t in (5, 30):
-            game.set_open(set())
-        if t in (20, 50):
-            game.set_open({0, 2})
-        arm = game.decide() if game.open else rng.randrange(3)
-        assert arm in game.open or not game.open
-        pull = game.pull(arm)
-        game.learn(arm, pull, reward_of(rng, arm, pull))
         game.check()
 
 
