@@ -38,7 +38,7 @@ test: $(STAMP) browser  ## the tests, doctests included; without what is marked 
 # What one runs after an edit: plain Python in the main, and every rule against its naive twin.
 FAST := $(addprefix tests/,bandits catalogue ground kernel live models policies theory test_house.py)
 test-fast: $(STAMP)  ## after an edit: rules, models and theory
-	$(BIN)/python -m pytest -n 2 -k "not compiled and not cpu" $(FAST)
+	$(BIN)/python -m pytest -n 2 -k "not (compiled or cpu or extremes or advice or test_fatigue or families)" $(FAST)
 
 test-long: $(STAMP) browser  ## all tests, the long ones as well, compiled as users have it
 	NUMBA_OPT=3 $(BIN)/python -m pytest -n 2 -m "long or not long"
