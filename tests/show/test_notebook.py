@@ -294,7 +294,7 @@ def test_a_scenario_in_words_and_curves() -> None:
     )
     seen = read(seasonal)
     assert "2 arms, Gaussian(sigma=0.3), 500 rounds. Arms come and go." in seen.words
-    assert "Policies are told: Plateau(theta=None, length=10) with one of 3 thetas" in seen.words
+    assert "Policies get: Plateau(theta=None, length=10) with one of 3 thetas" in seen.words
     assert seen.column("open in rounds") == ["1 to 80; 200 on", "all"]
     assert seen.column("constant") == ["-", "0.1"]
     assert seen.column("pull 100") == [figure(float(np.exp(-0.99))), "0.3"]
@@ -315,7 +315,7 @@ def test_random_arms_are_those_of_the_first_run(monkeypatch: pytest.MonkeyPatch)
         seen = read(Scenario(source, NoNoise(), 2000))
     assert asked
     assert max(asked) < 1_000, "a million arms must not be drawn"
-    assert "1,000,000 arms drawn anew for every run" in seen.words
+    assert "1,000,000 arms drawn for each run" in seen.words
     assert "run 0 of seed 0" in seen.words
     first = dataclasses.replace(source, count=3).arms(seed=0, run=0)
     shown = seen.column("pull 1")[:3]

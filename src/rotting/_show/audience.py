@@ -204,7 +204,7 @@ def _curve_title(curve: Curve) -> str:
 def _curve_figures(curves: Sequence[Curve]) -> list[tuple[str, str]]:
     shown = _highest(curves)
     lines = [line for c in shown for line in (c.truth, c.estimate) if line is not None]
-    # where nobody was shown an arm what is believed may be anything, and is cut off
+    # estimates beyond the data may be anything, and are cut off
     top = 1.25 * max(float(line[0]) for line in lines)
     return [
         (

@@ -69,7 +69,7 @@ def mean_curves(
 def curves_of(
     shown: Model | Family | Interval | Scenario | Mapping[str, Model | Arm], most: int = DRAWN
 ) -> tuple[list[Curve], list[int]]:
-    """At most so many curves, and the places of those among them that are to be named."""
+    """The curves to draw, at most `most`, and the places of those that get a name."""
     if isinstance(shown, Scenario):
         found = [Curve(f"arm {k}", arm.mean) for k, arm in arms_of(shown, most)]
     elif isinstance(shown, Model):
@@ -87,7 +87,7 @@ def curves_of(
 
 
 def arms_of(scenario: Scenario, most: int) -> list[tuple[int, Arm]]:
-    """At most so many arms with their numbers; of random ones the first of run 0 of seed 0."""
+    """At most `most` arms with their numbers; random arms are those of run 0 of seed 0."""
     if isinstance(scenario.arms, RandomArms):  # which may be a million
         fewer = scenario.arms.first(min(most, scenario.arm_count))
         return list(enumerate(fewer.arms(seed=0, run=0)))
@@ -153,7 +153,7 @@ def sampled(pulls: int) -> IntArray:
 
 
 def spread(count: int, most: int) -> list[int]:
-    """At most so many of the places 0..count-1, at equal distances, the first and last with them.
+    """At most `most` of the places 0..count-1, evenly spaced, including the first and the last.
 
     >>> spread(3, 5), spread(101, 5)
     ([0, 1, 2], [0, 25, 50, 75, 100])

@@ -82,7 +82,7 @@ def on_paper(svg: str, about: str) -> str:
 
 
 def clipped(text: str, most: int = LETTERS) -> str:
-    """A text in at most so many letters, all of them safe to print."""
+    """A text cut to `most` letters, all of them safe to print."""
     return shortened(printable(text[: most + 1]), most)
 
 

@@ -156,7 +156,7 @@ def _said(scenario: Scenario) -> Iterable[str]:
     if not isinstance(scenario.arms, RandomArms):
         yield f"{arms}, {scenario.noise!r}, {scenario.horizon:,} rounds."
     else:
-        yield f"{arms} drawn anew for every run, {scenario.noise!r}, {scenario.horizon:,} rounds."
+        yield f"{arms} drawn for each run, {scenario.noise!r}, {scenario.horizon:,} rounds."
         if isinstance(scenario.arms, DrawnArms):
             yield f"They are {scenario.arms!r}."
         else:
@@ -166,7 +166,7 @@ def _said(scenario: Scenario) -> Iterable[str]:
     if scenario.audience is not None:
         yield from _keys(scenario.audience)
     if scenario.belief is not None:
-        yield f"Policies are told: {_words(scenario.belief)}."
+        yield f"Policies get: {_words(scenario.belief)}."
 
 
 def _keys(audience: Audience) -> Iterable[str]:

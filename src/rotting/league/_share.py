@@ -65,9 +65,9 @@ def cell_of(scenario: Data, column: str) -> tuple[str, Data] | None:
     return (name, policies[name]) if name in policies else None
 
 
-def standing_table(data: Data, without: Sequence[str] = ()) -> Table:
+def standing_table(data: Data) -> Table:
     """One row a scenario: the recommended policy's share, and the others' differences to it."""
-    names = columns(data, without)
+    names = columns(data)
     rows = []
     for title, scenario in data["scenarios"].items():
         row = [title]
